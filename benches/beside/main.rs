@@ -74,7 +74,7 @@ fn measure(cli: &LinkerdCli, home: &Path, pods: usize) -> anyhow::Result<String>
         command.args(words).arg("--kubeconfig").arg(&kubeconfig);
         command
     };
-    // It would ask a server on the internet for the newest version.
+    // Without `--expected-version` it would query a server on the internet for the newest version.
     let theirs = ["check", "--proxy", "-o", "json", "--wait", "1s", "--expected-version", &cli.version];
     let ours = ["check", "--quiet", "--linkerd-cli", "none", "--expected-version", &cli.version];
     let plain = [&ours[..], &["--disable-compression"]].concat();

@@ -1,5 +1,5 @@
-//! A cluster of the wanted size: what one CLI installs, and Deployments of ten pods as that CLI injects them, each with a
-//! Service, on as many played nodes as they need.
+//! A cluster of the requested size: the install of one CLI, and Deployments of ten pods injected by that CLI,
+//! each with a Service, on as many simulated nodes as needed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const NAMESPACES: usize = 20;
 /// Pods on one node.
 const DENSITY: usize = 100;
 
-/// What is injected once and then written many times.
+/// The workload that is injected once and then written many times.
 const WORKLOAD: &str = r#"
 apiVersion: v1
 kind: Namespace

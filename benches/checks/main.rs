@@ -1,8 +1,9 @@
-//! What each check costs as a cluster grows: every check on several mixes of objects, at 1, 2 and 4 times their number, and a
-//! whole run on each. Linear cost doubles with the size; a ratio near 4 is a quadratic place. Nothing is asserted. Standard
-//! error shows each check that takes a notable time.
+//! The cost of each check as a cluster grows: every check on several mixes of objects, at 1, 2 and 4 times
+//! their number, and a whole run on each. Linear cost doubles with the size; a ratio near 4 is quadratic.
+//! Nothing is asserted. Standard error lists each check that takes a notable time.
 //!
-//! `cargo bench --bench checks`, or `cargo bench --bench checks -- WORD` for the mixes whose name holds the word.
+//! `cargo bench --bench checks`, or `cargo bench --bench checks -- WORD` for the mixes whose name contains
+//! the word.
 //! `MESHDOCTOR_BENCH_OBJECTS=200` changes the smallest size, and `UPDATE=1` writes the table into docs/cost.md.
 
 use std::fmt::Write as _;
@@ -105,7 +106,7 @@ fn print_notable(all: &[&'static Check], times: &[Vec<Duration>]) -> io::Result<
     Ok(())
 }
 
-/// How long each check takes; the better of two runs.
+/// Duration of each check; the better of two runs.
 fn of_checks(scene: &Scene, all: &[&'static Check]) -> Vec<Duration> {
     let collected = collect_now(&scene.memory, &policy::items(all), &scene.options, None);
     let timed = |check: &'static Check| {
@@ -116,7 +117,7 @@ fn of_checks(scene: &Scene, all: &[&'static Check]) -> Vec<Duration> {
     all.iter().copied().map(|check| timed(check).min(timed(check))).collect()
 }
 
-/// How long a run of the binary on all of it takes.
+/// Duration of a run of the binary on all of it.
 fn of_run(scene: &Scene) -> io::Result<Option<Duration>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("x.json");

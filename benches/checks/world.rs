@@ -126,7 +126,7 @@ fn spread(n: usize) -> Vec<Value> {
     (0..n).flat_map(of).collect()
 }
 
-/// Workloads, and a policy for every tenth of them and seven that hold for many.
+/// Workloads, a policy for every tenth of them, and seven policies that select many.
 fn network_policies(n: usize) -> Vec<Value> {
     let policy = |at: usize| {
         let selector = match at % 10 {

@@ -1,8 +1,9 @@
-//! What hostile input costs: the same shapes at 1, 2 and 4 MB, with the time and how it grows. Linear cost doubles with
-//! the size; a ratio near 4 is a quadratic place. Nothing is asserted: read the ratios.
+//! The cost of hostile input: the same shapes at 1, 2 and 4 MB, with the time and its growth. Linear cost
+//! doubles with the size; a ratio near 4 is quadratic. Nothing is asserted: read the ratios.
 //!
-//! `cargo bench --bench hostile`, or `cargo bench --bench hostile -- WORD` for the shapes whose name holds the word. With
-//! `MESHDOCTOR=PATH` another build is timed, and `KEEP=DIR` writes the shapes of 1 MB there and times nothing.
+//! `cargo bench --bench hostile`, or `cargo bench --bench hostile -- WORD` for the shapes whose name contains
+//! the word. `MESHDOCTOR=PATH` measures another build, and `KEEP=DIR` writes the shapes of 1 MB there without
+//! measuring.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -53,7 +54,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// How long a check of it takes; the better of two runs.
+/// Duration of a check of it; the better of two runs.
 fn measured(shape: &Shape, size: usize, folder: &Path) -> io::Result<Option<Duration>> {
     let path = folder.join(shape.file);
     shapes::write(shape, size, &path)?;

@@ -1,5 +1,5 @@
-//! The bare read: a process that reads lists page by page, one after the other on one connection, unpacks what is packed,
-//! and throws all of it away. It looks for the token of the next page and at nothing else.
+//! The bare read: a process that reads lists page by page on one connection, decompresses them, and discards
+//! them. It only looks for the token of the next page.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -70,7 +70,7 @@ async fn page(
 /// A list's own metadata is within these bytes.
 const HEAD: usize = 512;
 
-/// Keeps the beginning.
+/// Keeps the first bytes.
 struct First(Vec<u8>);
 
 impl Write for First {

@@ -1,5 +1,5 @@
-//! Certificates that are valid whenever the benchmark runs: those of `checks/bases/healthy.yaml` are not for ever, and have no
-//! keys. A played cluster must be healthy, or what is measured is the printing of findings.
+//! Certificates that are valid whenever the benchmark runs: those of `checks/bases/healthy.yaml` expire and
+//! have no keys. A simulated cluster must be healthy; otherwise the printing of findings is measured.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
-/// Gives the control plane new certificates with their keys, and its trust anchors to whatever holds them; the anchors, in PEM.
+/// Gives the control plane new certificates with their keys, and replaces the trust anchors everywhere.
+/// Returns the anchors in PEM.
 pub(crate) fn renew(few: &mut BTreeMap<Kind, Vec<Value>>) -> anyhow::Result<String> {
     let authority = |name: &str| -> anyhow::Result<CertificateParams> {
         let mut params = params(name, 300)?;

@@ -1,9 +1,9 @@
-//! `managedFields` as API servers keep them: for each writer of an object, the tree of the fields that it set. They are
-//! half of a pod's JSON, and nothing can be asked to leave them out.
+//! `managedFields` as API servers keep them: for each writer of an object, the tree of the fields that it
+//! set. They are half of a pod's JSON, and no request can omit them.
 
 use serde_json::{Map, Value, json};
 
-/// What one writer owns: its name, its subresource, and the parts of the object that are its own.
+/// A writer's name, its subresource, and the parts of the object that it owns.
 pub(crate) type Writer = (&'static str, &'static str, &'static [&'static str]);
 
 /// Adds the managed fields of these writers to an object.

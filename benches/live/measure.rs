@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 /// Longer than any of them takes. A process that hangs is ended.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// What a process cost.
+/// The cost of a process.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) wall: Duration,

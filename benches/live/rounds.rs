@@ -1,5 +1,5 @@
-//! One size of cluster: everything that is compared, in turn, round after round, so that whatever else the machine does
-//! meets all of it alike.
+//! One cluster size: all runs alternate, round after round, so that other load on the machine affects all of
+//! them alike.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::world::World;
 /// Times that each is run; the best counts, and for ratios the best of both.
 const ROUNDS: usize = 5;
 
-/// What is compared.
+/// The compared runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     BarePlain,
@@ -24,7 +24,7 @@ pub(crate) enum What {
     Bundle,
 }
 
-/// In the order in which they are run; each check comes after the read that it is compared with.
+/// The order of the runs; each check follows the read that it is compared with.
 pub(crate) const ALL: [What; 6] =
     [What::BarePlain, What::CheckPlain, What::BareGzip, What::CheckGzip, What::Save, What::Bundle];
 

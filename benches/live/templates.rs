@@ -67,7 +67,7 @@ fn condition(kind: &str, reason: &str, message: &str) -> Value {
     })
 }
 
-/// The ReplicaSet that has the pods, and the one of the revision before.
+/// The ReplicaSet of the pods, and that of the previous revision.
 pub(crate) fn replica_sets() -> Vec<Value> {
     let set = |hash: &str, uid: &str, replicas: u32| {
         let mut set = json!({

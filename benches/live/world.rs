@@ -33,7 +33,7 @@ pub(crate) struct List {
     /// Templates of the generated objects, used in turn.
     templates: Vec<Value>,
     many: usize,
-    /// How far apart the pods are that they belong to.
+    /// Distance between the pods that they belong to.
     stride: usize,
 }
 
@@ -180,7 +180,7 @@ impl Marks {
     }
 }
 
-/// A template with its marks filled in, encoded without making a tree of it first.
+/// A template with its marks filled in, encoded without building a tree first.
 struct Filled<'a> {
     value: &'a Value,
     marks: &'a Marks,

@@ -1,4 +1,4 @@
-//! One kubeconfig, several clusters: the one that is named is asked, and no other.
+//! One kubeconfig with several clusters: only the selected one is accessed.
 
 use serde_json::{Value, json};
 

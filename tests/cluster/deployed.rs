@@ -131,7 +131,7 @@ fn the_service_account_suffices_for_a_whole_run() {
     let answer = cluster.api.post("/api/v1/namespaces/meshdoctor/serviceaccounts/meshdoctor/token", &request);
     let token = answer["status"]["token"].as_str().unwrap();
     let account = Doctor::with(&[("deployed", cluster.context(ADMIN).signed(token))]);
-    // As the CronJob runs it, the gate aside: of this cluster's pods none runs.
+    // As the CronJob runs it, except for the gate: none of this cluster's pods runs.
     let words: Vec<&str> =
         pod["containers"][0]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let words: Vec<&str> =

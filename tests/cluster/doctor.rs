@@ -1,4 +1,4 @@
-//! The real binary, run as operators run it: with a kubeconfig, and with an environment in which nothing else is.
+//! The real binary, run like an operator: with a kubeconfig and an otherwise empty environment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// With these contexts, by name; the first is the current one.
+    /// An operator with these contexts, by name; the first is the current one.
     pub fn with(contexts: &[(&str, Context)]) -> Doctor {
         let home = TempDir::with_prefix("meshdoctor-operator-").unwrap();
         write_kubeconfig(&home.path().join("kubeconfig"), contexts);
         Doctor { home }
     }
 
-    /// As this user of a cluster.
+    /// An operator with this user of a cluster.
     pub fn of(cluster: &Cluster, user: &str) -> Doctor {
         Doctor::with(&[("cluster", cluster.context(user))])
     }
@@ -102,7 +102,7 @@ impl Doctor {
     }
 }
 
-/// What one run came to.
+/// The result of one run.
 pub struct Ran {
     pub status: i32,
     pub document: Document,
@@ -111,13 +111,13 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Panics, with the first difference of each part, unless the two documents are the same to the letter, without
-    /// what may differ between two runs on the same evidence.
+    /// Panics, with the first difference of each part, unless both documents are equal, except for fields
+    /// that may differ between two runs on the same evidence.
     pub fn assert_same(&self, other: &Ran, place: &str) {
         self.assert_same_but(&[], other, place);
     }
 
-    /// The same, with these parts left aside.
+    /// The same, without these parts.
     pub fn assert_same_but(&self, aside: &[&str], other: &Ran, place: &str) {
         let differences = self.differences(aside, other);
         assert!(differences.is_empty(), "{place}:{differences}");
@@ -153,7 +153,8 @@ impl Ran {
             .collect()
     }
 
-    /// What was found: check, severity, fingerprint and the fingerprints of the causes, in the order of the report.
+    /// The findings: check, severity, fingerprint and the fingerprints of the causes, in the order of the
+    /// report.
     pub fn found(&self) -> Vec<String> {
         let line = |finding: &Finding| {
             let Finding { check, severity, fingerprint, caused_by, .. } = finding;
@@ -162,7 +163,7 @@ impl Ran {
         self.document.findings.iter().map(line).collect()
     }
 
-    /// How every check ended, by id.
+    /// The outcome of every check, by id.
     pub fn outcomes(&self) -> BTreeMap<&str, String> {
         let outcome = |check: &Check| format!("{:?}", check.outcome);
         self.document.checks.iter().map(|check| (check.id.as_str(), outcome(check))).collect()
@@ -175,7 +176,7 @@ impl Ran {
         assert_eq!(self.status, 0, "{place}: {}", self.stderr);
     }
 
-    /// The same, with these checks left aside.
+    /// The same, without these checks.
     pub fn assert_nothing_but(&self, aside: &[&str], place: &str) {
         let loud = self.document.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
         let loud = loud.filter(|finding| !aside.contains(&finding.check.as_str()));

@@ -151,7 +151,7 @@ fn said(value: &Value) -> bool {
     }
 }
 
-/// Of each kind an object with everything, and one with next to nothing.
+/// For each kind, an object with all fields, and one with almost none.
 fn objects() -> Vec<Value> {
     let owner = |controller: Value| json!({ "apiVersion": "example.com/v1", "kind": "App", "name": "a", "uid": "uid-of-a", "controller": controller });
     let metadata = |name: &str| match name {

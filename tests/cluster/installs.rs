@@ -39,14 +39,14 @@ fn release_2_20_comes_up_in_every_shape() {
     every_shape("2.20");
 }
 
-/// The releases whose own definitions hold the routes of the Gateway API; the later ones expect them to be there.
+/// The releases whose own CRDs include the routes of the Gateway API; later ones expect them to exist.
 const DEFINES_ROUTES: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
 
 /// Releases whose documented Kubernetes range ends before the version of these tests, which gives an info.
 const BEFORE_1_34: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
 
-/// Two clusters for each release: one that grows from the default install as operators let theirs grow, and one where
-/// the CNI plugin takes the place of the init container from the start.
+/// Two clusters for each release: one that grows from the default install like a real one, and one in which
+/// the CNI plugin replaces the init container from the start.
 fn every_shape(release: &str) {
     if manifests().is_none() {
         return;
@@ -81,7 +81,7 @@ fn every_shape(release: &str) {
     }
 }
 
-/// The harness waits for pods; that they are the right ones, all with a proxy, is looked at here.
+/// The harness waits for pods; this asserts that they are the expected ones, all with a proxy.
 fn assert_meshed(cluster: &Cluster, release: &str, parts: &[&str], control_plane: usize) {
     let pods = |namespace: &str| cluster.api.list(&format!("/api/v1/namespaces/{namespace}/pods"));
     let meshed = |pod: &&Value| pod.to_string().contains("\"name\":\"linkerd-proxy\"");

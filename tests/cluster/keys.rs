@@ -8,7 +8,7 @@ use crate::harness::linkerd::recordings;
 use crate::harness::objects::ObjectSet;
 use crate::harness::{Cluster, Options};
 
-/// The API server stores an empty entry as it is, and the bundle of the run keeps that it was empty.
+/// The API server stores an empty entry unchanged, and the bundle of the run records that it was empty.
 #[test]
 fn an_empty_issuer_key_is_an_error() {
     let Some(recordings) = recordings() else { return };

@@ -55,7 +55,7 @@ fn the_documented_rights_suffice(cluster: &mut Cluster, doctor: &Doctor) {
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role["metadata"]["name"] },
         "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": USER }],
     }));
-    // The server goes by new rights a moment later.
+    // The server applies new rights with a short delay.
     let begun = Instant::now();
     let (mut status, mut stderr) = ended(collect(doctor, &[]).output().unwrap());
     while status == 3 && stderr.contains("is denied") && begun.elapsed() < Duration::from_secs(20) {
@@ -152,7 +152,7 @@ fn left(api: &Api) -> Vec<String> {
     names.map(|pod| pod["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Nodes that kwok makes ready, one with Windows, and the account that pods of the namespace get.
+/// Creates nodes that kwok makes ready, one with Windows, and the account for pods of the namespace.
 fn populate(cluster: &mut Cluster) {
     for name in NODES.into_iter().chain(["win"]) {
         let system = if name == "win" { "windows" } else { "linux" };
@@ -164,7 +164,7 @@ fn populate(cluster: &mut Cluster) {
         });
         cluster.api.create(&json!({
             "apiVersion": "v1", "kind": "Node",
-            // A taint keeps everything away that does not tolerate all.
+            // A taint that only pods that tolerate everything accept.
             "metadata": { "name": name, "labels": { "kubernetes.io/os": system } },
             "spec": { "taints": [{ "key": "broken", "effect": "NoExecute" }], "unschedulable": true },
             "status": { "capacity": room, "allocatable": room, "nodeInfo": info },
@@ -243,8 +243,8 @@ fn contain(api: &Api, pod: &Value, folder: &Path, takes: Duration) {
     let _ = api.call("PATCH", &path, "application/merge-patch+json", body);
 }
 
-/// Runs what the pod runs, on files of a node, and keeps its log as a container runtime writes it: a time and a stream
-/// before each line.
+/// Runs the command of the pod on files of a node, and writes its log in the format of a container runtime: a
+/// time and a stream before each line.
 fn write_log(folder: &Path, name: &str, pod: &Value) -> PathBuf {
     let host = folder.join(name);
     let conflist = r#"{"cniVersion":"0.3.1","name":"cilium","plugins":[{"type":"cilium-cni"}]}"#;

@@ -1,4 +1,5 @@
-//! Lists of more than one page, and page tokens that expire under way: every object is judged, and each of them once.
+//! Lists of more than one page, and page tokens that expire while a list is read: every object is evaluated,
+//! and each of them once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::harness::kubeconfig::ADMIN;
 use crate::harness::objects::ObjectSet;
 use crate::harness::{Cluster, Options};
 
-/// More than a page holds.
+/// More than one page.
 const PODS: usize = 620;
 const WORDS: [&str; 4] = ["--linkerd-cli", "none", "--at", "2026-01-15T12:00:00Z"];
 
@@ -31,7 +32,8 @@ fn every_page_counts_once() {
     assert_eq!(pods.len(), PODS);
     assert_eq!(BTreeSet::from_iter(pods), expected);
 
-    // History is forgotten before the second page of the first try: begun again, and then it comes through.
+    // The history is compacted before the second page of the first try, so the list starts again and
+    // succeeds.
     let (asked, once) = with_expired_tokens(&cluster, 1);
     assert_eq!(asked, ["first", "next", "first", "next"]);
     once.assert_same_but(&["redaction"], &plain, "the token expired once");

@@ -156,7 +156,7 @@ fn reports_come_stay_and_go() {
         "{skipped:?}"
     );
 
-    // What is cured goes, and its report with it.
+    // A fixed finding is removed, and its report too.
     staged.cluster.grant(READER, &Value::Array(may));
     for pod in staged.cluster.api.list("/api/v1/namespaces/shop/pods") {
         let path = format!(

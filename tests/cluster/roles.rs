@@ -176,7 +176,7 @@ fn without_each(rules: &Value) -> Vec<(BTreeSet<Item>, Value)> {
     each
 }
 
-/// The rules without one resource, or without one object of it.
+/// The rules without one resource, or without one of its objects.
 fn rules_without(rules: &Value, group: &str, resource: &str, name: Option<&str>) -> Value {
     let mut rules = rules.clone();
     let without = |list: &mut Value, word: &str| {
@@ -231,8 +231,9 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
         let place = format!("{place}: {} was {was:?} and is {is:?}", check.id);
         let front = &check.card().front;
         if names(&front.needs) {
-            // That a question does not arise can be seen without evidence that would answer it; and one that was not judged with
-            // everything, for want of what is only offered, is not judged without it.
+            // A check that does not apply can be detected without the evidence for its result; and a check
+            // that did not run with all evidence, for lack of optional evidence, does not run without this
+            // one either.
             let open = undefined || matches!(is, Outcome::NotApplicable | Outcome::NotChecked);
             let judged = !(open && was == is);
             let not_judged =

@@ -45,7 +45,7 @@ fn the_base_of_the_cases_could_be_a_cluster() {
     assert!(changes.is_empty(), "{}", changes.join("\n"));
 }
 
-/// The stored value without what the writer did not mention.
+/// The stored value without fields that the writer did not set.
 fn written(sketch: &Value, stored: &Value) -> Value {
     match (sketch, stored) {
         (Value::Object(sketch), Value::Object(stored)) => sketch
@@ -60,8 +60,8 @@ fn written(sketch: &Value, stored: &Value) -> Value {
     }
 }
 
-/// Leaves out what names one write on one server, what the server itself finds out about aggregated APIs, and the
-/// schemas, which recordings lack.
+/// Removes metadata of single writes, the server's own findings about aggregated APIs, and the schemas, which
+/// recordings lack.
 fn without_bookkeeping(object: &Value) -> Value {
     let mut object = object.clone();
     if object["kind"] == "APIService" {

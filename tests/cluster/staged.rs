@@ -14,7 +14,7 @@ use crate::harness::{Cluster, Options};
 /// The additional user, without any rights until some are granted.
 pub const READER: &str = "reader";
 
-/// A demo on a server, and the words that judge it as the demo itself is judged.
+/// A demo on a server, and the arguments that evaluate it like the demo itself.
 pub struct Staged {
     pub cluster: Cluster,
     pub doctor: Doctor,

@@ -56,7 +56,7 @@ fn told(name: &str) {
             State::After => live.assert_quiet(&format!("{name} after the remedy")),
         }
 
-        // The role in the documentation suffices for all of it.
+        // The documented role suffices for all of it.
         let reader = Doctor::of(&staged.cluster, READER).check_twice(&staged.words(), &[]);
         reader.assert_same(&live, &format!("{name} {state:?}, with the documented role"));
     }

@@ -21,15 +21,15 @@ use crate::harness::{Cluster, Options};
 const BASE: [&str; 5] = ["--linkerd-cli", "none", "--on-not-checked=pass", "--fail-on", "never"];
 /// Checks that only a rehearsal runs.
 const REHEARSAL: &str = "upgrades";
-/// Steps that the plan completes before the control plane is upgraded.
+/// The check whose findings the plan fixes before the control plane is upgraded.
 const DONE_BEFORE: &str = "crd-missing";
 /// The definitions of a server.
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GATEWAY_API: &str = ".gateway.networking.k8s.io";
-/// The release whose charts hold the Gateway API as the CLI brings it after them.
+/// The last release whose charts include the Gateway API; later CLIs still install it.
 const LAST_WITH_GATEWAY_API: &str = "2.18";
 const CREATED_BY: &str = "linkerd.io/created-by";
-/// Values whose default matters, as chart and injector have them.
+/// Values with a relevant default, named as in the chart and the injector.
 const DEFAULTS: [&str; 2] = ["proxy.nativeSidecar", "proxyInit.iptablesMode"];
 
 /// The tool of an upgrade.
@@ -55,7 +55,7 @@ impl By {
         meta["labels"]["app.kubernetes.io/managed-by"] = json!("Helm");
     }
 
-    /// The definitions that the tool applies: of the Gateway API, the CLI brings its own wherever its own are.
+    /// The definitions that the tool applies. The CLI reinstalls the Gateway API if it installed it before.
     fn brings(self, release: &Release, there: &[Value]) -> Vec<Value> {
         let own = |one: &&Value| {
             name(one).ends_with(GATEWAY_API)
@@ -72,7 +72,7 @@ impl By {
         brought
     }
 
-    /// Whether the tool leaves a definition that it brings no more.
+    /// Whether the tool keeps a definition that it no longer installs.
     fn keeps(self, definition: &Value) -> bool {
         self == By::Cli || definition["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
     }
@@ -82,7 +82,7 @@ fn name(object: &Value) -> &str {
     text(&object["metadata"], "name")
 }
 
-/// What definitions serve.
+/// The versions that definitions serve.
 fn versions(definitions: &[Value]) -> BTreeSet<(String, String)> {
     let served = |one: &Value| {
         let versions = one["spec"]["versions"].as_array().into_iter().flatten();
@@ -123,7 +123,7 @@ impl Release {
         self.values["identityTrustAnchorsPEM"].as_str().unwrap()
     }
 
-    /// Its objects for a mesh that keeps the identity it has, as an upgrade does.
+    /// Its objects for a mesh that keeps its identity, as in an upgrade.
     fn keeping_identity_of(&self, first: &Release) -> (Vec<Value>, Vec<Value>) {
         let kept = |object: &Value| {
             named(object, "Secret", "linkerd-identity-issuer")
@@ -320,7 +320,8 @@ fn what_the_server_refuses_of_the_gateway_api_was_foreseen() {
     assert_eq!(foreseen, refused(&cluster));
     assert!(!foreseen.is_empty(), "GRPCRoutes of 2.17 are stored as v1alpha2");
 
-    // The definitions of 2.18 store v1; the version of before goes from the status once every object is stored again.
+    // The definitions of 2.18 store v1; the earlier version is removed from the status once every object is
+    // stored again.
     let next = Release::read(&folder, "2.18");
     next.crds.iter().for_each(|definition| cluster.api.apply(definition));
     for name in &foreseen {

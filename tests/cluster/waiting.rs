@@ -20,7 +20,7 @@ fn well() -> Option<Staged> {
     Staged::new(demo::find("injector-fails-open").unwrap(), State::After)
 }
 
-/// Whether the pods of destination are ready.
+/// Sets whether the pods of destination are ready.
 fn set_ready(api: &Api, ready: bool) {
     let its = |pod: &Value| pod["metadata"]["labels"]["linkerd.io/control-plane-component"] == "destination";
     for pod in api.list(PODS).iter().filter(|pod| its(pod)) {

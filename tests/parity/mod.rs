@@ -34,7 +34,7 @@ pub struct Pair<'a> {
     pub unrecorded: &'a [&'a str],
 }
 
-/// What no entry of the list explains; notes the entries that were used by their place in the list.
+/// The differences that no entry of the list explains. Records the indexes of the used entries.
 pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
     let knowledge = Knowledge::embedded().linkerd_check();
     let ours: BTreeMap<&Name, &Said> = pair.ours.iter().map(|(name, said)| (name, said)).collect();

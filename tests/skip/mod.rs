@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 
-/// What a machine may lack.
+/// A requirement that a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "neither of the test binaries needs all of it")]
 pub enum Need {
@@ -31,7 +31,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// As `MESHDOCTOR_MAY_SKIP` names it.
+    /// Its name in `MESHDOCTOR_MAY_SKIP`.
     fn word(self) -> &'static str {
         match self {
             Need::Recordings => "recordings",

@@ -15,7 +15,7 @@ use crate::case::{self, Live};
 /// All checks run on one case in so many.
 const STRIDE: usize = 199;
 
-/// What a cluster loses.
+/// Evidence that a cluster loses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Loss {
     Kind(Kind),
@@ -72,7 +72,7 @@ fn items(check: &Check) -> BTreeSet<Item> {
     front.needs.iter().chain(&front.uses).cloned().collect()
 }
 
-/// What no result may show, if it shows it.
+/// The defect that a result shows, if any.
 fn defect(result: &CheckResult) -> Option<String> {
     if let Outcome::Crashed(text) = &result.outcome {
         return Some(text.clone());

@@ -169,7 +169,7 @@ fn a_folder_of_mixed_things_says_what_it_left_out() {
     assert!(malformed(&fetched)[0].contains("services.yaml:"), "{fetched:?}");
 }
 
-/// A tar entry as it stands, whatever its name.
+/// A raw tar entry with any name.
 fn raw_entry(name: &str, kind: tar::EntryType, link: &str, bytes: &[u8]) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -211,7 +211,7 @@ fn hostile_archives_do_no_harm_and_are_named() {
         assert!(said.contains(part) && said.contains(name) && !said.contains('\u{1b}'), "{name}: {said}");
         assert_eq!(malformed(&fetched).is_empty(), name == "twice.tar", "{name}: {fetched:?}");
     }
-    // What a link points to counts where it is.
+    // The target of a link is read at its own path.
     let path = folder.path().join("inside.tar");
     fs::write(&path, [raw_entry("now.json", Symlink, "./pods.json", b""), good, end].concat()).unwrap();
     assert_eq!(list(&open(&[&path], Completeness::All).unwrap(), Kind::Pod), (1, Fetched::Complete));

@@ -7,12 +7,12 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The binary with nothing of the caller's environment.
+/// The binary without the caller's environment.
 pub fn meshdoctor(args: &[&str]) -> Command {
     called(env!("CARGO_BIN_EXE_meshdoctor"), args)
 }
 
-/// The binary by another path, such as that of a link to it, with nothing of the caller's environment.
+/// The binary at another path, such as a link to it, without the caller's environment.
 pub fn called(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
@@ -24,7 +24,7 @@ pub fn called(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
     command
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// The exit status.

@@ -17,7 +17,7 @@ fn ran(arguments: &[&str], exit: i32) -> Ran {
     ran_to(exit, meshdoctor(arguments).current_dir(env!("CARGO_MANIFEST_DIR")))
 }
 
-/// What is found of a card of one's own in a dump that holds everything.
+/// The report of a custom card on a complete dump.
 fn judged_of(folder: &Path, dump: &str, checks: &str, more: &[&str], exit: i32) -> Value {
     let dump = write(folder, "dump.yaml", dump);
     let flags = ["check", "--bundle", &dump, "--complete", "all", "--checks", checks, "--only", "yours"];

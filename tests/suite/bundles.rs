@@ -1,4 +1,4 @@
-//! What was saved, replayed, gives the same report; and bad input is named, while the rest of it is judged.
+//! A saved bundle gives the same report again, and bad input is named while the rest is evaluated.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::case;
 
-/// A report in full, without where it came from.
+/// A full report without its origin.
 pub fn report(collected: &Collected, settings: &Settings) -> String {
     let checks: Vec<&'static Check> = checks::all().collect();
     let origin = Origin { kind: "test".to_owned(), name: String::new() };
@@ -78,7 +78,7 @@ fn node_files(node: &str) -> NodeFiles {
 fn troubled() -> Memory {
     let mut memory = Memory { completeness: Completeness::All, ..Memory::default() };
     for n in 0..1203_u64 {
-        // Something that does not compress away, so that a cut archive holds a part.
+        // Data that does not compress, so that a truncated archive contains a part.
         let noise: String = (0..16)
             .map(|i| format!("{:016x}", (n * 16 + i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)))
             .collect();
@@ -119,7 +119,7 @@ fn troubled() -> Memory {
     memory
 }
 
-/// What was collected, item by item.
+/// The collected evidence, item by item.
 fn evidence(collected: &Collected) -> String {
     let cluster = &collected.cluster;
     let mut text: String = cluster
@@ -148,7 +148,7 @@ fn every_case_gives_the_same_report_from_its_bundle() {
     for check in checks::all() {
         for case in check.cases() {
             let live = case::live(check, case);
-            // Every case goes through one form, and the forms take turns.
+            // Every case uses one form, and the forms alternate.
             let path = folder.path().join(format!("{at}-{}", FORMS[at % FORMS.len()]));
             at += 1;
             let (whole, _) = save(&live.0.memory, &live.0.options, &path);
@@ -245,7 +245,7 @@ fn a_list_is_read_once_however_many_of_its_objects_are_asked_for_by_name() {
         (answer.count(), answer.fetched.clone())
     };
     assert_eq!(found("web-00001"), (1, Fetched::Complete));
-    // Who reads the list again finds its head gone.
+    // A second reader of the list finds its head missing.
     for entry in walkdir::WalkDir::new(&path) {
         let entry = entry.unwrap();
         let text = fs::read(entry.path()).unwrap_or_default();

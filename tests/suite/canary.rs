@@ -1,11 +1,11 @@
-//! No token, no part of a signature and no private key ever comes out: not in any form of the report, not with `-v`, not
-//! in a bundle, not in an error. Secrets are planted wherever people and Linkerd put them.
+//! No token, no part of a signature and no private key is ever printed: not in any form of the report, not
+//! with `-v`, not in a bundle, not in an error. Secrets are planted wherever users and Linkerd put them.
 
 use std::path::Path;
 
 use crate::binary::meshdoctor;
 
-/// What must never be seen again. The first is a signature, the second the middle of a key.
+/// Texts that must never be printed. The first is a signature, the second the middle of a key.
 const SIGNATURE: &str = "c2lnbmF0dXJlLWNhbmFyeS0wMDEtZG8tbm90LXByaW50";
 const KEY: &str = "TUlJQ2Rrey1jYW5hcnktcHJpdmF0ZS1rZXktZG8tbm90LXByaW50";
 const PASSWORD: &str = "canary-pässword-do-not-print";

@@ -25,7 +25,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Every card as it is on disk or, with `UPDATE=1`, as it will be in a moment; and what is wrong with it.
+/// Every card as on disk or, with `UPDATE=1`, as it will be written; and its errors.
 struct Judged {
     texts: BTreeMap<&'static str, String>,
     wrong: Vec<String>,

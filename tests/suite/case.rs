@@ -1,4 +1,4 @@
-//! Brings a card's case to life and runs a check on it.
+//! Builds the cluster of a card's case and runs a check on it.
 
 use meshdoctor::card::Case;
 use meshdoctor::checks::context::UNDECLARED;
@@ -27,7 +27,7 @@ pub fn live(check: &Check, case: &Case) -> Live {
     Live(scene.unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title)))
 }
 
-/// What a check read without naming it on its card, if anything.
+/// Evidence that a check read without declaring it on its card, if any.
 pub fn undeclared(result: &CheckResult) -> Option<String> {
     let of = |gap: &&Missing| matches!(&gap.why, Why::Failed { message } if message == UNDECLARED);
     let each: Vec<String> = result.gaps.iter().filter(of).map(ToString::to_string).collect();
@@ -51,7 +51,7 @@ impl Live {
         all.iter().any(|known| known.metadata.name == kind.resource())
     }
 
-    /// Runs one check on what was collected for it.
+    /// Runs one check on collected evidence.
     pub fn judge_on(&self, collected: &Collected, check: &'static Check) -> CheckResult {
         let mut results = evaluate(&[check], &collected.cluster, Knowledge::embedded(), &self.0.settings);
         let result = results.remove(0);
@@ -59,13 +59,13 @@ impl Live {
         result
     }
 
-    /// Runs checks on just what they need.
+    /// Runs checks on only the evidence that they need.
     pub fn results(&self, checks: &[&'static Check]) -> Vec<CheckResult> {
         let collected = self.collect(checks);
         evaluate(checks, &collected.cluster, Knowledge::embedded(), &self.0.settings)
     }
 
-    /// Runs one check on just what it needs.
+    /// Runs one check on only the evidence that it needs.
     pub fn judge(&self, check: &'static Check) -> CheckResult {
         self.judge_on(&self.collect(&[check]), check)
     }

@@ -103,7 +103,7 @@ pub fn as_written(recording: &Path) -> Value {
 /// The fields that are read of a container that the injector added; mount paths do not matter.
 fn read_of(container: &Container) -> Container {
     let mut container = container.clone();
-    // The API server's token counts for none.
+    // The mount of the API server's token is ignored.
     container.volume_mounts.some = !container.volume_mounts.named.is_empty();
     container.env.sort_by(|a, b| a.name.cmp(&b.name));
     container
@@ -216,7 +216,7 @@ fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
     let said = document(&cluster, &path, 0);
     let begins: Vec<&Value> =
         said["findings"].as_array().unwrap().iter().filter(|f| f["when"] == json!("after-change")).collect();
-    // With an ordinary proxy, as the misspelled key leaves it, the Job does not end.
+    // With an ordinary proxy, which the misspelled key does not change, the Job does not end.
     let mut brought: Vec<&str> = begins.iter().filter_map(|finding| finding["check"].as_str()).collect();
     brought.sort_unstable();
     assert_eq!(brought, ["job-proxy-not-ended", "native-sidecar-key-misspelled"]);
@@ -226,7 +226,7 @@ fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
     assert_eq!((&place["line"], &place["column"]), (&json!(12), &json!(9)), "{place}");
     assert_eq!(place["source"], json!("report/templates/job.yaml"));
     assert_eq!(said["change"]["bringsOthers"], json!(2));
-    // The gate is on what comes in.
+    // The gate applies to new findings.
     let text = path.display().to_string();
     let table = told(&with(&cluster, &["--with", &text, "--fail-on", "warning"]), 1);
     assert!(table.contains("WITH THE CHANGE of"), "{table}");

@@ -1,4 +1,4 @@
-//! The real binary, in an environment of its own: what it prints where, and the status it exits with.
+//! The real binary in its own environment: standard output, standard error and exit status.
 
 use std::io::Write;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn the_list_of_demos_fits_the_terminal() {
     assert!(list.contains("  cni-exit-127  ") && list.contains("status 127"), "{list}");
 }
 
-/// A dump without an end, and Ctrl-C in the middle of it.
+/// An endless dump, interrupted with Ctrl-C.
 #[cfg(all(unix, feature = "live"))]
 #[test]
 fn an_interrupted_read_ends_with_a_document_as_well() {
@@ -49,7 +49,7 @@ fn an_interrupted_read_ends_with_a_document_as_well() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than a pipe holds: when all of it is written, it is being read.
+    // More than the capacity of a pipe: once all of it is written, it is being read.
     stdin.write_all(format!("[{}", " ".repeat(1 << 20)).as_bytes()).unwrap();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
@@ -225,7 +225,7 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
     }
 }
 
-/// `check -h` answers the two questions that one has at night: how is it called, and what does the status mean.
+/// `check -h` shows how to run the command and the meaning of the exit status.
 #[test]
 fn the_help_of_check_has_examples_and_the_exit_statuses() {
     let output = ran(meshdoctor(&["check", "--help"]));
@@ -330,7 +330,7 @@ fn short_help_of_check_fits_on_a_screen() {
     }
 }
 
-/// The description comes before the list of evidence, and the page fits a narrow terminal, except for commands.
+/// The description precedes the list of evidence, and the page fits a narrow terminal, except for commands.
 #[test]
 fn explain_starts_with_the_description() {
     let page = ran(meshdoctor(&["explain", "issuer-expired"]).env("COLUMNS", "80")).out;

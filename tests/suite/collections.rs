@@ -24,7 +24,7 @@ const NAMES: [(&str, &str); 6] = [
     ("validatingwebhookconfigurations", "validating-webhook-configurations"),
     ("mutatingwebhookconfigurations", "mutating-webhook-configurations"),
 ];
-/// What it lists, in every namespace.
+/// The resources that it lists, in every namespace.
 const LISTED: [&str; 18] = [
     "pods",
     "poddisruptionbudgets",
@@ -164,7 +164,7 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     assert_eq!(passed.count(), 0);
 }
 
-/// The outcome of each check, and the fingerprints of what was found.
+/// The outcome of each check, and the fingerprints of the findings.
 fn judged(path: &Path, more: &[&str]) -> (BTreeMap<String, String>, BTreeSet<String>) {
     let path = path.display().to_string();
     let words = [
@@ -226,7 +226,7 @@ fn a_collection_of_some_namespaces_is_not_all() {
     assert_eq!(outcome("pod-missing-proxy"), "not-checked");
 }
 
-/// As `cilium sysdump` writes it: in one zip archive.
+/// A zip archive, as `cilium sysdump` writes it.
 #[test]
 fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
     use std::io::Write as _;
@@ -261,7 +261,7 @@ fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
     assert_eq!(output.status, 3, "{}", output.err);
 }
 
-/// A small healthy mesh as `oc adm inspect` writes it, whose issuer is of the form that cert-manager makes.
+/// A small healthy mesh as `oc adm inspect` writes it, with an issuer in cert-manager's format.
 fn must_gather(folder: &Path, issuer: [&str; 2]) {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml")).unwrap();
     let scheme = if issuer[0] == "tls.crt" { "kubernetes.io/tls" } else { "linkerd.io/tls" };
@@ -278,7 +278,7 @@ fn must_gather(folder: &Path, issuer: [&str; 2]) {
             others.push(object);
             continue;
         }
-        // A Secret that holds nothing is stored without `data`.
+        // An empty Secret is stored without `data`.
         let mut data = object["data"].as_object().cloned().unwrap_or_default();
         data.insert("tls.key".to_owned(), json!("a key"));
         data.insert("ca.crt".to_owned(), json!(roots));

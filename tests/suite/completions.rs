@@ -1,8 +1,8 @@
-//! What the completion script offers in a real shell: bash, which tests can drive without a terminal.
+//! The completion script in a real shell: bash, which tests can run without a terminal.
 
 use std::process::Command;
 
-/// A kubectl that knows three contexts, and of one cluster the namespaces and what is in one of them.
+/// A kubectl with three contexts, and the namespaces and objects of one cluster.
 const KUBECTL: &str = r#"#!/bin/sh
 case "$*" in
 'config get-contexts -o name') printf 'west\neast\n$HOME\n' ;;

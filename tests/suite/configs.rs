@@ -39,7 +39,8 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
     assert_eq!(named.status, 1, "{}", named.text());
     let none = ran(meshdoctor(&["check", "--no-config", "--manifests", "k8s"]).current_dir(own.path()));
     assert_eq!(none.status, 0, "{}", none.text());
-    // What the command line goes against is left out: --bundle and a set of manifests to lay over it.
+    // Settings that conflict with the command line are ignored: --bundle and a set of manifests to apply on
+    // top.
     let other = run(
         own.path(),
         "[check]\npre = true\nfail-on = \"warning\"\n",

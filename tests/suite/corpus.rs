@@ -34,7 +34,7 @@ struct Front {
     nodes: BTreeMap<String, String>,
     kubelet: Option<String>,
     provider: String,
-    /// `containerRuntimeVersion` of nodes where it is not containerd.
+    /// `containerRuntimeVersion` of nodes that do not use containerd.
     runtime: BTreeMap<String, String>,
     /// Nodes whose snapshot contains only the files in the blocks.
     bare: BTreeSet<String>,
@@ -174,7 +174,8 @@ fn leaves_open(report: &Report, id: &str) -> bool {
     judged.is_some_and(|judged| !judged.gaps.is_empty() && judged.outcome != Outcome::Pass)
 }
 
-/// Whether a finding is the expected one: the causes that are expected are among its own, and it has none when none is.
+/// Whether a finding is the expected one: its causes include the expected ones, and it has none if none is
+/// expected.
 fn is_expected(said: &str, expected: &str) -> bool {
     let parts = |line: &str| {
         let (finding, causes) = line.split_once(" <- ").unwrap_or((line, ""));
@@ -191,7 +192,7 @@ pub fn scenes() -> Vec<(String, Scene)> {
     names().into_iter().map(|name| (name.clone(), read(&name).scene)).collect()
 }
 
-/// Every node set, judged.
+/// Every node set with its report.
 pub fn judged() -> Vec<(String, Report)> {
     names().into_iter().map(|name| (name.clone(), judge(&read(&name).scene))).collect()
 }

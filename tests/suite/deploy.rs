@@ -22,7 +22,7 @@ fn of_kind<'a>(documents: &'a [Value], kind: &str) -> &'a Value {
     documents.iter().find(|document| document["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
 }
 
-/// What the chart renders; `None` without helm.
+/// The rendered chart; `None` without helm.
 fn rendered(set: &[&str]) -> Option<Result<String, String>> {
     let mut command = Command::new("helm");
     command.args(["template", "meshdoctor", "deploy/chart", "-n", "meshdoctor", "--kube-version", "1.34.0"]);
@@ -217,7 +217,7 @@ fn what_the_chart_is_given_reaches_the_command() {
     let container = &job["spec"]["containers"][0];
     let words: Vec<&str> =
         container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    // Every flag is one that the command takes: it gets as far as files that are not here.
+    // The command accepts every flag: it only fails at missing files.
     let output = meshdoctor(&words).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!error.contains("Usage:") && !error.contains("unexpected argument"), "{words:?}: {error}");
@@ -325,7 +325,7 @@ fn rules_and_dashboard_ask_for_metrics_that_there_are() {
             let lines: Vec<&str> = metrics.lines().filter(|line| line.starts_with(&metric)).collect();
             assert!(!lines.is_empty(), "{query}: there is no {metric}");
             for (label, value) in labels.iter().filter(|(label, _)| label != "instance") {
-                // Prometheus gives the instance; of values some are of other clusters.
+                // Prometheus adds the instance; some values are of other clusters.
                 assert!(
                     lines.iter().any(|line| line.contains(&format!("{label}=\""))),
                     "{query}: {metric} has no {label}"

@@ -148,7 +148,8 @@ fn one_cluster_comes_out_of_every_form_of_it() {
     assert_eq!(whole.ignored().len(), 3, "{:?}", whole.ignored());
 }
 
-/// `kubectl get` of several kinds prints nothing where one of them is not served, and no cluster has the kinds of every network.
+/// `kubectl get` of several kinds prints nothing if one of them is not served, and no cluster serves the
+/// kinds of every network plugin.
 #[test]
 fn kinds_that_a_cluster_may_lack_are_asked_for_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,7 +301,8 @@ fn cluster_info_dump_is_read_as_a_folder_and_as_one_text() {
     }
 }
 
-/// As `oc adm inspect` writes them: all values but `tls.crt`, `ca.crt` and `service-ca.crt` are how long they were.
+/// Secrets as `oc adm inspect` writes them: all values except `tls.crt`, `ca.crt` and `service-ca.crt` are
+/// replaced by their length.
 #[test]
 fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
     let folder = tempfile::tempdir().unwrap();

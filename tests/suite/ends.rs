@@ -150,7 +150,7 @@ fn a_link_is_held_against_its_other_end() {
     assert_eq!(found, expected);
     assert_eq!(fleet["links"]["notChecked"][0]["link"]["to"], "mars");
 
-    // Cured: the same cluster at both ends, the link as it is, and a mirror of what is exported.
+    // The same cluster at both ends, the same link, and a mirror of the exported service.
     let cured = tempfile::tempdir().unwrap();
     lay(
         cured.path(),
@@ -330,7 +330,7 @@ fn a_dead_gateway_is_named_at_both_ends() {
         text.contains("kubectl --context east -n linkerd-multicluster scale deployment/linkerd-gateway"),
         "{text}"
     );
-    // A second Deployment behind the Service that is to have pods.
+    // A second Deployment behind the Service, with replicas.
     let two = |all: &mut Vec<Value>| {
         let is = |one: &&Value| one["kind"] == "Deployment" && one["metadata"]["name"] == "linkerd-gateway";
         let mut other = all.iter().find(is).unwrap().clone();

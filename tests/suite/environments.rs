@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::binary::{meshdoctor, ran, write};
 
-/// A workload on which a check finds something, so that it is seen what was judged.
+/// A workload with a finding, which shows what was evaluated.
 const LABELLED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: web}}\n  \
                         template:\n    metadata:\n      labels: {app: web, linkerd.io/inject: enabled}\n    spec: {containers: [{name: app, image: app}]}\n";
 
-/// The objects that are found, what was set aside, and the warnings.
+/// The objects with findings, the skipped parts, and the warnings.
 fn checked(paths: &[&Path]) -> (Vec<String>, Vec<String>, String) {
     let mut arguments =
         vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
@@ -74,7 +74,7 @@ fn environments_that_contradict_each_other_are_not_judged_as_one() {
     write(own.path(), "overlays/production/web.yaml", LABELLED);
     let (found, aside, said) = checked(&[own.path()]);
     assert_eq!((found, aside.len(), said.as_str()), (vec!["default/web".to_owned()], 0, ""));
-    // Of two sets that are given one after the other the later counts.
+    // Of two given sets, the later one wins.
     write(own.path(), "overlays/production/web.yaml", production.replace(", linkerd.io/inject: enabled", ""));
     let [staging, production] = ["overlays/staging", "overlays/production"].map(|path| own.path().join(path));
     let (found, _, said) = checked(&[&staging, &production]);

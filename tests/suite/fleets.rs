@@ -35,7 +35,7 @@ pub(crate) fn run(own: &Path, more: &[&str], exit: i32) -> Value {
     run_with("all", own, more, exit)
 }
 
-/// The same where the bundles hold every object of some kinds alone.
+/// The same for bundles that are only complete for some kinds.
 pub(crate) fn run_with(complete: &str, own: &Path, more: &[&str], exit: i32) -> Value {
     let path = own.display().to_string();
     let args = [&["check", "--bundles", &path, "--complete", complete, "-o", "json"], more].concat();
@@ -58,7 +58,7 @@ fn one_that_cannot_be_read_sinks_none_of_the_others() {
         .map(|one| (one["name"].as_str().unwrap(), one["status"].as_i64().unwrap()))
         .collect();
     assert_eq!(clusters, [("broken", 3), ("ill", 1), ("well", 0)]);
-    // Each report is the one that the cluster has alone.
+    // Each report equals that of the cluster alone.
     let ill = own.path().join("ill").display().to_string();
     let alone = ran(meshdoctor(&["check", "--bundle", &ill, "--complete", "all", "-o", "json"])).document();
     let here = &fleet["clusters"][1]["report"];
@@ -122,7 +122,7 @@ fn a_report_for_each_is_written_under_its_name() {
     }
 }
 
-/// A dump that is cut off, so that nothing could be checked, is of no cluster that is fine, whatever passes.
+/// A truncated dump of which nothing could be checked is not a healthy cluster, whatever passes.
 #[test]
 fn a_cluster_of_which_nothing_was_checked_is_not_fine() {
     let own = tempfile::tempdir().unwrap();

@@ -98,7 +98,7 @@ const VALUES: [&str; 9] = [
     "Xk29qLm83ZpT0aVn",
     "deadbeefcafebabe0123456789abcdef",
 ];
-/// What is around a pair.
+/// Text around a pair.
 const FRAMES: [&str; 12] = [
     "%",
     "login failed: %",
@@ -172,7 +172,7 @@ const PLACES: [&str; 56] = [
     "Foo: %",
     "msg=\"%\"",
 ];
-/// Tokens of vendors, each with what must not be left of it.
+/// Tokens of vendors.
 const TOKENS: [&str; 38] = [
     "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
     "github_pat_11ABCDEFG0abcdefghijklmnopqrstuvwxyz",
@@ -261,7 +261,7 @@ fn planted() -> Vec<Planted> {
     all
 }
 
-/// The parts of a secret that must not be left: all of it, and what is long enough to be of use.
+/// The parts of a secret that must not remain: all of it, and every part that is long enough to be useful.
 fn needles(secret: &str) -> BTreeSet<String> {
     let parts = secret.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() >= 4);
     // Common words are not part of a secret.
@@ -361,7 +361,8 @@ fn useful_parts_of_messages_are_kept() {
     }
 }
 
-/// A cluster whose events, conditions, states and malformed containers hold every text, and a log and a journal.
+/// A cluster with every text in its events, conditions, states and malformed containers, and a log and a
+/// journal.
 fn plant(folder: &Path) -> Vec<Planted> {
     let all = planted();
     let mut items: Vec<Value> = vec![json!({

@@ -19,7 +19,7 @@ use meshdoctor::{redact, token};
 
 use crate::stories::judge;
 
-/// How many inputs a plain run tries.
+/// Number of inputs in a plain run.
 const CASES: usize = 40;
 /// Time limit for one input on a busy machine; a longer run counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ impl Dice {
         self.0
     }
 
-    /// Below `n`; 0 where there is nothing to choose from.
+    /// A number below `n`; 0 if `n` is 0.
     fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.throw() % n.max(1) as u64).unwrap()
     }
@@ -45,7 +45,7 @@ impl Dice {
     }
 }
 
-/// What has broken parsers before.
+/// Fragments that often break parsers.
 const PIECES: &[&[u8]] = &[
     b"{",
     b"}",
@@ -162,7 +162,7 @@ fn go_on(name: &'static str, target: impl Fn(&mut Dice) + Send + 'static) {
     println!("{name}: {tried} inputs");
 }
 
-/// A token as the API server makes them: bound to a pod, and with something in the place of the signature.
+/// A token in the API server's format: bound to a pod, with a placeholder for the signature.
 fn jwt() -> String {
     let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let claims = r#"{"aud":["https://kubernetes.default.svc"],"exp":1799000000,"iat":1767463000,"iss":"x","kubernetes.io":{"namespace":"linkerd-cni","node":{"name":"n"},"pod":{"name":"linkerd-cni-x","uid":"u"},"serviceaccount":{"name":"linkerd-cni","uid":"s"},"warnafter":1767466607},"nbf":1767463000,"sub":"system:serviceaccount:linkerd-cni:linkerd-cni"}"#;

@@ -18,7 +18,7 @@ use meshdoctor::source::nodes::{Given, NodeEvidence};
 const SIGNATURE: &str = "dGhlLXNpZ25hdHVyZS1vZi1hLXRva2Vu";
 const PASSWORD: &str = "hun\\\"ter.2[*";
 
-/// As the API server writes it.
+/// A token in the API server's format.
 fn token() -> String {
     let claims = r#"{"aud":["https://kubernetes.default.svc"],"exp":1792526000,"iat":1760990000,"iss":"https://oidc.example/id/X","kubernetes.io":{"namespace":"linkerd-cni","node":{"name":"n1","uid":"n-uid"},"pod":{"name":"linkerd-cni-x","uid":"p-uid"},"serviceaccount":{"name":"linkerd-cni","uid":"sa-uid"},"warnafter":1760993607},"nbf":1760990000,"sub":"system:serviceaccount:linkerd-cni:linkerd-cni"}"#;
     format!(
@@ -149,7 +149,7 @@ pub(crate) fn gather(shell: &[&str], arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What the node reader makes of it, and that it complains of nothing.
+/// Reads the output with the node reader, and asserts that it has no warnings.
 pub(crate) fn read(name: &str, tar: &[u8]) -> NodeSnapshot {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.tar");

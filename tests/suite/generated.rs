@@ -1,5 +1,5 @@
-//! What is generated and checked in is up to date: pages, the index, the role, completions. `UPDATE=1 cargo test`
-//! writes.
+//! Generated files in the repository are up to date: pages, the index, the role, completions. `UPDATE=1 cargo
+//! test` writes them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -139,7 +139,7 @@ fn no_id_is_written_by_hand_where_it_could_go_stale() {
         let of_checks = name.starts_with("src/checks/") && name.matches('/').count() > 2;
         let of_others = name == "src/demo.rs" || name.starts_with("src/knowledge/");
         if entry.file_type().is_file() && !of_checks && !of_others {
-            // An example in a comment goes stale without harm.
+            // A stale example in a comment is harmless.
             let code = read(&name)
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))

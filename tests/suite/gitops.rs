@@ -20,7 +20,7 @@ spec:
     disableIPv6: \"no\"
 ";
 
-/// The status, each finding with where it stands, and what was set aside.
+/// The status, each finding with its location, and the skipped parts.
 fn checked(folder: &Path, more: &[&str]) -> (i32, Vec<String>, Vec<String>) {
     let arguments = [&["check", "--manifests", folder.to_str().unwrap(), "-o", "json"], more].concat();
     let output = ran(meshdoctor(&arguments));

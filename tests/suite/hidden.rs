@@ -1,5 +1,5 @@
-//! A password in every field of `hidden/cluster.yaml` that a tenant can fill: none is in a bundle, a ticket, or any form of
-//! a report.
+//! A password in every field of `hidden/cluster.yaml` that a tenant can set: none is in a bundle, a ticket,
+//! or any form of a report.
 
 use std::collections::BTreeMap;
 use std::path::Path;

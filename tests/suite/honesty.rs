@@ -35,7 +35,7 @@ fn honest(whole: &CheckResult, less: &CheckResult) -> bool {
     match (&whole.outcome, &less.outcome) {
         (_, Outcome::Unknown) => true,
         (_, Outcome::Findings) => !less.gaps.is_empty() || subjects(whole) == subjects(less),
-        // That was seen in what is left.
+        // The remaining evidence shows this.
         (Outcome::NotApplicable(_), Outcome::NotApplicable(_)) => true,
         (_, Outcome::Pass | Outcome::NotApplicable(_) | Outcome::Crashed(_)) => false,
     }
@@ -69,8 +69,8 @@ fn a_check_never_passes_without_what_it_needs() {
             let live = case::live(check, case);
             let whole = live.judge(check);
             for item in check.card().front.needs.iter().filter(|item| !is_undefined(&live, item)) {
-                // Rules rarely ask why something is missing: each item and case is denied, and missing in one more way, so that a
-                // check meets all of them over its cases.
+                // The reason for missing evidence rarely matters to rules: each item is denied and missing in
+                // one more way for each case, so that a check meets all of them over its cases.
                 for why in std::iter::once(denied()).chain(others.next()) {
                     let result = live.without(item, why.clone()).judge(check);
                     if !honest(&whole, &result) {
@@ -193,7 +193,7 @@ fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
                     let result = live.without(item, why.clone()).judge(check);
                     let turned = case.kind == CaseKind::Fires
                         && !matches!(result.outcome, Outcome::Findings | Outcome::Unknown);
-                    // Evidence that was refused is named; of what a dump lacks the required evidence is enough.
+                    // Refused evidence is named; for a dump, the required evidence suffices.
                     let silent = case.kind == CaseKind::Fires
                         && why == denied()
                         && matches!(result.outcome, Outcome::Unknown)

@@ -23,7 +23,7 @@ fn report(folder: &Path, dump: &str) -> (i32, serde_json::Value, usize) {
     (output.status, document, output.out.len())
 }
 
-/// No control characters, and nothing that a CI system takes for a command.
+/// Asserts that a text has neither control characters nor commands of a CI system.
 fn assert_harmless(text: &str) {
     for line in text.lines() {
         let line = line.trim_start();
@@ -155,7 +155,7 @@ fn a_name_that_kubernetes_would_not_accept_is_a_gap_and_is_never_used() {
         ("Deployment", "apps/v1", r#"{"name":"x y","namespace":"shop"}"#),
     ] {
         let odd = format!(r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{metadata}}}"#);
-        // What is judged of a control plane is looked at where there is one, of a version that is known.
+        // Checks of a control plane only run with one of a known version.
         let installed = r#"{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"linkerd-identity","namespace":"linkerd",
             "labels":{"linkerd.io/control-plane-component":"identity","linkerd.io/control-plane-ns":"linkerd"}},
             "spec":{"template":{"spec":{"containers":[{"name":"identity","image":"cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}}}"#;

@@ -28,7 +28,7 @@ fn layers() -> Vec<Layer> {
         .collect()
 }
 
-/// Each source file with its code: without comments, and without what only tests compile.
+/// Each source file with its code: without comments and test-only code.
 fn files() -> BTreeMap<String, String> {
     let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
     walkdir::WalkDir::new("src")
@@ -51,7 +51,7 @@ fn code(text: &str) -> String {
     for line in text.lines() {
         let word = line.trim_start();
         if in_tests {
-            // A module of tests ends where its first column is left.
+            // A test module ends at the next line in the first column.
             in_tests = line != "}";
         } else if marked && (line.starts_with("mod ") || line.starts_with("pub mod ")) {
             in_tests = line.ends_with('{');

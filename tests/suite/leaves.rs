@@ -1,5 +1,5 @@
-//! A secret in every leaf, in every shape: of every object and every node file of every case, nothing of it comes through the
-//! sanitizer. What becomes of whole clusters, in reports and bundles, is `planted`'s.
+//! A secret of every shape in every leaf of every object and node file of every case: the sanitizer removes
+//! all of them. `planted` tests whole clusters, in reports and bundles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,9 +31,9 @@ pub fn rule_of(kind: &str) -> &'static Rule {
 
 /// A secret that only the name before it reveals.
 pub const WORD: &str = "hunter2-canary";
-/// What looks random.
+/// A secret that looks random.
 const RANDOM: &str = "Zx9Qm2Vb7Lk4Tn8Rw3Yp6Hs1Dq5Jf0";
-/// A text with a secret in it, and what must not be left of it.
+/// A text with a secret, and the parts that must not remain.
 pub struct Shape {
     pub name: &'static str,
     pub text: String,
@@ -231,7 +231,7 @@ fn no_file_of_a_node_holds_a_secret() {
         }
     }
     assert!(seen.len() > 50, "{} leaves", seen.len());
-    // Whatever a file is, its text as it stands.
+    // Plain text, whatever the type of the file.
     for shape in &secrets {
         let of = |path: &str, text: String| NodeFiles {
             node: "n1".to_owned(),

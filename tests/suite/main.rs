@@ -1,5 +1,5 @@
-//! Everything that needs no cluster: cards, matrix, honesty, stories, the command line. One binary, so that it links
-//! once; each module opens with what it proves.
+//! All tests that need no cluster: cards, matrix, honesty, stories, the command line. One binary, so that it
+//! links once; the comment at the start of each module states what it verifies.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "skipped tests are printed")]

@@ -72,7 +72,7 @@ fn clean(what: &str, bytes: &[u8]) {
     }
 }
 
-/// What `check` makes of it, and how many snapshots it read.
+/// The report of `check`, and the number of snapshots that it read.
 fn checked(nodes: &str) -> (Output, serde_json::Value) {
     let output = meshdoctor(&["check", "--nodes", nodes, "-o", "json"]).output().unwrap();
     let report =

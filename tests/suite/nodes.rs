@@ -269,7 +269,7 @@ fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
     assert!(printed.status == 0, "{}", printed.err);
     let log = printed.out;
     fs::create_dir(path("logs")).unwrap();
-    // As kubectl logs --prefix --timestamps writes them.
+    // Lines in the format of kubectl logs --prefix --timestamps.
     let dressed: String =
         log.lines().map(|line| format!("[pod/x/y] 2026-01-15T12:00:00Z {line}\n")).collect();
     fs::write(path("logs/n1.log"), dressed).unwrap();

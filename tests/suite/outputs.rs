@@ -26,7 +26,7 @@ fn a_file_is_named_after_its_cluster_also_where_it_is_the_only_one() {
     let output = check(folder.path(), &["--bundle", "prod.yaml", "-o", "json=r-{cluster}.json"]);
     assert_eq!(output.status, 0, "{}", output.err);
     assert!(folder.path().join("r-prod.json").exists());
-    // Also of a run that comes to no report, which has one document all the same.
+    // Also for a run without a report, which still has one document.
     let words = ["--bundle", "prod.yaml", "--only", "nothing-such", "-o", "json=f-{cluster}.json"];
     assert_eq!(check(folder.path(), &words).status, 2);
     assert!(folder.path().join("f-prod.json").exists());

@@ -1,5 +1,5 @@
-//! Through which leaves of objects a plain word passes, and why it may: `passing.txt` lists them by reason. A leaf that is not
-//! in it holds nothing but a marker; one for which no reason is written here fails.
+//! The leaves of objects that keep a plain word, and the reason: `passing.txt` lists them by reason. All
+//! other leaves contain only a marker; a leaf without a reason fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::leaves::{objects, plant, rule_of};
 /// A text that does not look like a secret, and is replaced if it is not known to be harmless.
 const PLAIN: &str = "plaincanary";
 
-/// Why a text may pass, and the last field of the leaves that pass for it. The first that fits counts.
+/// Reasons to keep a text, and the last field of the leaves that they apply to. The first match applies.
 const REASONS: &[(&str, &[&str])] = &[
     (
         "An enumeration: Kubernetes or its controllers choose the word, one of a few, without blanks.",

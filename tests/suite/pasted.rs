@@ -13,10 +13,10 @@ use meshdoctor::command::{Command, Line, kubectl, linkerd, program};
 use crate::skip::{Need, skipped};
 use crate::{case, corpus, stories};
 
-/// Begins like an option, and would run `touch` if any of it were taken for more than text.
+/// A text that starts like an option, and would run `touch` if any part of it were interpreted.
 const HOSTILE: &str =
     "-AAA $(touch x) `touch x` ' ; touch x ; \" $HOME \\ & touch x | <y> {a,b} * ~ !!\n touch x #ZZZ";
-/// The beginning of the hostile text, wherever a piece of it is left.
+/// The start of the hostile text in every remaining piece.
 const MARK: &str = "AAA";
 /// Between arguments, and behind the last one of a call.
 const ARGUMENT: char = '\u{1f}';
@@ -122,7 +122,7 @@ fn harness(placeholders: &BTreeSet<&'static str>) -> String {
     script
 }
 
-/// What each of the commands runs in a shell, and what the shell complains of.
+/// The programs that each command runs in a shell, and the shell's errors.
 fn pasted(
     shell: &str,
     commands: &[String],
@@ -163,7 +163,7 @@ fn pasted(
     (each, String::from_utf8_lossy(&ran.stderr).into_owned())
 }
 
-/// What is wrong with a program as it was run.
+/// The error in a program's call, if any.
 fn wrong(ran: &Ran) -> Option<String> {
     if ran[0] == "touch" {
         return Some("a piece of a text was run".to_owned());
@@ -235,7 +235,8 @@ fn our_own_commands_are_read_by_our_own_command_line() {
     assert!(ours > 100, "only {ours}");
 }
 
-/// Texts that fish takes apart if they are quoted for `sh` alone, and others that a name of a cluster or file can hold.
+/// Texts that fish splits if they are only quoted for `sh`, and others that a name of a cluster or file can
+/// contain.
 const NAMES: [&str; 12] = [
     r"\';touch P;#",
     r"\\';touch P;#",

@@ -33,7 +33,7 @@ fn reports() -> &'static [(String, Report)] {
     ALL.get_or_init(samples_and_judged)
 }
 
-/// Gaps that make the exit status what it is.
+/// The gaps that decide the exit status.
 fn deciding(report: &Report) -> BTreeSet<&str> {
     let gaps = report.coverage.gaps.iter().filter(|gap| gap.asked_for);
     gaps.flat_map(|gap| gap.checks.iter().copied()).collect()
@@ -105,7 +105,7 @@ fn sarif_is_read_and_says_what_was_not_checked() {
 /// Readers look files up from the root of the repository, by their exact paths.
 #[test]
 fn files_are_named_as_a_repository_names_them() {
-    // Without letters by chance, which could look like a key.
+    // Without random letters, which could look like a key.
     let own = tempfile::Builder::new()
         .prefix("named-")
         .rand_bytes(0)
@@ -245,7 +245,7 @@ fn prometheus_reads_the_metrics() {
     }
 }
 
-/// As the runner of GitHub Actions reads a line: `::word key=value,...::message`.
+/// Parses a line like the runner of GitHub Actions: `::word key=value,...::message`.
 fn annotation(line: &str) -> (String, String, String) {
     let rest = line.strip_prefix("::").unwrap_or_else(|| panic!("{line}"));
     let (head, message) = rest.split_once("::").unwrap();
@@ -376,7 +376,7 @@ fn missing_evidence_is_an_error_only_if_it_decides_the_exit_status() {
     assert!(junit::report(&report).contains("type=\"not-checked\""));
 }
 
-/// A manifest that cannot be read is one annotation at its line, however many checks it keeps from their evidence.
+/// An unreadable manifest is one annotation at its line, however many checks it affects.
 #[test]
 fn an_unreadable_manifest_is_one_annotation_for_github() {
     let own = tempfile::tempdir().unwrap();
@@ -473,7 +473,7 @@ fn markdown_names_every_cause_and_gap_and_closes_what_it_opens() {
     }
 }
 
-/// The real binary: one valid document with the same status, whatever the outcome.
+/// The real binary: one valid document with the same status, for every outcome.
 #[test]
 fn each_form_is_one_document_with_one_status_in_every_outcome() {
     for form in ["sarif", "junit", "github", "gitlab", "markdown", "prometheus", "ndjson"] {
@@ -555,7 +555,7 @@ fn deleted_namespace_is_an_event_of_the_next_publication() {
     let first = meshdoctor::render::ci::published::published(&report, api, &[]);
     let before: Vec<Value> = first.reports.values().cloned().collect();
     let (namespace, _) = first.reports.iter().find(|(name, _)| !name.is_empty()).unwrap();
-    // The namespace goes, and its report and findings with it.
+    // The namespace is deleted with its report and findings.
     let of_cluster: Vec<Value> =
         before.into_iter().filter(|report| report["metadata"]["namespace"].is_null()).collect();
     let mut later = crate::samples::bad_night();

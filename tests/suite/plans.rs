@@ -99,15 +99,15 @@ fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
         named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"),
         "{named}"
     );
-    // Its v1.6.2 is what 2.18 brings.
+    // Its v1.6.2 is the version of 2.18.
     assert!(!plan("healthy-2.18-cni", "edge-25.5.1", None).contains("linkerd-cni to"));
 }
 
-/// The charts of 2.18 bring a Gateway API that 2.19 takes and 2.20 does not.
+/// The charts of 2.18 install a Gateway API version that 2.19 supports and 2.20 does not.
 #[test]
 fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gateway_api() {
     let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
-    // Before the first step stands what it finds, with the same remedy.
+    // The finding before the first step has the same remedy.
     let plan = render::plan::markdown(&report);
     let (_, plan) = plan.split_once("## 1. ").unwrap();
     let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
@@ -194,7 +194,8 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
 }
 
-/// Who goes back goes to the release before, not to the one that all began with; and no command is run by a CLI of another release.
+/// A rollback goes to the previous release, not to the first one, and no command needs a CLI of another
+/// release.
 #[test]
 fn the_way_back_is_to_the_release_before() {
     let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
@@ -244,7 +245,8 @@ fn helm_goes_back_by_revision_and_git_by_a_revert() {
     assert!(at("flux reconcile kustomization \"$(kubectl get") < at("flux reconcile helmrelease mesh"));
 }
 
-/// The chart of the CRDs brings no Gateway API that 2.20 takes, so what it holds is taken over, and nothing is deleted on the way.
+/// The chart of the CRDs has no Gateway API version for 2.20, so ownership of its CRDs is transferred, and
+/// nothing is deleted on the way.
 #[test]
 fn what_the_chart_holds_of_the_gateway_api_is_kept_and_then_taken_over() {
     let Some(plan) = plan_managed("healthy-2.17", "2.20", &by_helm()) else { return };
@@ -264,7 +266,7 @@ fn what_the_chart_holds_of_the_gateway_api_is_kept_and_then_taken_over() {
     assert!(order.is_sorted(), "{order:?}\n{plan}");
     assert_eq!(plan.matches("--reuse-values keeps the Gateway API").count(), 1, "{plan}");
     assert!(!plan.contains("Do not replace the CRDs by hand"), "{plan}");
-    // The CLI goes on with its own, and nothing holds what others brought.
+    // The CLI upgrades its own CRDs, so no transfer is needed.
     let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
     let plan = render::plan::markdown(&report);
     assert!(!plan.contains("installGatewayAPI=false") && !plan.contains("--reuse-values keeps"), "{plan}");

@@ -51,7 +51,7 @@ fn carried() -> Vec<Shape> {
         *text = text.replace(WORD, &own);
         needles.iter_mut().filter(|needle| *needle == WORD).for_each(|needle| needle.clone_from(&own));
         let (text, needles) = (text.clone(), needles.clone());
-        // What is found by the key before it needs that key at the start of a word.
+        // Detection by key needs the key at the start of a word.
         let flat = text.replace(['\n', ' '], "%20");
         let mut carry = |name, text| all.push(Shape { name, text, needles: needles.clone() });
         carry("in JSON", serde_json::json!({"note": "x", "password": text}).to_string());
@@ -90,7 +90,7 @@ fn decides(file: &str, path: &str) -> bool {
     object || manifest || last == "schema" || file.ends_with("meta.json") && last == "node"
 }
 
-/// Whether a leaf keeps its text before the secret, so that checks read what they look for and quote the rest.
+/// Whether a leaf keeps its text before the secret, so that checks find what they need and quote the rest.
 fn is_told(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or_default();
     let told = [
@@ -110,10 +110,10 @@ fn is_told(path: &str) -> bool {
     told.contains(&last) || path.contains("data.")
 }
 
-/// How the leaves of a cluster are planted.
+/// Which leaves of a cluster are planted, and how.
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
-    /// Those that a report quotes, behind their text.
+    /// Leaves that a report quotes, after their text.
     Told,
     /// All except times, quantities and addresses, replacing their text, and not the manifest: the planted
     /// text is read.
@@ -222,7 +222,7 @@ fn leaves_of(scene: &Scene) -> BTreeSet<(String, String)> {
     found
 }
 
-/// As few clusters as hold every leaf that any holds: each time the one with most that none before it held.
+/// A small set of clusters that covers every leaf: repeatedly the one with the most uncovered leaves.
 fn covering(all: Vec<(String, Scene)>) -> Vec<(String, Scene)> {
     let mut left: Vec<_> = all.into_iter().map(|one| (leaves_of(&one.1), one)).collect();
     let mut chosen = Vec::new();
@@ -254,7 +254,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
 }
 
-/// Everything that a run leaves: what it printed, and every file that it wrote, unpacked.
+/// Everything that a run outputs: printed text, and every written file, unpacked.
 fn left(folder: &Path) -> BTreeMap<String, String> {
     let mut left = BTreeMap::new();
     for path in files(folder) {
@@ -340,7 +340,7 @@ fn written(args: &[&str]) -> BTreeMap<String, String> {
     all.into_iter().map(|(name, text)| (format!("{}: {name}", args[0]), text)).collect()
 }
 
-/// What was found where: the first place for each shape that is left, and text before it.
+/// The leaks: for each remaining shape the first place, and the text before it.
 #[derive(Default)]
 struct Leaks(BTreeMap<String, String>);
 

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use crate::gather;
 
-/// What follows `--` in `kubectl exec`, what ssh is given, and so on, with the node's root in place of the platform's.
+/// The arguments after `--` of `kubectl exec`, those of ssh, and so on, with the prepared root in place of
+/// the platform's.
 const STAND_INS: [(&str, &str); 7] = [
     (
         "kubectl",

@@ -62,7 +62,7 @@ pub(crate) fn told(command: &str, words: &[&str], dump: &str) -> Ran {
     told_of(command, words, dump, "all")
 }
 
-/// The same of a dump that holds all of some kinds alone.
+/// The same for a dump that is only complete for some kinds.
 pub(crate) fn told_of(command: &str, words: &[&str], dump: &str, complete: &str) -> Ran {
     let of = ["--bundle", dump, "--complete", complete];
     ran(meshdoctor(&[&[command], words, &of].concat()).env("COLUMNS", "100"))

@@ -16,10 +16,10 @@ use crate::case;
 const TITLE: usize = 60;
 /// The longest message, in characters.
 const MESSAGE: usize = 240;
-/// The longest sentence, in words.
+/// Maximum number of words in a sentence.
 const SENTENCE: usize = 30;
 
-/// Patterns that make a text hard to read, each with the replacement to think of.
+/// Patterns that make a text hard to read, each with a suggested replacement.
 static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let patterns = [
         (
@@ -148,7 +148,7 @@ fn pages() -> Vec<Text> {
     texts.collect()
 }
 
-/// What the cases of all cards print, and the cards' own words.
+/// The output of all cards' cases, and the texts of the cards.
 fn cards() -> Vec<Text> {
     let mut texts = Vec::new();
     for check in checks::all() {

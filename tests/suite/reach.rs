@@ -1,4 +1,4 @@
-//! `meshdoctor reach` on small clusters: where a call stops, and what is not known of it.
+//! `meshdoctor reach` on small clusters: the step at which a call stops, and unknown steps.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn the_path_of_a_call_is_a_page() {
     }
 }
 
-/// A dump that may hold more than it shows: neither "no policy is about it" nor a refusal is known then.
+/// A dump that may be incomplete: neither the absence of a policy nor a refusal is known.
 #[test]
 fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -131,7 +131,7 @@ fn a_call_is_walked_to_where_it_stops() {
 #[test]
 fn who_may_call_whom_is_a_matrix() {
     let (status, text) = reached(&["--matrix", "-n", "shop"]);
-    // As for a single call: one that is known to fail decides.
+    // As for a single call, a known failure decides.
     assert_eq!(status, 1, "{text}");
     let row = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
     assert!(row("front-1").contains("yes?"), "{text}");
@@ -142,7 +142,8 @@ fn who_may_call_whom_is_a_matrix() {
     assert_eq!(json["calls"].as_array().unwrap().len(), 6);
 }
 
-/// Services that lead elsewhere, a pod that takes a port for opaque, and a policy that lets the port of the application through alone.
+/// Services for other clusters, a pod that treats a port as opaque, and a policy that allows only the
+/// application's port.
 const ELSEWHERE: &str = r#"
 ---
 apiVersion: v1
@@ -220,7 +221,7 @@ fn both_sides_are_asked_whether_a_port_is_opaque() {
     assert!(words(&text).contains("HTTP/1 and HTTP/2 (Server web); other protocols fail"), "{text}");
 }
 
-/// Where proxies come to each other's own port, a policy that lets the application's port through alone shuts them out.
+/// If proxies connect to each other's own port, a policy that only allows the application's port blocks them.
 #[test]
 fn a_policy_without_the_port_of_the_proxy_stops_calls_that_go_there() {
     let policy = r#"
@@ -244,7 +245,7 @@ spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress], ingress: 
     assert_eq!((status, text.contains("stops here")), (4, false), "{text}");
 }
 
-/// Services without an address, addresses and names of pods, and rules of linkerd-init that leave ports aside.
+/// Services without an address, addresses and names of pods, and ports that linkerd-init skips.
 const SHAPES: &str = r#"
 ---
 apiVersion: v1
@@ -594,7 +595,7 @@ fn expired_issuer_stops_calls_between_proxies() {
     let output = told("reach", &[&call[..], &at[..]].concat(), recording.to_str().unwrap());
     assert_eq!(output.status, 1, "{}", output.out);
     assert!(words(&output.out).contains("the issuer's certificate has expired"), "{}", output.out);
-    // Without the time of the evidence, this machine's clock proves nothing.
+    // Without a capture time, this machine's clock proves nothing.
     let output = told("reach", &call, recording.to_str().unwrap());
     assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
 }

@@ -104,7 +104,7 @@ impl Calls {
     }
 }
 
-/// Whether the application answered.
+/// Whether the application responded.
 fn is_served(call: &Value) -> bool {
     let got = call["got"].as_str().unwrap_or_default();
     match call["call"]["kind"].as_str().unwrap() {
@@ -115,7 +115,7 @@ fn is_served(call: &Value) -> bool {
     }
 }
 
-/// The calls that pods made; those of nodes and from outside have no client that `reach` knows.
+/// The calls from pods; nodes and outside clients are unknown to `reach`.
 fn calls(truth: &Value) -> Vec<Calls> {
     let mut all: BTreeMap<String, Calls> = BTreeMap::new();
     for call in truth["calls"].as_array().unwrap() {
@@ -153,7 +153,7 @@ fn read(path: &Path) -> Vec<u8> {
     text
 }
 
-/// What `reach` concludes of each call of a scenario: of the traffic that was sent, and without knowing it.
+/// The result of `reach` for each call of a scenario: with the traffic that was sent, and without it.
 fn walks(scenario: &Path, truth: &Value, calls: &[Calls]) -> Vec<(Walk, Walk)> {
     let cluster: Value = serde_json::from_slice(&read(&scenario.join("cluster.json.gz"))).unwrap();
     let mut memory = Memory {

@@ -23,7 +23,8 @@ use serde_json::value::RawValue;
 use crate::leaves::rule_of;
 use crate::skip::{Need, skipped};
 
-/// What comes out of each recorded failure, roots and symptoms: severity, check, subject. Infos are left out.
+/// Expected findings of each recorded failure, roots and symptoms: severity, check, subject. Infos are
+/// omitted.
 const FAILURES: &[(&str, &[&str])] = &[
     (
         "pods-not-injected",
@@ -169,10 +170,10 @@ const FAILURES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Recordings that were made while something was still starting, and how much later they are judged.
+/// Recordings from the startup of a component, and the delay of their evaluation.
 const LATER: &[(&str, SignedDuration)] = &[("cni-pod-pending", SignedDuration::from_mins(30))];
 
-/// Kinds that came to be read after the recordings were made.
+/// Kinds that were added after the recordings were made.
 const NOT_RECORDED: &[Kind] = &[
     Kind::Lease,
     Kind::NetworkPolicy,
@@ -228,14 +229,15 @@ pub fn json(path: &Path) -> serde_json::Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A recording as a source: its objects, complete for the kinds that it lists, judged when it was recorded.
+/// A recording as a source: its objects, complete for the kinds that it lists, evaluated at the time of the
+/// recording.
 pub fn memory(recording: &Path) -> Memory {
     let meta = json(&recording.join("meta.json"));
     let mut memory = Memory {
         server_version: Some(json(&recording.join("version.json"))["serverVersion"].clone()),
         cli_version: meta["linkerd_cli"].as_str().map(str::to_owned),
         captured_at: Some(meta["recorded_at"].as_str().unwrap().parse().unwrap()),
-        // Recorded by an administrator, who was allowed everything.
+        // Recorded by an administrator, without refused requests.
         denied: Some(BTreeSet::new()),
         ..Memory::default()
     };

@@ -243,7 +243,7 @@ fn a_target_that_is_none_is_refused_with_what_would_be_one() {
     }
 }
 
-/// Manifests are judged by the release that they are for and by the target; what they do not hold is not made up.
+/// Manifests are evaluated with their release and with the target; missing objects are not invented.
 #[test]
 fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Reports as they are read: by people at 80 and 200 columns, by grep, by programs. The texts are golden files; the
-//! rules that hold for every text are tests of their own.
+//! Reports for their readers: people at 80 and 200 columns, grep, programs. The texts are golden files; rules
+//! for every text have tests of their own.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn report_of(scene: &Scene, checks: &[&'static checks::Check]) -> Report {
     report::judge(&question, &collected)
 }
 
-/// The demos, judged by all checks; and the cases of all cards, judged by their own.
+/// The demos with all checks, and the cases of all cards with their own check.
 fn judged() -> Vec<(String, Report)> {
     let all: Vec<_> = checks::all().collect();
     let installed = Policy::default().select().unwrap();
@@ -101,7 +101,7 @@ fn is_one_word(line: &str) -> bool {
 /// Only texts to copy may be wider than the terminal: commands and single words.
 #[test]
 fn lines_fit_the_terminal_and_commands_stay_whole() {
-    // The commands of the hostile one are escaped, so they are no longer what they were.
+    // The commands of the hostile sample are escaped, and so are changed.
     for (name, report) in samples_and_judged().into_iter().filter(|(name, _)| name != "hostile") {
         for width in COLUMNS {
             let text = render::table::report(&report, Look { verbose: true, ..Look::plain(width) });
@@ -183,7 +183,7 @@ fn nothing_is_lost_between_the_folds() {
     }
 }
 
-/// The first word of a report is the one that people go by.
+/// The first word of a report is the most important one.
 #[test]
 fn only_a_mesh_that_was_checked_as_a_whole_is_called_healthy() {
     let word = |report: &Report| render::table::report(report, Look::plain(100)).contains("HEALTHY");
@@ -288,7 +288,7 @@ fn every_document_is_valid_and_the_yaml_says_the_same() {
         let value = assert_valid(&schema, &name, &json);
         let yaml: Value = serde_yaml::from_str(&render::yaml::report(&report)).unwrap();
         assert_eq!(yaml, value, "{name}");
-        // What is written can be read, and writing it again gives the same bytes.
+        // A written document can be read, and writing it again gives the same bytes.
         let read: Document = serde_json::from_str(&json).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), value, "{name}");
     }
@@ -369,7 +369,7 @@ fn causes_name_what_they_explain_and_symptoms_their_causes() {
     assert_eq!(explained, cause.explains.len());
 }
 
-/// What people write after `jq`, here as pointers and filters, so that the test needs no program.
+/// Common `jq` queries, here as pointers and filters, so that the test needs no program.
 #[test]
 fn what_programs_ask_is_in_the_document() {
     let value: Value = serde_json::from_str(&render::json::report(&samples::bad_night())).unwrap();
@@ -451,7 +451,7 @@ fn the_list_and_the_pages_fit_the_terminal() {
         for check in &all {
             assert!(list.contains(check.id), "{} at {width}", check.id);
             let page = render::explain::text(check, width);
-            // What the page quotes stays as it is; the rest is filled to the width.
+            // Quoted text of the page stays unchanged; the rest is wrapped.
             let prose = page.split("\nExample:").next().unwrap();
             for line in prose.lines().filter(|line| line.chars().count() > width) {
                 assert!(is_one_word(line) || line.contains('|'), "{} at {width}: {line}", check.id);

@@ -12,8 +12,8 @@ use meshdoctor::source::memory::Memory;
 use crate::recordings::{folder, memory, report_on};
 use crate::skip::{Need, skipped};
 
-/// What has to be repaired before workloads are restarted: a proxy that starts while this is broken gets no certificate, or
-/// no proxy is added at all.
+/// Problems to fix before workloads are restarted: until then, a starting proxy gets no certificate, or no
+/// proxy is added at all.
 const BEFORE_RESTARTS: &[&str] = &[
     "control-plane-rbac-missing",
     "injector-ca-mismatch",

@@ -130,7 +130,7 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     let (status, _, said) = checked(&[root]);
     assert!(status == 4 && said.contains("bad.yaml:"), "{said}");
     std::fs::remove_file(root.join("bad.yaml")).unwrap();
-    // What the API server would refuse is named by its line.
+    // An object that the API server would refuse is named with its line.
     write(root, "typed.yaml", format!("---\n{}", labelled("typed").replace("app: web, l", "app: true, l")));
     let (status, _, said) = checked(&[root]);
     assert!(

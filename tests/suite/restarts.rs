@@ -1,5 +1,5 @@
-//! Remedies that create pods again: on recorded clusters each one fits how the proxy came into the pod and whether the workload
-//! rolls at all. The recordings lie outside the repository; without them, the tests are skipped.
+//! Remedies that recreate pods: on recorded clusters, each one matches how the proxy was added and whether
+//! the workload rolls at all. The recordings are outside the repository; without them, the tests are skipped.
 
 use meshdoctor::card::Mode;
 use meshdoctor::checks::{Settings, Upgrade};
@@ -22,7 +22,7 @@ fn lines(report: &Report, check: &str) -> Vec<String> {
     commands.flat_map(|command| command.rendered()).collect()
 }
 
-/// Workloads whose template holds the proxy: namespace and `deployment/NAME`.
+/// Workloads with the proxy in their template: namespace and `deployment/NAME`.
 fn with_proxy_in_template(memory: &Memory) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (kind, held) in &memory.objects {

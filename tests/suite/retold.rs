@@ -20,13 +20,13 @@ pub struct Variant {
     pub texts: Vec<(String, String)>,
     /// Namespaces, in namespace fields.
     pub namespaces: BTreeMap<String, String>,
-    /// What Deployments outside the control plane become.
+    /// The kind that replaces Deployments outside the control plane.
     pub kind: Kind,
-    /// Whether a CronJob makes the Jobs.
+    /// Whether a CronJob creates the Jobs.
     pub scheduled: bool,
     /// Whether `-L` and `--cni-namespace` are given.
     pub flags: (bool, bool),
-    /// By how much everything happens earlier or later, in seconds.
+    /// Time shift of all events, in seconds.
     pub shift: i64,
 }
 
@@ -77,7 +77,7 @@ impl Variant {
         // The charts put the namespace into the names of what belongs to no namespace.
         let text = text.replace("linkerd-linkerd-", &format!("linkerd-{}-", self.namespace("linkerd")));
         let text = self.texts.iter().fold(text, |text, (old, new)| text.replace(old, new));
-        // In two steps, so that a new name is never taken for an old one.
+        // In two steps, so that a new name is never mistaken for an old one.
         let marked = self
             .words
             .iter()
@@ -252,7 +252,8 @@ impl Variant {
     }
 }
 
-/// A certificate for the control plane's webhooks in another namespace, as Secrets and webhooks hold it.
+/// A certificate for the control plane's webhooks in another namespace, in the format of Secrets and
+/// webhooks.
 fn certificate(namespace: &str) -> String {
     let servers = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
     let names: Vec<String> = servers.map(|server| format!("{server}.{namespace}.svc")).into();
@@ -263,7 +264,7 @@ fn certificate(namespace: &str) -> String {
     STANDARD.encode(params.self_signed(&key).unwrap().pem())
 }
 
-/// Puts it where the webhooks' own were.
+/// Replaces the webhooks' own certificates by it.
 fn recertified(object: &mut Value, certificate: &str) {
     let serving = |name: &Value| name.as_str().is_some_and(|name| name.ends_with("-k8s-tls"));
     match object["kind"].as_str().unwrap() {
@@ -281,7 +282,7 @@ fn is_workload(object: &Value) -> bool {
     ["shop", "tools"].contains(&object["metadata"]["namespace"].as_str().unwrap_or_default())
 }
 
-/// Lets a CronJob make each Job.
+/// Replaces the owner of each Job by a CronJob.
 fn scheduled(objects: &mut Vec<Value>, renamed: &mut Vec<(String, String)>) {
     let mut crons = Vec::new();
     let mut jobs = BTreeMap::new();

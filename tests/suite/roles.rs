@@ -1,5 +1,5 @@
-//! The binary under its other names: as `linkerd-meshdoctor`, which `linkerd check` runs and reads, as
-//! `kubectl-meshdoctor`, and as the program that completes the latter's words.
+//! The binary under its other names: `linkerd-meshdoctor`, an extension of `linkerd check`;
+//! `kubectl-meshdoctor`; and the program that completes the latter's arguments.
 
 #[cfg(feature = "live")]
 use std::io::Write;
@@ -38,7 +38,7 @@ impl Link {
     }
 }
 
-/// Standard output as the one document that `linkerd check` reads.
+/// Parses standard output as the document that `linkerd check` reads.
 fn rows_of(ran: &Ran) -> Document {
     let document: Document = serde_json::from_str(&ran.out)
         .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", ran.out, ran.err));
@@ -262,7 +262,7 @@ fn evidence_is_quoted_as_it_is_under_every_name() {
     }
 }
 
-/// Every command that a text names is the one that was typed, wherever a line breaks.
+/// Every command in a text has the name that the user typed, wherever a line breaks.
 #[test]
 fn commands_are_named_as_they_are_typed() {
     let link = Link::named("kubectl-meshdoctor");

@@ -1,5 +1,5 @@
-//! Reports built by hand for the tests of renderers: what an operator meets on a bad night, on a good one, and without
-//! permissions. Only renderers see them; no check is judged by them.
+//! Handwritten reports for the tests of renderers: during an incident, of a healthy mesh, and without
+//! permissions. Only renderers use them; no check runs on them.
 
 mod findings;
 
@@ -22,7 +22,7 @@ use meshdoctor::source::Origin;
 
 use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorized, warnings, workload};
 
-/// What explains what in these samples.
+/// The causal relations of these samples.
 fn linked(findings: Vec<Finding>) -> Vec<Finding> {
     let symptoms = ["cni-add-unauthorized".to_owned(), "cni-daemonset-deadlock".to_owned()];
     let explains = |check: &str| if check == "cni-token-revoked" { &symptoms[..] } else { &[] };

@@ -1,4 +1,5 @@
-//! Saved reports: every form of a report is the same when it is made from the saved JSON, and `meshdoctor report` shows it.
+//! Saved reports: every form of a report is the same when created from the saved JSON, and `meshdoctor
+//! report` shows it.
 
 use meshdoctor::render::document::{Document, restore};
 use meshdoctor::render::{self, Look};

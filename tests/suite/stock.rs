@@ -1,6 +1,7 @@
-//! Stock installations are silent: the manifests that the CLI of each release renders, with every combination of control
-//! plane and extensions, and the pods, ReplicaSets and endpoints that a cluster makes of them. Everything is listed,
-//! policies included, and no check reports a warning or an error. The manifests lie outside the repository.
+//! Stock installations have no findings: the manifests that each release's CLI renders, with every
+//! combination of control plane and extensions, and the pods, ReplicaSets and endpoints that a cluster
+//! derives from them. Everything is listed, including policies, and no check reports a warning or an error.
+//! The manifests are outside the repository.
 
 mod cluster;
 
@@ -17,7 +18,7 @@ use cluster::Cluster;
 
 const CONTROL_PLANES: [&str; 4] =
     ["control-plane", "control-plane-cni", "control-plane-ha", "control-plane-native-sidecar"];
-/// What may be added to a control plane. jaeger has no manifest of its own in most releases.
+/// Optional parts of an install. jaeger has no manifest of its own in most releases.
 const PARTS: [&str; 4] = ["viz", "multicluster", "jaeger", "workloads"];
 
 /// The objects of a manifest; `None` if the release has none of that name.
@@ -62,7 +63,7 @@ fn alarms(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with one release.
+/// The errors of one release.
 fn wrong_with(release: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
     for control_plane in CONTROL_PLANES {

@@ -1,5 +1,5 @@
-//! The demos: five failures as users met them, whole. Before the remedy exactly the expected findings come out, the true
-//! cause first; after it nothing of warning or above.
+//! The demos: five real failures as whole clusters. Before the remedy the report has exactly the expected
+//! findings, the true cause first; after it none of warning or above.
 
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ pub fn judge(scene: &Scene) -> Report {
     report::judge(&question, &collected)
 }
 
-/// Every demo before its remedy, judged.
+/// The report of every demo before its remedy.
 pub fn demos() -> Vec<(String, Report)> {
     DEMOS.iter().map(|demo| (demo.name.to_owned(), judge(&scene(demo, State::Before)))).collect()
 }
 
-/// Everything that a demo holds.
+/// All evidence of a demo.
 fn whole(scene: &Scene) -> Collected {
     let versions = [Item::ServerVersion, Item::CliVersion, Item::NodeFiles];
     let items: BTreeSet<Item> = Kind::ALL.iter().map(|kind| Item::List(*kind)).chain(versions).collect();
@@ -65,7 +65,7 @@ fn every_demo_is_a_cluster_that_can_be_read_to_the_last_object() {
     }
 }
 
-/// A finding in a line: how bad, how sure, what, where, and because of what.
+/// A finding on one line: severity, confidence, check, subjects and causes.
 fn line(report: &Report, finding: &Finding) -> String {
     let subjects: Vec<String> = finding
         .subjects

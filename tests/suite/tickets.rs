@@ -87,7 +87,7 @@ fn a_ticket_is_judged_as_what_it_was_made_of() {
     }
 }
 
-/// What was read of a healthy cluster stays out, and is not taken for looked at.
+/// Evidence of a healthy cluster is omitted, and not treated as checked.
 #[test]
 fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
     let folder = tempfile::tempdir().unwrap();
@@ -221,7 +221,7 @@ fn a_ticket_keeps_what_was_asked() {
     // A flag counts before the ticket.
     let other = ran(meshdoctor(&["check", "-o", "json", "--bundle", to, "--only", "versions"])).document();
     assert_eq!(other["run"]["asked"]["only"], serde_json::json!(["versions"]));
-    // Before an installation nothing else is judged than before it.
+    // Before an installation only the checks for that mode run.
     let early = folder.path().join("early.tar.gz");
     let output = ran(meshdoctor(&["ticket", "--bundle", of, "--pre", "-o", early.to_str().unwrap()]));
     assert!(matches!(output.status, 0 | 4), "{}", output.err);

@@ -79,7 +79,7 @@ fn broken_policies_in_a_complete_dump_are_named() {
         definition("gatewayclasses.gateway.networking.k8s.io"),
     ];
     let path = dump(folder.path(), &items);
-    // The same file twice holds no more.
+    // The same file twice adds no objects.
     let again = folder.path().join("again.json");
     fs::copy(&path, &again).unwrap();
     let expected = [

@@ -1,4 +1,4 @@
-//! Every printed `linkerd upgrade` passes the verification that the command makes before it prints anything.
+//! Every printed `linkerd upgrade` passes the verification that the command runs before it prints anything.
 
 use meshdoctor::checks;
 use meshdoctor::report::Report;

@@ -94,7 +94,7 @@ fn only(state: &str) -> BTreeSet<String> {
     BTreeSet::from([state.to_owned()])
 }
 
-/// Whether a whole check of the evidence finds what the report has, at warning or above.
+/// Whether a full check of the evidence still has the report's findings, at warning or above.
 fn still_bad(report: &Path, bundle: &Path) -> bool {
     let checks = |document: &Value| -> BTreeSet<String> {
         let findings = document["findings"].as_array().unwrap().iter();

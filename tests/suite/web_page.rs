@@ -1,5 +1,5 @@
-//! The report as a page: nothing of a cluster is markup in it, nothing is fetched, all of it can be read without a script, and a
-//! real browser shows it.
+//! The report as a page: text of a cluster is never markup, nothing is loaded, everything is readable without
+//! a script, and a real browser displays it.
 
 use std::path::Path;
 use std::process::Command;

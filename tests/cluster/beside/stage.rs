@@ -88,7 +88,7 @@ impl Beside {
         folder
     }
 
-    /// What the real command prints, with the extension or without.
+    /// The output of the real command, with the extension or without.
     pub(super) fn linkerd(&self, extension: bool, words: &[&str]) -> (i32, String, String) {
         let path = if extension { self.extension() } else { self.doctor.file("nothing") };
         let kubeconfig = self.doctor.file("kubeconfig");

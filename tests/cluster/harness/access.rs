@@ -11,7 +11,7 @@ use super::{Api, Cluster};
 type Right = (String, String, String, Option<String>);
 
 impl Cluster {
-    /// Lets the user do what these rules (of a ClusterRole) allow, and no more; returns when the server goes by it.
+    /// Grants the user exactly these rules (of a ClusterRole). Returns when the server applies them.
     pub fn grant(&mut self, user: &str, rules: &Value) {
         let name = format!("cluster-tests:{user}");
         let role = json!({
@@ -31,7 +31,8 @@ impl Cluster {
         self.put_role(user, &role);
     }
 
-    /// Puts a role, of a namespace or of all, that is bound to this user or about to be; returns when the server goes by it.
+    /// Writes a role or cluster role that is bound to this user, or will be. Returns when the server applies
+    /// it.
     pub fn put_role(&mut self, user: &str, role: &Value) {
         let namespace = role["metadata"]["namespace"].as_str();
         let path = self.api.path(role);

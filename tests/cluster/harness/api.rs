@@ -1,7 +1,7 @@
 //! A small client for an API server (or etcd's JSON gateway): requests in, JSON out.
 //!
-//! It is written apart from the product so that a mistake in the product's client cannot hide in the tests of it.
-//! `kube` is used for nothing but the connection.
+//! It is independent of the product, so that a mistake in the product's client cannot hide in its tests.
+//! `kube` is only used for the connection.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ pub struct Resource {
     /// The plural name, such as `deployments`.
     pub plural: String,
     pub namespaced: bool,
-    /// Whether it has a `status` subresource, so that writes to the object itself leave the status alone.
+    /// Whether it has a `status` subresource, so that writes to the object do not change the status.
     pub has_status: bool,
 }
 
@@ -53,7 +53,7 @@ impl Resource {
         }
         path = format!("{path}/{}", self.plural);
         if !name.is_empty() {
-            // Names of RBAC objects may hold a colon, which a path may too.
+            // Names of RBAC objects may contain a colon, which is valid in a path.
             path = format!("{path}/{name}");
         }
         path
@@ -61,7 +61,7 @@ impl Resource {
 }
 
 impl Api {
-    /// A client for `url`; `authority` is the PEM that its certificate is checked with, if it speaks TLS.
+    /// A client for `url`; `authority` is the PEM that verifies its certificate, if it uses TLS.
     pub fn new(url: &str, authority: Option<&[u8]>, token: Option<&str>) -> Api {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -72,7 +72,7 @@ impl Api {
         Api { runtime: Arc::new(runtime), client, served: Arc::default() }
     }
 
-    /// Sends a request and gives whatever comes back; an error is a connection that failed.
+    /// Sends a request and returns the answer; the error is a failed connection.
     pub fn call(&self, method: &str, path: &str, kind: &str, body: Vec<u8>) -> Result<Answer, String> {
         let request = http::Request::builder()
             .method(method)
@@ -142,7 +142,7 @@ impl Api {
         }
     }
 
-    /// Where objects like this one are served. Waits for definitions that were only just applied.
+    /// The resource of an object like this one. Waits for definitions that were just applied.
     pub fn resource(&self, object: &Value) -> Resource {
         let (version, kind) = (text(object, "apiVersion"), text(object, "kind"));
         let root = match version.contains('/') {
@@ -209,8 +209,8 @@ impl Api {
         self.must("DELETE", path, "application/json", &Value::Null);
     }
 
-    /// Creates the object as it is written, or applies it where the server already made one of that name. Fields that
-    /// the server does not know are refused, not dropped.
+    /// Creates the object as written, or applies it if the server already created one of that name. Unknown
+    /// fields are refused, not dropped.
     pub fn create(&self, object: &Value) {
         let resource = self.resource(object);
         let namespace = text(&object["metadata"], "namespace");

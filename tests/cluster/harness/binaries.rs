@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::say;
 use super::skip::{Need, skipped};
 
-/// What is built: the name of the program, the folder of its module, and its Go package.
+/// The programs: name, folder of the module, and Go package.
 const PROGRAMS: [(&str, &str, &str); 5] = [
     ("etcd", "etcd", "go.etcd.io/etcd/server/v3"),
     ("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
@@ -163,7 +163,7 @@ fn need_go() -> Result<(), String> {
     }
 }
 
-/// Held while building, so that test processes that start together build once.
+/// A lock that is held while building, so that test processes that start together build once.
 fn lock(built: &Path) -> Result<File, String> {
     let tell = |error: std::io::Error| format!("{}: {error}", built.display());
     fs::create_dir_all(built).map_err(tell)?;

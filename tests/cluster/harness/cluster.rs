@@ -24,7 +24,7 @@ use super::road::Road;
 use super::slot::Slot;
 use super::{Api, front, say};
 
-/// What to start.
+/// Options of a cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     played: bool,
@@ -51,14 +51,14 @@ impl Options {
         Options { presents: Some(version.to_owned()), ..self }
     }
 
-    /// Pages of lists come from etcd, as up to 1.33, so that `Etcd::compact` makes their tokens expire. (By default 1.34
-    /// keeps what the next pages need in memory.)
+    /// Pages of lists come from etcd, as up to 1.33, so that `Etcd::compact` makes their tokens expire. (By
+    /// default, 1.34 keeps the data of the next pages in memory.)
     pub fn pages_from_etcd(self) -> Options {
         Options { pages_from_etcd: true, ..self }
     }
 
-    /// Objects lie in etcd as servers keep them by default, so that reading them from there costs what it does elsewhere. Tests
-    /// have them there as JSON, which they can change under the server.
+    /// Objects are stored in etcd in the default format, so that reading them has realistic cost. Tests store
+    /// them as JSON, which they can change below the server.
     #[allow(dead_code, reason = "a benchmark measures what tests only ask")]
     pub fn kept_as_protobuf(self) -> Options {
         Options { kept_as_protobuf: true, ..self }
@@ -69,7 +69,7 @@ impl Options {
         Options { played: true, reachable: true, ..self }
     }
 
-    /// One more user, who may do nothing until a binding names them.
+    /// One more user, without any rights until a binding names it.
     pub fn user(mut self, name: &str) -> Options {
         self.users.push(name.to_owned());
         self
@@ -80,7 +80,7 @@ impl Options {
 pub struct Cluster {
     /// The server as the administrator sees it.
     pub api: Api,
-    /// What lies under the server.
+    /// The etcd of the server.
     pub etcd: Etcd,
     url: String,
     authority: String,
@@ -233,7 +233,8 @@ impl Cluster {
         Context::of(url, &self.authority, user)
     }
 
-    /// A context that goes through a front of the test's own; both end with what is returned.
+    /// A context that goes through a front with the test's own rule; both end when the returned values are
+    /// dropped.
     pub fn context_behind(&self, user: &str, rule: Arc<Rule>) -> (Front, Context) {
         let front = Front::start(&self.url, &self.authority, rule);
         let context = Context::of(&front.url, &self.authority, user);

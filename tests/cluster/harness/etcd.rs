@@ -1,9 +1,9 @@
-//! The one thing done behind the API server's back.
+//! Direct changes in etcd, bypassing the API server.
 //!
-//! A server gives every object it creates a uid, a creation time and a generation of its own. A cluster that is put on a
-//! server as it was found must keep the ones it had: owner references and node files name uids, and much is judged by
-//! what was created when. So these fields, and no others, are put back in etcd, after the server has accepted the
-//! object. It runs with JSON as its storage format to make that possible.
+//! A server gives every object that it creates a uid, a creation time and a generation of its own. A cluster
+//! from a recording must keep the original ones: owner references and node files contain uids, and many
+//! checks depend on creation times. So these fields, and no others, are restored in etcd after the server has
+//! accepted the object. The server uses JSON as its storage format to make that possible.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Etcd {
         let everything = json!({ "key": encode("/registry/"), "range_end": encode("/registry0") });
         for pair in self.api.post("/v3/kv/range", &everything)["kvs"].as_array().into_iter().flatten() {
             let stored = STANDARD.decode(text(pair, "value")).unwrap();
-            // Leases of addresses and the like are not JSON; none of them is an object of a test.
+            // Address leases and the like are not JSON; none of them is an object of a test.
             let Ok(mut stored) = serde_json::from_slice::<Value>(&stored) else { continue };
             let Some(object) = wanted.get(&identity(&stored)) else { continue };
             for field in KEPT {
@@ -59,7 +59,7 @@ impl Etcd {
     }
 }
 
-/// Group, kind, namespace and name: the version may differ between what was written and what is stored.
+/// Group, kind, namespace and name: the version may differ between the written and the stored object.
 fn identity(object: &Value) -> (String, String, String, String) {
     let group = text(object, "apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
     let metadata = &object["metadata"];

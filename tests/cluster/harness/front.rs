@@ -35,7 +35,7 @@ impl Front {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let behind = {
             let _inside = runtime.enter();
-            // Who asks, and whether the answer may be compressed, is in the headers that are passed on.
+            // The user and the accepted encodings are in the forwarded headers.
             connect(url, Some(authority.as_bytes()), None)
         };
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();

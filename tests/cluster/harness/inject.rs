@@ -12,7 +12,7 @@ pub struct Injected<'a> {
 }
 
 impl<'a> Injected<'a> {
-    /// Those of the first injected workload among these objects.
+    /// The proxy of the first injected workload among these objects.
     pub fn of(objects: &'a [Value]) -> Option<Injected<'a>> {
         let templates = objects.iter().map(|object| &object["spec"]["template"]);
         templates.into_iter().find(|template| has_proxy(template)).map(|template| Injected { template })

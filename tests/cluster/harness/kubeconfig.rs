@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Api;
 
-/// The user who may do everything.
+/// The user with all rights.
 pub const ADMIN: &str = "admin";
 
 /// A user at a server, as a kubeconfig names them.

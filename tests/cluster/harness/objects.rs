@@ -19,8 +19,9 @@ pub struct ObjectSet {
     pub version: Option<String>,
 }
 
-/// A private key of an unknown algorithm, as an entry of a Secret: whether it belongs to a certificate is not known.
-/// It replaces the blank keys of recordings, as an empty entry on a server is a broken key.
+/// A private key of an unknown algorithm, as an entry of a Secret, so that it is unknown whether it belongs
+/// to a certificate. It replaces the blank keys of recordings, because an empty entry on a server is a broken
+/// key.
 pub const UNKNOWN_KEY: &str = "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1BMENBUUF3QlFZREtnTUVCQUVBCi0tLS0tRU5EIFBS\
      SVZBVEUgS0VZLS0tLS0K";
 
@@ -46,7 +47,7 @@ impl ObjectSet {
         ObjectSet { objects, version: None }
     }
 
-    /// Reads a file, or every YAML and JSON file under a folder, `nodes` (snapshots of nodes) left aside.
+    /// Reads a file, or every YAML and JSON file under a folder, except for `nodes` (snapshots of nodes).
     pub fn read(path: &Path) -> ObjectSet {
         let mut set = ObjectSet::default();
         for file in files(path) {

@@ -1,8 +1,8 @@
 //! One server process that never outlives the test that started it.
 //!
-//! The program runs under a small shell that kills it as soon as its own standard input ends. That pipe is held by this
-//! process alone, so it ends when the value is dropped, when a test panics, and when the whole run is killed with
-//! SIGKILL; no parent-death signal is needed, which would follow the thread of one test rather than the process.
+//! The program runs under a small shell that kills it as soon as its own standard input ends. Only this
+//! process holds that pipe, so it ends when the value is dropped, when a test panics, and when the whole run
+//! is killed with SIGKILL. A parent-death signal would follow the thread of one test instead of the process.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `program` with an environment of its own; what it writes goes to `<folder>/<name>.log`.
+    /// Starts `program` with its own environment; its output goes to `<folder>/<name>.log`.
     pub fn start(name: &str, program: &Path, arguments: &[String], folder: &Path) -> Process {
         let log = folder.join(format!("{name}.log"));
         let output = File::create(&log).unwrap();

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread;
 
-/// A served socket. It ends with the process; its file goes with the cluster's folder.
+/// A served socket. It ends with the process; its file is deleted with the cluster's folder.
 pub struct Road;
 
 impl Road {

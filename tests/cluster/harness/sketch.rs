@@ -20,7 +20,7 @@ impl ObjectSet {
     }
 }
 
-/// The pod templates of workloads, by kind, namespace and name, for what they own.
+/// The pod templates of workloads, by kind, namespace and name, for the objects that they own.
 type Templates = BTreeMap<(String, String, String), Value>;
 
 fn templates(objects: &[Value]) -> Templates {
@@ -48,7 +48,7 @@ fn complete(object: &mut Value, templates: &Templates) {
             merge(&mut object["spec"]["template"], "metadata", "labels", &labels);
             workload(object, "Always");
         }
-        // The server makes up the selector of a Job.
+        // The server generates the selector of a Job.
         "Job" => {
             pod_template(&mut object["spec"]["template"], "Never");
             ended(&mut object["status"]);

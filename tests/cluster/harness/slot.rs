@@ -1,8 +1,8 @@
-//! How many clusters run at a time.
+//! Limits the number of clusters that run at a time.
 
 use std::sync::{Condvar, Mutex};
 
-/// Places among the few clusters that may run at a time, whatever number of threads the test harness uses.
+/// A slot for a running cluster, whatever number of threads the test harness uses.
 pub struct Slot(usize);
 
 static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());

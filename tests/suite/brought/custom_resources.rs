@@ -1,4 +1,5 @@
-//! Checks of custom resources of others: what they read, what a bundle keeps of it, and what is known of the pods of such objects.
+//! Checks of third-party custom resources: the fields that they read, those that a bundle keeps, and the
+//! injection of such objects' pods.
 
 use std::process::Command;
 
@@ -40,7 +41,7 @@ fn named(report: &Value) -> Vec<String> {
     findings.map(|one| one["subjects"][0]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// All that a bundle holds.
+/// The content of a bundle.
 fn unpacked(bundle: &str) -> String {
     ran_to(0, Command::new("tar").args(["-xzOf", bundle])).out
 }
@@ -71,7 +72,7 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     let report = judged_of(folder.path(), PUMPS, &home, &[], 4);
     assert!(report["checks"].to_string().contains("spec.note is redacted"), "{report:#}");
 
-    // A dump that holds everything holds no definition either, so that the check does not apply.
+    // A complete dump without a CRD: the check does not apply.
     let report = judged_of(folder.path(), NAMESPACE, &home, &[], 0);
     assert_eq!(report["checks"][0]["outcome"], "not-applicable", "{report:#}");
     let role = ran(&["rbac", "--checks", &home, "--only", "pump-noted"], 0).out;

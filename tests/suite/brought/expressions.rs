@@ -26,8 +26,8 @@ fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
     }
 }
 
-/// A rule that does not hold is a finding, whatever else of it has no value; a variable without a value matters only where it is
-/// needed, as in a ValidatingAdmissionPolicy.
+/// A violated rule is a finding even if other parts of it have no value. A variable without a value only
+/// matters if it is used, as in a ValidatingAdmissionPolicy.
 #[test]
 fn a_broken_rule_is_found_whatever_its_words_lack() {
     let folder = tempfile::tempdir().unwrap();

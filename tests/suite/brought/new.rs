@@ -15,7 +15,7 @@ fn a_new_card_is_a_check_at_once_and_is_never_overwritten() {
     ran(&["test", &path], 0);
 }
 
-/// Of whatever kind: the card is one that fires, is quiet and lacks evidence as it is written.
+/// For every kind, the generated card has a firing case, a quiet case and a case with missing evidence.
 #[test]
 fn a_new_card_is_right_for_its_kind() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What cannot be meant of a card is refused with file and line.
+//! Invalid cards are refused with file and line.
 
 use super::{card, edited, ran};
 

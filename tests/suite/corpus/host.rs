@@ -43,7 +43,7 @@ pub fn named(name: &str) -> &'static Host {
 }
 
 impl Host {
-    /// What kubelets report as the node's `osImage`.
+    /// The node's `osImage`.
     pub fn title(&self) -> &str {
         &self.os["PRETTY_NAME"]
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const NODES: usize = 500;
 const PODS: usize = 10;
 
-/// Every how many nodes the entry's token is of a pod that is gone.
+/// Interval of nodes whose entry has the token of a deleted pod.
 const DEAD: usize = 50;
 
 fn put(folder: &Path, name: &str, bytes: &[u8]) {

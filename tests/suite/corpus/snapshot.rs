@@ -11,14 +11,14 @@ use sha2::{Digest, Sha256};
 
 use super::host::Host;
 
-/// When snapshots are taken, five minutes before scenes are judged.
+/// Time of snapshots, five minutes before the evaluation time of scenes.
 const TAKEN: &str = "2026-01-15T11:55:00Z";
-/// When the installer last wrote a configuration.
+/// Time of the installer's last write.
 const WRITTEN: &str = "2026-01-12T07:50:08Z";
 /// When the token was last renewed: 2026-01-15T11:30:00Z, seconds.
 const ISSUED: i64 = 1_768_476_600;
 
-/// Adds to a node's snapshot what it lacks.
+/// Adds the missing files to a node's snapshot.
 pub fn complete(memory: &mut Memory, node: &str, host: &Host) {
     let installer = installer(memory, node);
     let [net_dir, bin_dir] = ["dest_cni_net_dir", "dest_cni_bin_dir"].map(|key| setting(memory, key));
@@ -82,7 +82,7 @@ fn version(pod: &Value) -> Option<semver::Version> {
     image.rsplit_once(":v").and_then(|(_, tag)| tag.parse().ok())
 }
 
-/// The kubeconfig that the installer keeps: a fresh token of its own pod.
+/// The kubeconfig of the installer: a fresh token of its own pod.
 fn facts(pod: &Value, node: &str, dir: &str) -> Value {
     let bare = version(pod).is_some_and(|version| version >= semver::Version::new(1, 6, 5));
     let host = if bare { "10.96.0.1" } else { "[10.96.0.1]" };

@@ -12,7 +12,7 @@ use meshdoctor::objects::Pod;
 use super::server::{Asked, Reply, Server};
 use super::{live, names, page};
 
-/// A field that holds bytes.
+/// A field with bytes.
 fn field(number: u8, value: &[u8]) -> Vec<u8> {
     let mut out = vec![number << 3 | 2];
     let mut length = value.len();
@@ -44,7 +44,7 @@ fn plain(from: usize, to: usize, next: &str) -> Reply {
     list("PodList", next, &names(from, to).iter().map(|name| pod(name, b"")).collect::<Vec<_>>())
 }
 
-/// What a whole run gets of this server's pods: how that ended, and their names in order.
+/// Collects this server's pods in a whole run. Returns the outcome and the names in order.
 async fn collected(server: &Server) -> (Fetched, Vec<String>) {
     let live = live(server).await;
     let items = BTreeSet::from([Item::List(Kind::Pod)]);

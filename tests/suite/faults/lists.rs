@@ -71,7 +71,7 @@ impl ObjectSink for Waiting<'_> {
             std::thread::sleep(Duration::from_millis(5));
         }
         if self.came == 0 {
-            // With the first page not yet taken in, a third one would only fill memory.
+            // While the first page is not consumed, a third one would only use memory.
             std::thread::sleep(Duration::from_millis(300));
             assert_eq!(self.server.asked().len(), 2);
         }
@@ -252,7 +252,7 @@ async fn a_connection_that_always_breaks_leaves_what_came_before() {
     let (fetched, taken) = pods(&live).await;
     let message = "the connection ended in the middle of the response".to_owned();
     assert_eq!(fetched, Fetched::Partial { reasons: vec![Why::Failed { message }] });
-    // Each try brings the same few of the second page; they count once.
+    // Each try returns the same few objects of the second page, which count once.
     assert!((501..600).contains(&taken.names.len()), "{}", taken.names.len());
     assert_eq!(taken.names, names(0, taken.names.len()));
 }
@@ -266,7 +266,7 @@ async fn an_answer_that_stops_in_the_middle_keeps_its_whole_items() {
     let (fetched, taken) = pods(&live).await;
     let message = format!("the response is truncated at byte {cut}");
     assert_eq!(fetched, Fetched::Partial { reasons: vec![Why::Malformed { message }] });
-    // Keys are sorted: the metadata of the list comes last, so its items are all that came.
+    // Keys are sorted: the metadata of the list comes last, so only its items arrived.
     assert_eq!(taken.names, names(0, 7));
 }
 

@@ -27,7 +27,7 @@ use server::Server;
 /// A credential that must never be seen in a text. It looks like those of `aws eks get-token`.
 const CANARY: &str = "k8s-aws-v1.aHR0cHM6Ly9zdHMuZXUtd2VzdC0xLmFtYXpvbmF3cy5jb20vP0NhbmFyeTE5ODQ";
 
-/// A text that is fit to be shown: one line, without the canary or any large piece of it.
+/// A text that is safe to show: one line, without the canary or any large part of it.
 fn shown(text: &impl ToString) -> String {
     let text = text.to_string();
     assert!(!text.contains('\n'), "{text}");
@@ -100,7 +100,7 @@ async fn live_with(server: &Server, change: impl FnOnce(&mut Connect)) -> Live {
     Live::connect(connect).await.unwrap()
 }
 
-/// What came of one request.
+/// The objects that one request delivered.
 #[derive(Default)]
 struct Taken {
     names: Vec<String>,

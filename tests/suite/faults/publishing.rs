@@ -1,5 +1,5 @@
-//! `check --publish` where the server, the network or a tenant is in the way: one object never stops the others, a lost answer is
-//! recognized, and nothing of others is touched.
+//! `check --publish` with faults of the server, the network or a tenant: one object never stops the others, a
+//! lost answer is recognized, and objects of other writers are not changed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -46,14 +46,14 @@ pub struct Reply {
     after: Duration,
 }
 
-/// How an answer ends.
+/// The end of an answer.
 enum End {
     Whole,
     /// The connection breaks after the body.
     Reset,
-    /// Nothing more ever comes after the body.
+    /// Nothing more follows the body.
     Silence,
-    /// Not even a status comes.
+    /// Not even a status is sent.
     Nothing,
 }
 
@@ -141,7 +141,7 @@ impl Reply {
         let stream = |end| {
             let first = futures::stream::iter([Ok(Frame::data(body.clone()))]);
             match end {
-                // What was written must be on its way before the connection goes.
+                // The written data must be sent before the connection closes.
                 End::Reset => StreamBody::new(first.chain(futures::stream::once(async {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     Err(Error::other("reset"))

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// When everything was created.
 const CREATED: &str = "2026-11-21T02:00:00Z";
-/// When it is judged.
+/// The evaluation time.
 const NOW: &str = "2026-11-21T08:00:00Z";
-/// How many nodes there are.
+/// Number of nodes.
 const NODES: usize = 3;
 
 /// A cluster as its API server lists it.
@@ -37,7 +37,7 @@ impl Cluster {
         cluster
     }
 
-    /// As a source in which every list is complete.
+    /// The cluster as a source with complete lists.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory {
             server_version: Some(json!({"gitVersion": "v1.34.0"})),
@@ -177,7 +177,7 @@ impl Cluster {
     }
 }
 
-/// What the injector adds to a pod.
+/// The parts that the injector adds to a pod.
 struct Sidecar {
     proxy: Value,
     init: Vec<Value>,

@@ -30,7 +30,7 @@ async fn a_pod_that_appears_after_its_creation_was_given_up_is_deleted() {
         if asked.method != "POST" || asked.query("dryRun").is_some() {
             return None;
         }
-        // The server is slow, the way to it breaks, and what was asked happens seconds later.
+        // The server is slow, the connection breaks, and the request takes effect seconds later.
         let (asked, state) = (asked.clone(), Arc::clone(state));
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_secs(4));

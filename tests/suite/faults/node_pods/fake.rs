@@ -1,5 +1,5 @@
-//! A cluster of a few nodes that takes pods, lets them run for a while and forgets nothing: a test reads at the end what is
-//! left in it. What goes wrong is decided by the test, request by request.
+//! A cluster of a few nodes that runs pods for a while and records everything: a test reads the remaining
+//! pods at the end. The test defines the faults, request by request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct State {
 }
 
 pub type Shared = Arc<Mutex<State>>;
-/// What goes wrong: an answer in place of the usual one.
+/// A fault: an answer in place of the usual one.
 pub type Fault = dyn Fn(&Asked, &Shared) -> Option<Reply> + Send + Sync;
 
 /// A running cluster.
@@ -36,7 +36,7 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// With three nodes whose pods run for so long, and a fourth that runs Windows.
+    /// Starts a cluster with three nodes whose pods run for `runs`, and a fourth with Windows.
     pub async fn start(
         runs: Duration,
         fault: impl Fn(&Asked, &Shared) -> Option<Reply> + Send + Sync + 'static,
@@ -94,14 +94,14 @@ impl Fake {
         evidence.nodes().map(str::to_owned).collect()
     }
 
-    /// What was asked that would change something.
+    /// The requests that would change something.
     pub fn writes(&self) -> Vec<Asked> {
         let changes = |asked: &Asked| asked.method != "GET" && asked.query("dryRun").is_none();
         self.server.asked().into_iter().filter(changes).collect()
     }
 }
 
-/// What came of a run: exit status and standard error.
+/// The result of a run: exit status, standard output and standard error.
 pub fn ended(output: Output) -> (i32, String, String) {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
@@ -154,7 +154,7 @@ pub fn stranger(run: &str, created: &str, status: &Value) -> (String, Value) {
     (name, pod)
 }
 
-/// What a healthy cluster answers.
+/// The answers of a healthy cluster.
 pub fn answer(asked: &Asked, state: &Shared, runs: Duration) -> Reply {
     let list = |items: Vec<Value>| Reply::list(&json!({ "metadata": {}, "items": items }));
     let gone = || Reply::status(404, "NotFound", "not found");
@@ -195,7 +195,7 @@ pub fn answer(asked: &Asked, state: &Shared, runs: Duration) -> Reply {
     }
 }
 
-/// Whether a path ends in the name of an object: in `KIND/NAME`, with or without a namespace before it.
+/// Whether a path ends in `KIND/NAME`, with or without a namespace.
 fn is_of_one(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let version = if parts.first() == Some(&"api") { 2 } else { 3 };

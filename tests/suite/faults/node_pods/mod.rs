@@ -130,7 +130,7 @@ async fn a_run_that_was_killed_just_now_is_cleaned_up_by_the_next() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ages_are_told_by_the_servers_clock() {
-    // An hour behind ours: what was made there just now looks old from here.
+    // The server's clock is an hour behind, so objects created now look old.
     let there = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
     let fake = Fake::start(QUICK, move |asked, _| {
         let rehearsed = asked.method == "POST" && asked.query("dryRun").is_some();
