@@ -18,7 +18,7 @@ use crate::model::network_policy::{
 use crate::model::transport::MODE;
 use crate::objects::{ConfigMap, Kind, Pod};
 
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
 /// A policy that blocks proxy traffic, and the pods that it selects.
@@ -226,7 +226,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         Kind::NetworkPolicy => finding,
         kind => finding.parameter(kind.resource()),
     };
-    // Whether the network enforces policies, and whether any client is meshed, is not known.
+    // Whether the network enforces policies, and whether any client is meshed, is unknown.
     finding.likely()
 }
 

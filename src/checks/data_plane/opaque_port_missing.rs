@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // Default ports that a list leaves out belong to `opaque-defaults-lost`.
             let default = &ctx.knowledge.protocols().default_opaque;
             let told = !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number));
-            // Without an address, only the pods' settings count.
+            // Without an address, only the pods' settings apply.
             let detected = match *service.spec.cluster_ip {
                 Some(_) => mesh.treats(service, port) == Treated::Detected,
                 None => behind.iter().any(|(_, pod, number)| {

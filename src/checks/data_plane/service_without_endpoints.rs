@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Mirrors are judged with their Links.
+/// Mirrors are evaluated with their Links.
 fn is_mirror(service: &Service) -> bool {
     let meta = &service.metadata;
     [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())

@@ -1,4 +1,4 @@
-//! Whether a namespace carries the label of an extension that is not installed.
+//! Checks whether a namespace has the label of an extension that is not installed.
 
 use super::{absent, reinstall};
 use crate::checks::grace::spared;
@@ -53,7 +53,7 @@ pub(in crate::checks) fn judge(
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Adds the two ways out: without the label, or with the extension.
+/// Adds the two remedies: removing the label, or installing the extension.
 pub(in crate::checks) fn label_or_install(
     ctx: &Context<'_>,
     remedy: Remedy,

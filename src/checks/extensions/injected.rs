@@ -1,4 +1,4 @@
-//! Whether the pods of an extension have a proxy.
+//! Checks whether the pods of an extension have a proxy.
 
 use super::{by_owner, installed_in, names, own};
 use crate::checks::restart::{Needs, renew};
@@ -67,7 +67,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether a proxy could run in a pod: it is not finished, not going away and not made by a kubelet on its own.
+/// Whether a proxy could run in a pod: it is not finished or terminating, and not a static pod.
 fn counts(pod: &Pod) -> bool {
     let over = matches!(pod_status::word(pod).as_str(), "Completed" | "Evicted");
     !over && !pod.is_finished() && pod.metadata.deletion_timestamp.is_none() && !owners::is_static(pod)

@@ -1,4 +1,4 @@
-//! Whether the proxies in an extension's namespaces are healthy: ready, and with the current trust anchors.
+//! Checks whether the proxies in an extension's namespaces are ready and have the current trust anchors.
 
 use super::running::{evicted, status};
 use super::{by_owner, is_installing, names};

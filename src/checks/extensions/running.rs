@@ -1,4 +1,4 @@
-//! Whether an extension has the pods that it consists of, and whether they run.
+//! Checks whether an extension has all of its pods, and whether they run.
 
 use super::{by_owner, installed_in, is_installing, names, own, reinstall};
 use crate::checks::grace::spared;

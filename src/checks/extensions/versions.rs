@@ -1,4 +1,5 @@
-//! Whether the proxies in an extension's namespaces are of the expected release, and of that of the operator's linkerd CLI.
+//! Checks whether the proxies in an extension's namespaces have the expected release, and that of the
+//! operator's linkerd CLI.
 
 use super::{by_owner, names};
 use crate::checks::restart::{Needs, renew};

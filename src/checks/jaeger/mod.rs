@@ -1,4 +1,4 @@
-//! Checks of the jaeger extension, in the releases that have it. What they share with other extensions is in
+//! Checks of the jaeger extension, in the releases that include it. Parts that all extensions share are in
 //! `checks::extensions`.
 
 use super::{Check, row};

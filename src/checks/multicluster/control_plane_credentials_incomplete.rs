@@ -1,4 +1,5 @@
-//! `control-plane-credentials-incomplete`: the control plane cannot ask another cluster for the endpoints of a service there.
+//! `control-plane-credentials-incomplete`: the control plane cannot read the endpoints of services in another
+//! cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +65,7 @@ fn copy(ctx: &Context<'_>, link: &Link) -> String {
     format!("{} {}/{}", Kind::Secret, ctx.namespaces().control_plane, link.spec.cluster_credentials_secret)
 }
 
-/// What a Secret lacks without which destination passes over it.
+/// Missing parts of a Secret, without which destination ignores it.
 fn lacks(object: &str, secret: &Secret, cluster: &str) -> Vec<Evidence> {
     let mut found = Vec::new();
     if secret.kind != TYPE {

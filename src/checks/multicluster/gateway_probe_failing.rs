@@ -119,7 +119,8 @@ fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -
     )
 }
 
-/// What the controllers of a link report of its gateway. One of them probes, the one that holds the lease.
+/// The finding for the state of a gateway that the controllers of a link report. Only the controller that
+/// holds the lease probes.
 fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
     let cluster = &link.spec.target_cluster_name;
     let mut reported = None;

@@ -44,14 +44,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for link in links {
         match ctx.probe(Program::LinkedCluster, &link.metadata.namespace, &link.metadata.name) {
             Err(missing) => ctx.gap(missing),
-            // From elsewhere it may be: the controller asks from inside this cluster.
+            // It may be reachable for the controller, which connects from inside this cluster.
             Ok(answer) if !answer.is_an_answer() => {
                 let finding = finding(ctx, link, Found::Unreached, &answer.in_words());
                 findings.push(finding.likely().fails_rows([SHARED, ACCESS]));
             }
             Ok(answer) if !answer.is_well() => {
                 let finding = finding(ctx, link, Found::NotToBeHad, &answer.in_words());
-                // Who is refused there is refused as the controller of the link is.
+                // The controller of the link is refused too.
                 let refused = matches!(answer.status, 401 | 403);
                 findings.push(if refused { finding.fails_rows([SHARED, ACCESS]) } else { finding });
             }
@@ -96,7 +96,7 @@ fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
     Some(anchors.iter().map(Certificate::print).collect())
 }
 
-/// The steps that give this cluster the anchors of both. What the other one needs is the same, run against it.
+/// The steps that give this cluster the anchors of both. The other cluster needs the same steps.
 fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
     let of_theirs = kubectl()
         .in_context(other_cluster())
@@ -121,7 +121,7 @@ fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
     )
 }
 
-/// How the anchors of two clusters compare.
+/// The difference between the anchors of two clusters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Unreached,
@@ -202,7 +202,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
         }
         Found::NoneShared | Found::SomeShared => one_bundle(ctx, remedy, theirs),
     };
-    // That command wants the very same anchors.
+    // The command requires identical anchors.
     ctx.finding(subject(link), message)
         .severity(severity)
         .rows_as(Severity::Error)

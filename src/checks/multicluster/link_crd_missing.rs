@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "missing"))].into());
     }
     if known.is_none() {
-        // Whether the extension is installed at all takes its Deployments.
+        // Deployments are needed to detect whether the extension is installed at all.
         ctx.noted(ctx.every::<Deployment>());
     }
     let Some(definition) = known else {
@@ -74,7 +74,7 @@ fn with_definition(ctx: &Context<'_>) -> Remedy {
     }
 }
 
-/// The step that brings the extension to a release.
+/// The step that upgrades the extension to a release.
 fn upgraded_extension(ctx: &Context<'_>, to: &LinkerdVersion) -> Remedy {
     let own = created_by(ctx, Extension::Multicluster);
     let from = own.as_ref().unwrap_or(to);

@@ -1,4 +1,4 @@
-//! `link-invalid`: a Link lacks what its controller needs, or has values that cannot be parsed.
+//! `link-invalid`: a Link lacks fields that its controller needs, or has values that cannot be parsed.
 
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::{Context, Judgement};
@@ -108,7 +108,7 @@ fn is_port(text: &str) -> bool {
     text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
-/// Whether a text is a duration as Go writes it: numbers, each with a unit.
+/// Whether a text is a duration in Go's format: numbers, each with a unit.
 fn is_duration(text: &str) -> bool {
     let mut rest = text;
     if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! `link-version-skew`: a Link was made by the command of another release.
+//! `link-version-skew`: a Link was created by the CLI of another release.
 
 use super::links::{field, link_again, links, subject};
 use crate::checks::{Context, Judgement, Upgrade};

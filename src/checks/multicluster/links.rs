@@ -97,14 +97,14 @@ impl<'a> Controllers<'a> {
     }
 }
 
-/// The services that mirror one of another cluster, gateways aside.
+/// The services that mirror a service of another cluster, except for gateways.
 pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
     services.iter().filter(|service| {
         service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none()
     })
 }
 
-/// Whether the endpoints of a mirror are found over there rather than here.
+/// Whether a mirror's endpoints are resolved in the other cluster.
 pub(super) fn is_found_over_there(service: &Service) -> bool {
     service.metadata.label(REMOTE_DISCOVERY).is_some()
 }
@@ -121,7 +121,7 @@ pub(super) fn gateways<'a>(services: &'a [Service], cluster: &str) -> Vec<&'a Se
     services.iter().filter(of).collect()
 }
 
-/// What ties the trouble of a link to the mirrors of its cluster.
+/// Links the problem of a link to the mirrors of its cluster.
 pub(super) fn mirrors_of(cluster: &str) -> Tie {
     Tie::Fact(format!("mirrors-of:{cluster}"))
 }
@@ -169,7 +169,7 @@ pub(super) fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
     ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed)
 }
 
-/// Whether the chart of a release makes the controllers of links.
+/// Whether the chart of a release creates the controllers of links.
 pub(in crate::checks) fn made_by_chart(ctx: &Context<'_>, release: &LinkerdVersion) -> Contains {
     let row = ctx.knowledge.linkerd_check().row(CHART_ROW.0, CHART_ROW.1);
     row.map_or(Contains::Unknown, |row| row.releases.covers(release, ctx.knowledge.minors()))
@@ -194,7 +194,7 @@ pub(super) fn other_cluster() -> Arg {
     Arg::placeholder("OTHER_CLUSTER")
 }
 
-/// Adds the step that makes a link again, by the one command that writes link and credentials alike.
+/// Adds the step that creates a link again, with the command that writes both link and credentials.
 pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
     let target = ctx.upgraded().map(|upgrade| &upgrade.to);
     link_again_with(remedy, link, chart_makes_controllers(ctx), target)

@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn remedy(meta: &Meta) -> Remedy {
-    // A line for each kind: where one is not served, the others still run.
+    // A line for each kind: if one is not served, the others still work.
     let routes = |kind: &'static str| {
         kubectl().words("get").words(kind).words("--all-namespaces -o json").pipe(
             program("jq")

@@ -1,5 +1,5 @@
-//! Checks of the multicluster extension: links to other clusters, what mirrors their services, and the mirrors. What they
-//! share with other extensions is in `checks::extensions`.
+//! Checks of the multicluster extension: links to other clusters, the controllers that mirror their services,
+//! and the mirrors. Parts that all extensions share are in `checks::extensions`.
 
 use super::{Check, row};
 

@@ -68,7 +68,7 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     if without_controller { finding.explains_nothing() } else { finding }
 }
 
-/// One of the objects that a controller consists of, whatever its link.
+/// One kind of object of a controller, for any link.
 struct Part<'a> {
     kind: Kind,
     /// Its name, with `{cluster}` as a placeholder.
@@ -88,7 +88,7 @@ impl<'a> Part<'a> {
         !matches!(self.kind, Kind::ClusterRole | Kind::ClusterRoleBinding)
     }
 
-    /// Whether each link has one of its own.
+    /// Whether each link has an object of its own.
     fn is_of_one(&self, mirror: &ServiceMirror) -> bool {
         (self.name)(mirror).contains("{cluster}")
     }
@@ -97,7 +97,7 @@ impl<'a> Part<'a> {
         (self.name)(mirror).replace("{cluster}", &link.spec.target_cluster_name)
     }
 
-    /// Those that are a link's by their names.
+    /// The objects of a link, by name.
     fn of_link<'k>(&self, link: &Link, known: &'k [ServiceMirror]) -> Vec<(&'a Meta, &'k ServiceMirror)> {
         let namespace = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
         let found = known.iter().flat_map(|mirror| {
@@ -108,7 +108,8 @@ impl<'a> Part<'a> {
         found.collect()
     }
 
-    /// Whether it carries the labels by which `linkerd check` looks for it. What no link has for itself belongs to all.
+    /// Whether it has the labels that `linkerd check` selects by. An object that is not specific to a link
+    /// belongs to all.
     fn is_marked(&self, meta: &Meta, mirror: &ServiceMirror, link: &Link, known: &[ServiceMirror]) -> bool {
         let component = meta.label("component");
         if !self.is_of_one(mirror) {
@@ -127,7 +128,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What exists and lacks the labels: it works all the same.
+/// The finding for objects that exist without the labels, which still work.
 fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceMirror)]) -> Finding {
     let message = "objects of the link's controller lack their labels: they work, but `linkerd check` reports them as missing";
     let cluster = &link.spec.target_cluster_name;
@@ -144,7 +145,7 @@ fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceM
             .arg(format!("component={}", mirror.component));
         if part.is_of_one(mirror) {
             seen = format!("{seen}, {}", label(CLUSTER));
-            // Objects are named after the cluster, whose name may still be no value of a label.
+            // Objects are named after the cluster, but its name may not be a valid label value.
             if is_label_value(cluster) {
                 call = call.arg(format!("{CLUSTER}={cluster}"));
             }

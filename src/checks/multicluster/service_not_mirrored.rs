@@ -10,7 +10,7 @@ use crate::objects::{Condition, Link, LinkedService};
 
 /// The condition.
 const MIRRORED: &str = "Mirrored";
-/// How many services are quoted for each reason.
+/// Maximum number of services quoted for each reason.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,5 +1,6 @@
-//! The step that creates the pods of every meshed workload again, with the list of them. The settings that a proxy gets when its
-//! pod is created change only with a new pod. One line for each namespace, as whole lines as there is room for.
+//! The step that recreates the pods of every meshed workload, with a list of them. Settings that a proxy gets
+//! at the creation of its pod only change with a new pod. One line for each namespace, limited to a number of
+//! whole lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +16,11 @@ use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::version::LinkerdVersion;
 
-/// How many lines a step prints.
+/// Maximum number of lines that a step prints.
 const LINES: usize = 24;
-/// How many workloads a line restarts.
+/// Maximum number of workloads that a line restarts.
 const A_LINE: usize = 24;
-/// How many objects words name.
+/// Maximum number of objects named in the text.
 const NAMED: usize = 5;
 
 /// Adds the step that recreates all meshed pods outside the control plane. `act` is its description, with the
@@ -28,7 +29,7 @@ pub(in crate::checks) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, needs: Ne
     meshed(ctx, remedy, needs, act, &Of::Everywhere)
 }
 
-/// As [`all_meshed`], of the workloads with a pod on a node.
+/// As [`all_meshed`], for the workloads with a pod on a node.
 pub(in crate::checks) fn meshed_on(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -61,7 +62,7 @@ pub(in crate::checks) fn meshed_after(
     meshed(ctx, remedy, Needs::NewProxy, act, &Of::After(gone, release))
 }
 
-/// Which workloads a step is about.
+/// The workloads of a step.
 enum Of<'a> {
     Everywhere,
     Node(&'a str),
@@ -100,7 +101,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
     if found.is_empty() {
         let node = match of {
             Of::Node(node) => Some(*node),
-            // All that is meshed is left out.
+            // All meshed workloads are excluded.
             Of::Without(_) | Of::After(..) if has_left_out => return remedy,
             Of::Everywhere | Of::Without(_) | Of::After(..) => None,
         };
@@ -119,7 +120,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
     step.finish(remedy, act)
 }
 
-/// Adds the step that creates the pods of workloads again, each with those of its pods that are meant.
+/// Adds the step that recreates the pods of workloads, each with its affected pods.
 pub(in crate::checks) fn of_workloads(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -132,8 +133,9 @@ pub(in crate::checks) fn of_workloads(
     step.finish(remedy, act)
 }
 
-/// Adds the step that creates the pods of all workloads of namespaces again, so that the injector sees them. Workloads with the
-/// proxy in their pod template are left out: the injector skips them. Reads the evidence of [`Rollouts`], if it is available.
+/// Adds the step that recreates the pods of all workloads in namespaces, so that the injector sees them.
+/// Workloads with the proxy in their pod template are excluded: the injector skips them. Reads the evidence
+/// of [`Rollouts`], if available.
 pub(in crate::checks) fn of_namespaces(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -162,7 +164,8 @@ pub(in crate::checks) fn of_namespaces(
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
 }
 
-/// What lists all meshed pods with their owners, or those on a node: for steps that cannot name them.
+/// The command that lists all meshed pods with their owners, or those on a node: for steps that cannot name
+/// them.
 pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
     let home = ctx.namespaces().control_plane.as_str();
     let pods = kubectl().words("get pods -A -l").arg(format!("{CONTROL_PLANE_NS}={home}"));
@@ -194,11 +197,11 @@ struct EveryStep {
 struct Meshed {
     /// Paused Deployments, which refuse a restart.
     paused: BTreeSet<String>,
-    /// Workloads that `kubectl rollout restart` takes.
+    /// Workloads that `kubectl rollout restart` accepts.
     restartable: BTreeSet<String>,
     /// Lines that inject a workload again.
     injected: Vec<Line>,
-    /// Pods whose owner makes new ones.
+    /// Pods whose owner replaces them.
     deletable: BTreeSet<String>,
     /// Lines that delete pods one at a time.
     one_at_a_time: Vec<Line>,

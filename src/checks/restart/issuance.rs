@@ -1,5 +1,5 @@
-//! What keeps identity from issuing certificates, and how a workload gets a new proxy, for commands that answer one question.
-//! Findings and steps are those of the checks, so that both advise the same.
+//! Problems that prevent identity from issuing certificates, and the restart of a workload, for commands that
+//! answer a single question. Uses the findings and steps of the checks, so that both give the same advice.
 
 use super::{Needs, renew};
 use crate::checks::context::Run;
@@ -44,7 +44,8 @@ impl<'a> Issuance<'a> {
         Issuance { cluster, knowledge, connection, obstacles }
     }
 
-    /// The step that gives the workload of a pod new pods with a current proxy; `because` is a clause that states the effect.
+    /// The step that gives the workload of a pod new pods with a current proxy; `because` is a clause with
+    /// the effect.
     pub fn restart(&self, pod: &Pod, because: &str) -> Option<Step> {
         let check = certificates::TABLE.iter().find(|check| check.id == RESTARTED)?;
         let (settings, joins) = (Settings::default(), Joins::default());

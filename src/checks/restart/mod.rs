@@ -1,6 +1,7 @@
-//! How the pods of workloads are created again, so that a change reaches them. The commands depend on how the proxy came into
-//! the pod (the injector, or `linkerd inject --manual` in the pod template) and on whether the workload rolls at all: a paused
-//! Deployment, an OnDelete set, a pod without an owner and a namespace without room for one more pod each need another step.
+//! Recreates the pods of workloads, so that a change takes effect. The commands depend on how the proxy was
+//! added (by the injector, or by `linkerd inject --manual` in the pod template) and on whether the workload
+//! rolls at all: a paused Deployment, an OnDelete set, a pod without an owner and a namespace without quota
+//! for one more pod each need another step.
 
 mod every;
 mod issuance;

@@ -1,5 +1,5 @@
-//! The step that creates the pods of one workload again. Its text holds for every workload of that kind; its command names this
-//! one.
+//! The step that recreates the pods of one workload. Its text applies to every workload of that kind; its
+//! command names this one.
 
 use super::rollouts::{Inject, Needs, Rollouts, Way};
 use crate::checks::Context;

@@ -1,4 +1,4 @@
-//! How each workload gets new pods: read from its pods, its own object and the quotas of its namespace.
+//! How each workload gets new pods: from its pods, its own object and the quotas of its namespace.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
@@ -16,21 +16,21 @@ use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
 pub(in crate::checks) enum Needs {
     /// Pods from the same template: new certificates, new rules in their network, another node.
     NewPods,
-    /// A proxy as the injector writes it today: another version, other trust anchors, other settings.
+    /// A proxy with the injector's current output: another version, other trust anchors, other settings.
     NewProxy,
 }
 
-/// What is known about the workloads of the cluster; built once for a run.
+/// The workloads of the cluster; built once for a run.
 #[derive(Debug)]
 pub(in crate::checks) struct Rollouts<'a> {
     workloads: HashMap<(&'static str, &'a str, &'a str), &'a Workload>,
-    /// Workloads whose pod template holds the proxy.
+    /// Workloads with the proxy in their pod template.
     in_template: HashSet<Owner>,
-    /// By namespace, the workloads and their running pods; built when it is first read.
+    /// By namespace, the workloads and their running pods; built on first use.
     by_namespace: OnceLock<HashMap<&'a str, BTreeMap<Owner, Vec<String>>>>,
 }
 
-/// How the proxy of a workload is written again.
+/// How the proxy of a workload is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inject<'a> {
     /// By the injector, for each new pod.
@@ -54,7 +54,7 @@ pub(super) struct Way<'a> {
     pub(super) paused: bool,
     /// Whether its pods stay until they are deleted.
     pub(super) on_delete: bool,
-    /// The quota that has no room for the pod that a rollout starts first.
+    /// The quota without room for the additional pod of a rollout.
     pub(super) full: Option<String>,
 }
 
@@ -70,8 +70,8 @@ fn is_injected_by_hand(pod: &Pod) -> bool {
 }
 
 impl<'a> Rollouts<'a> {
-    /// Reads `pods`, `deployments.apps`, `statefulsets.apps`, `daemonsets.apps`, `replicasets.apps` and `jobs.batch`, if they are
-    /// available.
+    /// Reads `pods`, `deployments.apps`, `statefulsets.apps`, `daemonsets.apps`, `replicasets.apps` and
+    /// `jobs.batch`, if available.
     pub(in crate::checks) fn of(ctx: &Context<'a>) -> &'a Rollouts<'a> {
         ctx.once(&ctx.joins.rollouts, Rollouts::build)
     }
@@ -101,7 +101,7 @@ impl<'a> Rollouts<'a> {
         Rollouts { workloads, in_template, by_namespace: OnceLock::new() }
     }
 
-    /// Whether the pod template of a workload holds the proxy.
+    /// Whether the pod template of a workload contains the proxy.
     pub(in crate::checks) fn is_in_template(&self, owner: &Owner) -> bool {
         self.in_template.contains(owner)
     }
@@ -173,7 +173,7 @@ impl Way<'_> {
         Some(kubectl().namespace(namespace).words("rollout resume").operand(target).into())
     }
 
-    /// The line that writes today's proxy into the pod template.
+    /// The line that updates the proxy in the pod template.
     pub(super) fn inject_again(&self, ctx: &Context<'_>, owner: &Owner) -> Option<Line> {
         if self.inject != Inject::Manual {
             return None;

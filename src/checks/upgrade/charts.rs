@@ -1,5 +1,5 @@
-//! Where Helm finds the charts of a release, and how it changes what it keeps: the control plane at the chart that is installed,
-//! and the CRDs at another.
+//! Helm commands: the reference of a release's charts, and changes of an installed release: the control plane
+//! at its installed chart version, the CRDs at another.
 
 use super::Options;
 use crate::command::{Arg, Call, Command, Line, helm, program};
@@ -34,7 +34,7 @@ pub(in crate::checks) fn chart_of(
     }
 }
 
-/// Changes values of the control plane at the chart that is installed.
+/// Changes values of the control plane at the installed chart version.
 pub(super) fn by_helm(
     knowledge: &Knowledge,
     release: Release<'_>,
@@ -45,7 +45,7 @@ pub(super) fn by_helm(
     let origin = version.and_then(|version| knowledge.channels().of(version));
     let within =
         |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
-    // Values for high availability that come with the chart, as files of it: a vendor's stand somewhere else.
+    // Values for high availability are files of the chart, unless it is a vendor's.
     let comes_with = origin.is_some_and(|origin| origin.within(CONTROL_PLANE.0).is_none());
     let reference = chart_of(knowledge, &mut lines, version, CONTROL_PLANE);
     lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
@@ -84,7 +84,7 @@ pub(in crate::checks) fn installed_chart(release: Release<'_>, script: &'static 
     Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
 }
 
-/// Without a version Helm would take the newest chart.
+/// Runs a call only if the chart's version is known: without a version Helm uses the newest chart.
 pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
     Line::shell("if [ -n \"$CHART\" ]; then")
         .call(call)

@@ -1,6 +1,6 @@
-//! Whether `linkerd upgrade` refuses to run because of the data plane: unless it is forced, it verifies the issuer that it is about
-//! to write with the trust anchors of every proxy outside the control plane's namespace. Decided in one place for every printed
-//! `linkerd upgrade`.
+//! Predicts whether `linkerd upgrade` refuses to run because of the data plane: unless forced, it verifies
+//! the new issuer with the trust anchors of every proxy outside the control plane's namespace. All printed
+//! `linkerd upgrade` commands use this decision.
 
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
 use crate::checks::Context;
@@ -12,17 +12,17 @@ use crate::version::LinkerdVersion;
 /// The option that skips the verification.
 const FORCE: &str = "--force";
 
-/// Which issuer an upgrade writes.
+/// The issuer that an upgrade writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::checks) enum IssuerWritten {
-    /// The one that the installation keeps.
+    /// The current issuer.
     Kept,
     /// A new one, signed by a current trust anchor.
     New,
 }
 
-/// The option that `linkerd upgrade` of a release needs, if it would refuse otherwise. `None` as the release: unknown, presumed to
-/// verify.
+/// The option that `linkerd upgrade` of a release needs, if it would refuse otherwise. A release of `None` is
+/// unknown, and presumed to verify.
 pub(in crate::checks) fn force(
     ctx: &Context<'_>,
     release: Option<&LinkerdVersion>,
@@ -33,7 +33,7 @@ pub(in crate::checks) fn force(
         .then_some(FORCE)
 }
 
-/// Whether Linkerd writes the issuer: of one that another tool writes, nothing is verified.
+/// Whether Linkerd writes the issuer: an issuer of another tool is not verified.
 fn writes_issuer(ctx: &Context<'_>) -> bool {
     let config = ctx.named_for_steps::<ConfigMap>("linkerd-config");
     let values = config.and_then(ConfigMap::chart_values);
@@ -59,7 +59,8 @@ fn refused_pods<'a>(ctx: &Context<'a>, issuer: IssuerWritten) -> impl Iterator<I
     })
 }
 
-/// The anchors of the bundle that the kept issuer leads to; `None` if the issuer is unknown or leads to none of them.
+/// The anchors of the bundle that the kept issuer chains to; `None` if the issuer is unknown or chains to
+/// none of them.
 fn signers(ctx: &Context<'_>, bundle: &str) -> Option<Vec<Certificate>> {
     let secret = ctx.named_for_steps::<Secret>("linkerd-identity-issuer")?;
     let chain = from_base64_bundle(secret.data.get("crt.pem")?).ok()?;

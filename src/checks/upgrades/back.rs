@@ -1,4 +1,5 @@
-//! The way back of a plan: how the control plane goes back to the release before, by the tool that installed it, and until when.
+//! The rollback of a plan: the steps that return the control plane to the previous release, with the tool
+//! that installed it, and the time limit.
 
 use super::gitops::taken;
 use super::phases::Phase;
@@ -16,7 +17,8 @@ use crate::version::LinkerdVersion;
 /// The Secret in which the CLI stores the values, and its key.
 const OVERRIDES: &str = "linkerd-config-overrides";
 
-/// The phase: `from` is what is installed, `hops` the releases that are gone to. Reads `deployments.apps`.
+/// The rollback phase: `from` is the installed release, `hops` the target releases in order. Reads
+/// `deployments.apps`.
 pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
     let remedy = Remedy::new().step(
         StepKind::Note,
@@ -67,8 +69,8 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
     Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
 }
 
-/// Adds the steps that make stored values of a release readable for the CLI of the one before it, which fails otherwise before it
-/// reads any option. Reads `linkerd-config`.
+/// Adds the steps that make stored values of a release readable for the CLI of the previous one, which
+/// otherwise fails before it reads any option. Reads `linkerd-config`.
 fn with_readable_values(
     ctx: &Context<'_>,
     remedy: Remedy,

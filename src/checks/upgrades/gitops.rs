@@ -64,10 +64,10 @@ pub(super) fn taken(owner: GitOps<'_>) -> Command {
     }
 }
 
-/// The kind, as kubectl finds it whatever else is called a HelmRelease.
+/// The kind, unambiguous for kubectl.
 const HELM_RELEASES: &str = "helmreleases.helm.toolkit.fluxcd.io";
 
-/// What prints the label that Flux puts on what a Kustomization applies.
+/// The JSONPath of a label that Flux sets on the objects of a Kustomization.
 fn label(of: &str) -> String {
     format!("jsonpath={{.metadata.labels.kustomize\\.toolkit\\.fluxcd\\.io/{of}}}")
 }

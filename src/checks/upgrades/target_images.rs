@@ -85,7 +85,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
         }
     }
 
-    /// The containers of a pod or template: today, and with the target.
+    /// The containers of a pod or template: currently, and with the target.
     pub(super) fn of(&self, part: Part, inherited: [&Meta; 2], spec: &PodSpec) -> (Vec<Placed>, Vec<Placed>) {
         let placed = |container: &crate::objects::Container, init: bool| Placed {
             name: container.name.to_string(),
@@ -122,7 +122,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
             return None;
         }
         let image: ImageRef = one.image.parse().ok()?;
-        // The target's digest is not known.
+        // The target's digest is unknown.
         if image.digest.is_some() {
             return None;
         }
@@ -174,7 +174,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     }
 }
 
-/// Whether the injector of the target adds native sidecars, by the values and the target's default.
+/// Whether the target's injector adds native sidecars, from the values and the target's default.
 fn is_native(ctx: &Context<'_>, way: &Way<'_>, values: Option<&Values>) -> bool {
     const VALUE: &str = "proxy.nativeSidecar";
     let written = values.and_then(|values| values.written(VALUE));

@@ -66,7 +66,7 @@ fn enforced<'a>(
     (!bindings.is_empty()).then_some((policy, bindings))
 }
 
-/// The findings about one policy. Requests that cannot be judged are gaps.
+/// The findings for one policy. Requests that cannot be evaluated are gaps.
 fn of_policy(
     ctx: &Context<'_>,
     way: &Way<'_>,

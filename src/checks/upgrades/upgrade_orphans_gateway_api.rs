@@ -1,4 +1,4 @@
-//! `upgrade-orphans-gateway-api`: Linkerd brought the Gateway API, and the target leaves that to others.
+//! `upgrade-orphans-gateway-api`: Linkerd installed the Gateway API, and the target leaves it unmanaged.
 
 use super::Way;
 use crate::checks::versions::gateway_api::{
@@ -10,7 +10,7 @@ use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::CustomResourceDefinition;
 
-/// Kinds that Linkerd brought along, in some releases.
+/// Kinds that Linkerd also installed, in some releases.
 const OTHERS: [&str; 2] = ["tcproutes.gateway.networking.k8s.io", "tlsroutes.gateway.networking.k8s.io"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -11,9 +11,9 @@ use crate::model::refusal::LINKERDS;
 use crate::objects::{Pod, Service, ServicePort, ServiceProfile, TargetPort};
 use crate::version::EdgeTag;
 
-/// How many Services are quoted.
+/// Maximum number of quoted Services.
 const QUOTED: usize = 5;
-/// How many ports of one are.
+/// Maximum number of quoted ports of a Service.
 const PORTS: usize = 4;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         by_namespace.entry(pod.metadata.namespace.as_str()).or_default().push(pod);
     }
     let mut affected: [Vec<(&Service, BTreeSet<u16>)>; 2] = Default::default();
-    // Linkerd's own clients, and those of Kubernetes' own Services, use what these declare.
+    // Linkerd's own clients, and those of Kubernetes' own Services, only use declared ports.
     let homes = ctx.namespaces();
     let own = |namespace: &str| {
         let extension = homes.extensions.values().any(|extension| extension == namespace);
@@ -105,7 +105,7 @@ fn about(
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
 }
 
-/// Whether a port of TCP leads to another port of the pods, or to one that the pods name.
+/// Whether a TCP port has another target port, or a named one.
 fn is_moved(port: &ServicePort) -> bool {
     port.is_tcp()
         && match &port.target_port {
@@ -115,7 +115,7 @@ fn is_moved(port: &ServicePort) -> bool {
         }
 }
 
-/// The ports that the containers of a pod name and the Service does not, Linkerd's own aside.
+/// The ports that the containers of a pod declare and the Service does not, except for Linkerd's own.
 fn undeclared(service: &Service, pod: &Pod) -> BTreeSet<u16> {
     let declared: BTreeSet<u16> = service.spec.ports.iter().map(|port| port.port).collect();
     let others = pod.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));

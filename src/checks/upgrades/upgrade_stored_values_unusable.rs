@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// How the Secret is written again. The CLI writes it whenever it renders the control plane.
+/// The steps that write the Secret again. The CLI writes it whenever it renders the control plane.
 fn remedy(ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
     let values = values(ctx).ok();
     let text = |path: &str| values.as_ref().and_then(|values| values.text(path)).unwrap_or_default();

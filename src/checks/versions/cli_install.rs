@@ -1,10 +1,11 @@
-//! How the linkerd CLI of a release is installed.
+//! Installation of the linkerd CLI of a release.
 
 use crate::command::{Line, program};
 use crate::knowledge::Knowledge;
 use crate::version::LinkerdVersion;
 
-/// The line that installs the CLI of a release, by the script of its channel; that of edges where a channel has none that is known.
+/// The line that installs the CLI of a release, with the script of its channel, or that of edges if none is
+/// known.
 pub(in crate::checks) fn install(knowledge: &Knowledge, version: &LinkerdVersion) -> Line {
     const EDGE: &str = "https://run.linkerd.io/install-edge";
     let address = knowledge.channels().of(version).map_or(EDGE, |origin| &origin.cli).to_owned();

@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .and_then(|upgrade| ctx.knowledge.releases().bundled_gateway_api(&upgrade.to));
             let definition = found.filter(|one| of_linkerd.is_some() || serves(one, served))?;
             let (bundle, number) = bundle(definition)?;
-            // The upgrade brings Linkerd's own.
+            // The upgrade installs Linkerd's own.
             let number = of_linkerd.filter(|brought| **brought > number).unwrap_or(&number);
             let finding = finding(ctx, definition, bundle, wanted, wanted.compare(number))?;
             let finding = finding.evidences(of_linkerd.map(|brought| {

@@ -1,4 +1,4 @@
-//! Checks of versions: what differs from what, and whether that is supported.
+//! Checks of versions: differences between components, and whether they are supported.
 
 use super::{Check, row};
 

@@ -1,4 +1,4 @@
-//! Checks of the viz extension: metrics, dashboard, tap. What they share with other extensions is in
+//! Checks of the viz extension: metrics, dashboard, tap. Parts that all extensions share are in
 //! `checks::extensions`.
 
 use super::{Check, row};

@@ -1,4 +1,5 @@
-//! `viz-metrics-api-not-running`: no pod of metrics-api runs, which the CLI, the dashboard and other tools ask.
+//! `viz-metrics-api-not-running`: no pod of metrics-api runs, which the CLI, the dashboard and other tools
+//! query.
 
 use crate::checks::extensions::{installed_in, is_installing, own};
 use crate::checks::grace::spared;

@@ -82,21 +82,21 @@ pub(super) fn outgoing<'a>(
 /// Classes of servers that clients are kept from, and the server of each that is not among them: it is the only client.
 type Reached = BTreeMap<usize, Option<usize>>;
 
-/// Servers by class: the policies have the same answers for all servers of a class, at the ports of the application and of
-/// the proxy.
+/// Servers by class: the policies have the same result for all servers of a class, at the ports of the
+/// application and of the proxy.
 struct Servers<'p, 'a> {
-    /// By their place among the workloads.
+    /// By their index among the workloads.
     classes: Vec<Pods<'a>>,
-    /// The rules by which the classes were found; `None` if other policies than those of Kubernetes exist.
+    /// The rules that define the classes; `None` if there are also other policies than those of Kubernetes.
     rules: Option<RulesByPeer<'p, 'a>>,
-    /// The classes to which each rule applies or may, by its place.
+    /// The classes to which each rule applies or may apply, by its index.
     by_rule: HashMap<usize, Vec<usize>>,
 }
 
 impl<'p, 'a> Servers<'p, 'a> {
     fn new(policies: &'p Policies<'a>, transport: &Transport, workloads: &[&'a Pod]) -> Servers<'p, 'a> {
         let servers = workloads.iter().copied().enumerate();
-        // Others ask more of a server than the answers below.
+        // Other policies depend on more properties of a server than `Answers`.
         if !policies.are_of_kubernetes() {
             let classes = servers.map(|server| Pods::from([server])).collect();
             return Servers { classes, rules: None, by_rule: HashMap::new() };
@@ -123,7 +123,7 @@ impl<'p, 'a> Servers<'p, 'a> {
         Servers { classes, rules: Some(rules), by_rule }
     }
 
-    /// The classes to which a rule of the clients' policies applies or may.
+    /// The classes to which a rule of the clients' policies applies or may apply.
     fn perhaps_selected(&self, clients: &Clients<'_, 'a>) -> BTreeSet<usize> {
         let Some(index) = &self.rules else { return (0..self.classes.len()).collect() };
         let rules =
@@ -132,7 +132,7 @@ impl<'p, 'a> Servers<'p, 'a> {
         places.filter_map(|place| self.by_rule.get(&place)).flatten().copied().collect()
     }
 
-    /// The servers of a class without one place.
+    /// The servers of a class, except for one index.
     fn pods(&self, class: usize, without: Option<usize>) -> impl Iterator<Item = (usize, &'a Pod)> {
         let pods = self.classes.get(class).into_iter().flatten();
         pods.map(|(place, pod)| (*place, *pod)).filter(move |(place, _)| Some(*place) != without)
@@ -157,7 +157,7 @@ type Answers = (bool, Answer, Answer);
 /// A comparable form of [`Fits`].
 type Answer = (u8, &'static str);
 
-/// What distinguishes matches.
+/// The comparable form of a match.
 fn answer(fits: Fits) -> Answer {
     match fits {
         Fits::No => (0, ""),
@@ -166,7 +166,7 @@ fn answer(fits: Fits) -> Answer {
     }
 }
 
-/// The clients among workloads, by the policies that hold for them on the way out.
+/// Groups the clients among workloads by the policies that select them for egress.
 fn grouped<'p, 'a>(
     ctx: &Context<'_>,
     policies: &'p Policies<'a>,
@@ -205,7 +205,7 @@ fn grouped<'p, 'a>(
     groups
 }
 
-/// The policies that let a client out to ports of the application of a server, and not to its proxy.
+/// The policies that allow a client's egress to application ports of a server, but not to its proxy.
 fn between<'a>(
     ctx: &Context<'a>,
     policies: &Policies<'a>,
@@ -258,7 +258,7 @@ fn between<'a>(
     found
 }
 
-/// Whether pods are let out to a port of an application at which they come to its proxy instead.
+/// Whether egress is allowed to an application port for which clients connect to the proxy instead.
 fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Passage<'a>) -> bool {
     declared(server).filter(|number| !OWN.contains(number)).any(|number| {
         (transport.is_header() || transport.is_opaque(server, number))

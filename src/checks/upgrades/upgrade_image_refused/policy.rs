@@ -1,4 +1,4 @@
-//! A ValidatingAdmissionPolicy as the API server evaluates it, as far as it depends on images.
+//! Evaluates a ValidatingAdmissionPolicy like the API server, as far as it depends on images.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::redact;
 
 /// Variables of expressions.
 const BOUND: [&str; 6] = ["object", "oldObject", "request", "namespaceObject", "params", "variables"];
-/// The fields of requests that are known. An expression that reads another one cannot be judged.
+/// The known fields of requests. An expression that reads another field cannot be evaluated.
 const KNOWN_FIELDS: [&str; 29] = [
     "apiVersion",
     "kind",
@@ -178,8 +178,8 @@ impl<'a> Policy<'a> {
         self.object.spec.failure_policy != "Ignore"
     }
 
-    /// Binds the variables, and returns those whose value is not known. One that fails on the server is left out: expressions
-    /// that use it fail, too.
+    /// Binds the variables, and returns those with an unknown value. A variable that fails on the server is
+    /// omitted: expressions that use it fail too.
     fn bind_variables(&self, scope: &mut Scope<'_>) -> BTreeMap<&'a str, String> {
         let mut unknown = BTreeMap::new();
         let mut values = Map::new();
@@ -211,7 +211,7 @@ impl Part<'_> {
     /// Its value; `None` if it fails on the server, too.
     ///
     /// # Errors
-    /// The value is not known; the reason.
+    /// The value is unknown; contains the reason.
     fn value(&self, scope: &Scope<'_>, unknown: &BTreeMap<&str, String>) -> Result<Option<Value>, String> {
         let expression = self.expression.as_ref().map_err(|why| format!("{}: {why}", self.path))?;
         if let Some(why) = expression.selects_of("variables").find_map(|name| unknown.get(name)) {
