@@ -9,7 +9,7 @@ use crate::command::{Arg, Call, Command, Line, collect_from_nodes, meshdoctor};
 use crate::finding::{Finding, Place, Severity, Subject, When};
 use crate::item::{Asked, Item};
 
-/// The file that fresh evidence is collected into.
+/// The file for new evidence.
 const FRESH: &str = "after.tar.gz";
 
 /// The command for one finding of a check.
@@ -40,13 +40,13 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
     }
 }
 
-/// The checks that are run again.
+/// The checks to run.
 fn only(finding: &Finding, beside: &[&str]) -> String {
     let all: Vec<&str> = std::iter::once(finding.check).chain(beside.iter().copied()).collect();
     all.join(",")
 }
 
-/// The moment in the life of the mesh.
+/// The mode of the run.
 fn in_mode(call: Call, mode: Mode) -> Call {
     match mode {
         Mode::Installed | Mode::Upgrade => call,
@@ -55,7 +55,7 @@ fn in_mode(call: Call, mode: Mode) -> Call {
     }
 }
 
-/// What is judged of it.
+/// The evaluation options of the run.
 fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Settings) -> Call {
     call = settings.rerun.judged(in_mode(call, settings.mode));
     if settings.cni_expected {

@@ -1,5 +1,6 @@
-//! How to change annotations and labels where they count: the words and the command for each kind of object. What Argo CD or
-//! Flux manages is changed in Git, and gets no command that they would revert.
+//! Changes of annotations and labels at the place where they take effect: text and command for each kind of
+//! object. Objects that Argo CD or Flux manages are changed in Git, and get no command, because it would be
+//! reverted.
 
 use serde_json::{Map, Value};
 
@@ -13,15 +14,15 @@ use crate::model::owners::Owner;
 pub(super) use crate::names::is_label_value;
 use crate::objects::{DaemonSet, Deployment, Meta, StatefulSet, Workload};
 
-/// An annotation or label with the value it is to have; `None` removes it.
+/// An annotation or label with its new value; `None` removes it.
 pub(super) type Change<'a> = (&'a str, Option<&'a str>);
 
-/// What is done, in words that a place follows.
+/// The change, as text that a place follows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act<'a> {
-    /// Something is written, in or on the place: `Use x instead`.
+    /// Adds something in or on the place: `Use x instead`.
     Put(&'a str),
-    /// Something is taken from it: `Remove it`.
+    /// Removes something from it: `Remove it`.
     Remove(&'a str),
 }
 
@@ -41,7 +42,8 @@ impl Act<'_> {
     }
 }
 
-/// Adds the step that changes annotations where the pods of `object` are made: the template, the namespace, the pod.
+/// Adds the step that changes annotations at the source of `object`'s pods: the template, the namespace or
+/// the pod.
 pub(super) fn template(
     remedy: Remedy,
     act: Act<'_>,
@@ -75,8 +77,8 @@ pub(super) fn template(
     }
 }
 
-/// Adds the step that changes annotations in the pod template of what owns pods: by a command where that is a workload. Uses
-/// `deployments.apps`, `statefulsets.apps` and `daemonsets.apps`, to know who manages it.
+/// Adds the step that changes annotations in the pod template of a pod's owner, with a command if that is a
+/// workload. Reads `deployments.apps`, `statefulsets.apps` and `daemonsets.apps` for the manager.
 pub(super) fn of_owner(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -101,21 +103,21 @@ pub(super) fn of_owner(
     template(remedy, Act::Put(act), &object, changes)
 }
 
-/// Adds the step that changes annotations of the object itself, rather than of its template.
+/// Adds the step that changes annotations of the object itself instead of its template.
 pub(super) fn own(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
     step(remedy, act, act.at("on", noun(object.kind)), object, || {
         set("annotate --overwrite", object, changes)
     })
 }
 
-/// Adds the step that changes labels of the object itself. Their values have to be values of labels: see
+/// Adds the step that changes labels of the object itself. Their values must be valid label values: see
 /// [`is_label_value`].
 pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
     step(remedy, act, act.at("on", noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
-/// Adds the step that brings a changed annotation of a namespace to its running pods. Reads the evidence of
-/// [`restart::Rollouts`], if it is available.
+/// Adds the step that applies a changed annotation of a namespace to its running pods. Reads the evidence of
+/// [`restart::Rollouts`], if available.
 pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>) -> Remedy {
     if object.kind != Kind::Namespace {
         return remedy;
@@ -144,7 +146,7 @@ fn step(
         Some(release) => {
             format!("{text}, and {there} the values of Helm release {}/{}", release.namespace, release.name)
         }
-        // It is made again from its manifest, which the text names.
+        // It is created again from its manifest, which the text names.
         None if object.kind == Kind::Job => text,
         None => format!("{text}, also {there} its source manifest"),
     };
@@ -173,7 +175,7 @@ fn set(verb: &'static str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Co
     named(kubectl(), verb, object).operands(changed).into()
 }
 
-/// A Job again, with other annotations: without the selector and labels that the Job controller gave it.
+/// Recreates a Job with other annotations, without the selector and labels from the Job controller.
 fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
     let text = |text: &str| Value::from(text).to_string();
     let gone: Vec<String> =

@@ -22,21 +22,21 @@ pub(super) fn component_missing(component: &str) -> Tie {
     Tie::Fact(format!("component-missing:{component}"))
 }
 
-/// What ties an injector that cannot answer to the pods that came up without it.
+/// Links an injector that cannot answer to the pods that were created without it.
 pub(super) fn silent_injector() -> Tie {
     Tie::Fact("injector-does-not-answer".to_owned())
 }
 
-/// Why the API server refuses a certificate.
+/// Why the API server rejects a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It has no bundle to judge by.
+    /// It has no bundle for verification.
     NoBundle,
-    /// The bundle does not lead to it.
+    /// The certificate does not chain to the bundle.
     NotTrusted,
-    /// It is good for other names.
+    /// The certificate is valid for other names.
     WrongName,
-    /// It, or what signed it, is limited to purposes that leave out servers.
+    /// The certificate, or one that signed it, is restricted to purposes without servers.
     WrongPurpose,
 }
 
@@ -72,8 +72,8 @@ pub(super) fn refusal(
     })
 }
 
-/// The certificates that are not within their validity period and that the API server needs: the server's own, and those
-/// that come with it where its own leads to the bundle by way of them alone.
+/// The certificates outside their validity period that the API server needs: the server's own, and the
+/// intermediates that its chain to the bundle depends on.
 pub(super) fn out_of_date<'a>(
     served: &'a [Certificate],
     trusted: &[Certificate],
@@ -113,8 +113,8 @@ pub(super) fn both_sides(
     ]
 }
 
-/// Adds the steps that bring both sides from one place again. `values` is the part of the chart's values that is about
-/// this server, `server` its name in words.
+/// Adds the steps that generate both sides together. `values` is the path of this server in the chart's
+/// values, `server` its name as text.
 pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, server: &str) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
@@ -159,7 +159,7 @@ pub(super) fn chart_writes_pair(ctx: &Context<'_>, values: &str) -> Option<bool>
     Some(all.bool(&format!("{values}.externalSecret")) != Some(true))
 }
 
-/// What is wrong with a private key, as a clause about `it`; `None` where nothing is, or nothing is known.
+/// The problem of a private key, as a clause about `it`; `None` if there is none or it is unknown.
 pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static str)> {
     match matches {
         KeyMatches::True | KeyMatches::Unknown => None,
@@ -174,7 +174,7 @@ pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static
     }
 }
 
-/// Whether a Secret's private key belongs to its certificate, as it was computed when the key was dropped.
+/// Whether a Secret's private key belongs to its certificate, as computed when the key was dropped.
 pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
     KeyMatches::of(secret.metadata.annotation(KEY_MATCHES))
 }

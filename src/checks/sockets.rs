@@ -39,7 +39,7 @@ pub(super) fn cilium(config: &ConfigMap) -> Option<AtSockets> {
     Some(AtSockets { evidence, said: setting(SOCKET).is_some() })
 }
 
-/// The configuration of Calico that holds for all nodes.
+/// The Calico configuration for all nodes.
 pub(super) fn of_all_nodes(configurations: &[FelixConfiguration]) -> Option<&FelixConfiguration> {
     configurations.iter().find(|one| one.metadata.name == "default")
 }

@@ -30,11 +30,11 @@ pub(super) struct Options<'a> {
     values: Vec<(&'a str, String, Option<&'static str>)>,
     /// Chart values that are read from files: the CLI's option, the path, the file.
     files: Vec<(&'static str, &'static str, &'static str)>,
-    /// Whether the CLI skips its verification of proxies in any case.
+    /// Whether the CLI always skips its verification of proxies.
     forced: bool,
     /// Whether every proxy has been restarted by then.
     after_restarts: bool,
-    /// The values for high availability that come with the chart.
+    /// Whether to pass the chart's values for high availability.
     ha: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Sets a value of the chart to a list: these, and what the reader sets a variable to.
+    /// Sets a value of the chart to a list of these items and the value of a variable that the reader sets.
     pub(super) fn set_with(mut self, path: &'a str, these: String, variable: &'static str) -> Options<'a> {
         self.values.push((path, these, Some(variable)));
         self
@@ -68,7 +68,7 @@ impl<'a> Options<'a> {
         })
     }
 
-    /// Sets a value of the chart to what a file holds; `option` is the CLI's for that.
+    /// Sets a value of the chart to the content of a file; `option` is the CLI's flag for it.
     pub(super) fn file(
         mut self,
         option: &'static str,
@@ -79,19 +79,19 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Has the CLI skip its verification of proxies in any case.
+    /// Makes the CLI always skip its verification of proxies.
     pub(super) fn forced(mut self) -> Options<'a> {
         self.forced = true;
         self
     }
 
-    /// For a step that follows the restart of every proxy: none has other trust anchors by then.
+    /// For a step after the restart of every proxy, when none has other trust anchors.
     pub(super) fn after_restarts(mut self) -> Options<'a> {
         self.after_restarts = true;
         self
     }
 
-    /// Which issuer it writes.
+    /// The issuer that it writes.
     fn issuer(&self) -> IssuerWritten {
         match self.files.iter().any(|(_, path, _)| *path == "identity.issuer.tls.crtPEM") {
             true => IssuerWritten::New,
@@ -105,7 +105,8 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// What is set, for people who set it elsewhere: `clusterNetworks=10.0.0.0/8; identityTrustAnchorsPEM from bundle.crt`.
+    /// The settings as text, for changes elsewhere: `clusterNetworks=10.0.0.0/8; identityTrustAnchorsPEM from
+    /// bundle.crt`.
     fn in_words(&self) -> Option<String> {
         let values = self.values.iter().map(|(path, value, more)| match more {
             None => format!("{path}={value}"),
@@ -144,7 +145,7 @@ pub(super) fn crds(
 /// The part of an installation to change.
 enum Part<'a> {
     ControlPlane(Options<'a>),
-    /// The CRDs, of this release; `first` if there are none yet.
+    /// The CRDs of this release; `first` if none exist yet.
     Crds {
         release: &'a LinkerdVersion,
         first: bool,
@@ -238,8 +239,8 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     }
 }
 
-/// The release of the linkerd CLI that fits the control plane, as words behind its name: ` edge-25.4.4`; nothing if it is not
-/// known. Reads `deployments.apps`.
+/// The release of the linkerd CLI that matches the control plane, as text after its name: ` edge-25.4.4`;
+/// empty if unknown. Reads `deployments.apps`.
 pub(super) fn release_of_cli(ctx: &Context<'_>) -> String {
     let home = ctx.namespaces().control_plane.as_str();
     let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
@@ -271,7 +272,7 @@ fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
     force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
 }
 
-/// `linkerd upgrade` of the CLI of a release, with the values that are kept; and why it is forced, if it is.
+/// `linkerd upgrade` with the CLI of a release and the current values; and the reason if it is forced.
 pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, &'static str) {
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
@@ -366,7 +367,7 @@ mod tests {
                 && enterprise.contains("--set linkerd-control-plane.proxy.cores=2"),
             "{enterprise}"
         );
-        // Of an unknown tool.
+        // The chart of an unknown vendor.
         assert_eq!(of("2.17.0").placeholders(), ["CONTROL_PLANE_CHART"]);
     }
 }

@@ -1,5 +1,5 @@
-//! Entries of Secrets and ConfigMaps that another tool redacted before the object was handed on. What was in them is unknown, so
-//! they must not be judged like a certificate or a setting that cannot be read.
+//! Entries of Secrets and ConfigMaps that another tool redacted before. Their content is unknown, so they
+//! must not be evaluated as an unreadable certificate or setting.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use super::stored_values::note_stored_values;
 /// Annotation of a redacted object: the entries that were redacted before meshdoctor read it, separated by commas.
 pub const WITHHELD: &str = "meshdoctor.io/withheld";
 
-/// The longest line that is taken for a placeholder, in bytes.
+/// Maximum length of a placeholder line, in bytes.
 const MAX_PLACEHOLDER: usize = 200;
 /// Words of placeholders, in lower case.
 const WORDS: [&str; 12] = [
@@ -46,7 +46,7 @@ fn is_placeholder_line(line: &str) -> bool {
         || (line.len() > 2 && line.chars().all(|c| "*xX.#\u{2022}".contains(c)))
 }
 
-/// The same, of an entry of a Secret: a tool writes over the base64 text, or over the value before it is encoded.
+/// The same for an entry of a Secret: a tool replaces the base64 text, or the value before it is encoded.
 fn is_placeholder_entry(entry: &str) -> bool {
     let decoded = STANDARD.decode(entry.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     match decoded {
@@ -55,8 +55,8 @@ fn is_placeholder_entry(entry: &str) -> bool {
     }
 }
 
-/// Notes the entries of a Secret or ConfigMap that a placeholder replaces. `live`: the object comes from a cluster first-hand, where
-/// such a text is the real value.
+/// Records the entries of a Secret or ConfigMap that a placeholder replaces. `live`: the object comes
+/// directly from a cluster, so such a text is the real value.
 pub(super) fn note_withheld(value: &mut Value, live: bool) {
     let is_secret = value["kind"] == "Secret";
     if !is_secret && value["kind"] != "ConfigMap" {
@@ -94,8 +94,8 @@ fn withheld_certificates(data: &Map<String, Value>) -> Vec<String> {
     CERTIFICATES.into_iter().filter(of).map(str::to_owned).collect()
 }
 
-/// The marker of meshdoctor itself is left out: in a bundle it replaces texts of a live cluster that are neither certificates nor
-/// known settings.
+/// meshdoctor's own marker is excluded: in a bundle it replaces texts of a live cluster that are neither
+/// certificates nor known settings.
 fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
     let is_foreign =
         |text: &str| is_placeholder(text) && super::Marker::whole(text.trim().as_bytes()).is_none();
@@ -105,7 +105,7 @@ fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
     entries.map(|(name, _)| name.clone()).collect()
 }
 
-/// Entries of ConfigMaps that are read and hold more than a word.
+/// Entries of ConfigMaps that are read and contain more than a word.
 const READ: [&str; 8] =
     ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config", "Corefile"];
 
@@ -166,7 +166,7 @@ mod tests {
         let map = |text: &str| json!({"kind": "ConfigMap", "metadata": {"name": "linkerd-config"}, "data": {"values": text, "token": text}});
         assert_eq!(noted(map("<redacted>"), false).as_deref(), Some("values"));
         assert_eq!(noted(map("<redacted>"), true), None);
-        // A bundle holds the marker in place of a text that the cluster itself has.
+        // A bundle has the marker in place of a text that the cluster itself has.
         assert_eq!(noted(map("REDACTED(len=5)"), false), None);
         assert_eq!(noted(map("clusterDomain: cluster.local"), false), None);
     }

@@ -1,4 +1,4 @@
-//! One check's card: for the terminal, as the documentation page, and for programs.
+//! One check's card: for the terminal, as the documentation page, and as JSON.
 
 use std::fmt::Write;
 
@@ -204,7 +204,7 @@ fn write_prose(prose: &str, columns: usize, text: &mut String) {
     write_table(&mut table, columns, text);
 }
 
-/// The cells of a row; none of the row that separates the head of a table from its body.
+/// The cells of a row; empty for the separator between head and body of a table.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').trim_end_matches('|');
     if row.chars().all(|c| matches!(c, '-' | ':' | '|' | ' ')) && row.contains('-') {

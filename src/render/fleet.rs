@@ -1,4 +1,4 @@
-//! The summary of several clusters: which findings where, versions by cluster, and the links between them.
+//! The summary of several clusters: findings by cluster, versions by cluster, and the links between them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,39 +15,39 @@ use crate::exit;
 use crate::finding::{Severity, When};
 use crate::inspect::ends::{Mismatch, Seen, UNREAD, Unseen};
 
-/// Several clusters, judged.
+/// Several clusters with their results.
 pub struct Fleet {
     /// Each cluster.
     pub members: Vec<Member>,
-    /// Names that are of one cluster.
+    /// Names that belong to the same cluster.
     pub same: Vec<Vec<String>>,
-    /// What came of looking at the links between them.
+    /// The result for the links between them.
     pub links: Seen,
 }
 
 /// One of several clusters.
 pub struct Member {
-    /// Its context, or its bundle without the ending.
+    /// Its context, or the name of its bundle without the extension.
     pub name: String,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
-/// What came of a cluster.
+/// The result for a cluster.
 pub enum Outcome {
-    /// It was judged.
+    /// A report.
     Judged(Box<Document>),
-    /// It could not be.
+    /// No report.
     Failed {
-        /// Why not.
+        /// The reason.
         cause: String,
-        /// What to do.
+        /// The next step.
         next: Option<String>,
     },
 }
 
 impl Outcome {
-    /// The exit status that it would have had alone.
+    /// The exit status of the cluster alone.
     pub fn status(&self) -> u8 {
         match self {
             Outcome::Judged(document) => document.verdict.status,
@@ -63,17 +63,17 @@ impl Outcome {
     }
 }
 
-/// What is found of one check in several clusters.
+/// The findings of one check in several clusters.
 struct Spread<'a> {
     severity: Severity,
     check: &'a str,
     title: Option<&'a str>,
-    /// By cluster, how many.
+    /// The number of findings by cluster.
     clusters: BTreeMap<&'a str, usize>,
 }
 
-/// One order out of several: what comes before another in all of them that have both comes before it, and the worst comes first
-/// among what they leave open.
+/// Merges several orders: an entry comes before another if it does so in all orders that contain both; the
+/// most severe one comes first otherwise.
 fn merged(orders: &[Vec<usize>], severities: &[Severity]) -> Vec<usize> {
     let mut left: BTreeSet<usize> = (0..severities.len()).collect();
     let mut found = Vec::with_capacity(left.len());
@@ -83,7 +83,7 @@ fn merged(orders: &[Vec<usize>], severities: &[Severity]) -> Vec<usize> {
             orders.iter().filter(|order| order.contains(at)).all(before)
         };
         let key = |at: &usize| (Reverse(severities[*at]), *at);
-        // Orders may contradict each other; then the worst is next.
+        // Orders may contradict each other; then the most severe one is next.
         let next = left.iter().copied().filter(|at| is_next(at)).min_by_key(key);
         let Some(next) = next.or_else(|| left.iter().copied().min_by_key(key)) else { break };
         left.remove(&next);
@@ -93,8 +93,7 @@ fn merged(orders: &[Vec<usize>], severities: &[Severity]) -> Vec<usize> {
 }
 
 impl Fleet {
-    /// Findings that no other explains, in the order in which the clusters' own reports have them repaired: in which clusters, and
-    /// how many.
+    /// Root findings with their clusters and numbers, in the repair order of the clusters' own reports.
     fn spread(&self) -> Vec<Spread<'_>> {
         let mut all: Vec<Spread<'_>> = Vec::new();
         let mut orders: Vec<Vec<usize>> = Vec::new();
@@ -124,7 +123,7 @@ impl Fleet {
         merged(&orders, &severities).into_iter().filter_map(|at| all[at].take()).collect()
     }
 
-    /// For people.
+    /// As text.
     pub fn table(&self, look: Look, exit: u8) -> String {
         let mut text = format!(
             "meshdoctor {}   {}\n\n",
@@ -228,7 +227,7 @@ impl Fleet {
         }
     }
 
-    /// How many clusters ended with which status.
+    /// The number of clusters with each status.
     fn result(&self, text: &mut String, exit: u8) {
         let status =
             |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
@@ -294,7 +293,7 @@ impl Fleet {
         }
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self, status: u8) -> String {
         let members = self.members.iter().map(|member| match &member.outcome {
             Outcome::Judged(document) => json!({

@@ -1,4 +1,4 @@
-//! The first lines of a report: what was looked at, when, and which versions are in it.
+//! The first lines of a report: the checked cluster, the evaluation time, and the versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::report::Report;
 
-/// How many versions of one thing are written out.
+/// Maximum number of versions of one component.
 const VERSIONS: usize = 6;
 
 /// The header: one line if the width allows.
@@ -28,7 +28,7 @@ pub fn in_full(report: &Report, look: Look) -> Vec<String> {
     lines(report, look).into_iter().chain(gap).chain(versions).collect()
 }
 
-/// The versions, if they differ or everything is wanted.
+/// The versions, if they differ or the output is verbose.
 pub fn versions_lines(report: &Report, look: Look) -> Vec<String> {
     match look.verbose || differ(&report.subject) {
         true => versions(&report.subject, look),
@@ -115,7 +115,7 @@ fn judged_as_of(report: &Report) -> Option<String> {
     }
 }
 
-/// Whether a version in the mesh differs from another that should be the same.
+/// Whether versions in the mesh differ that should be equal.
 fn differ(skew: &Skew) -> bool {
     let mut linkerd: BTreeSet<&str> = skew.control_plane.values().map(String::as_str).collect();
     linkerd.extend(skew.proxies.keys().map(String::as_str));
@@ -168,7 +168,7 @@ fn one(version: &Option<String>) -> Vec<String> {
     version.iter().map(|version| clean(version).into_owned()).collect()
 }
 
-/// The version that most have comes first.
+/// The most frequent version comes first.
 fn counted(versions: &BTreeMap<String, usize>, unit: &str, units: &str) -> Vec<String> {
     let mut sorted: Vec<(&String, &usize)> = versions.iter().collect();
     sorted.sort_by_key(|(version, n)| (std::cmp::Reverse(**n), *version));

@@ -1,6 +1,6 @@
-//! The first lines of a report without errors or warnings: that the mesh is healthy, and the basis for
-//! that. Never `HEALTHY` if requested evidence is missing, if only some checks were selected, or if no
-//! control plane was found.
+//! The first lines of a report without errors or warnings: the result `HEALTHY` and its basis. Never
+//! `HEALTHY` if requested evidence is missing, if only some checks were selected, or if no control plane was
+//! found.
 
 use std::collections::BTreeMap;
 
@@ -58,13 +58,13 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     lines
 }
 
-/// Whether a run without errors, warnings and missing evidence looked at a whole cluster with a control plane, and nothing
-/// is waived.
+/// Whether a run without errors, warnings and missing evidence checked a whole cluster with a control plane,
+/// without waivers.
 pub(super) fn is_healthy(report: &Report) -> bool {
     report.asked.is_whole()
         && report.verdict.waived == 0
         && report.verdict.passed > 0
-        // Manifests are not all that a mesh consists of.
+        // Manifests do not contain all of a mesh.
         && report.origin.kind != "manifests"
         && !report.subject.control_plane.is_empty()
 }
@@ -84,7 +84,7 @@ fn said(word: &str, words: &str, painted: String, look: Look) -> Vec<String> {
     std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
 }
 
-/// `annotations 8, certificates 25, cni 3 of 5`: what passed, of what applies.
+/// `annotations 8, certificates 25, cni 3 of 5`: the passed checks, of those that apply.
 fn by_category(report: &Report) -> String {
     let mut categories: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for check in report.checks.iter().filter(|check| !matches!(check.outcome, Outcome::NotApplicable(_))) {

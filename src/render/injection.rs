@@ -1,4 +1,4 @@
-//! The answers of `meshdoctor injection`, for people and for programs.
+//! The answers of `meshdoctor injection`, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::source::change::{Fate, RunningPods, Template, Templates};
 /// Width of the row names.
 const NAMES: usize = 14;
 
-/// For people.
+/// As text.
 pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) -> String {
     let mut text = match &templates.release {
         Some(release) => format!("proxy injection by the injector of {release}\n\n"),
@@ -43,7 +43,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             rows.extend(proxy.default_policy.clone().map(|policy| ("default policy", policy)));
             rows.push(("probes", or_none(&proxy.probes)));
         }
-        // Without a proxy nothing else of it acts.
+        // Without a proxy, no other annotation has an effect.
         let injected = injection.proxy.is_some();
         let told = |key: &str, idle: &Option<String>| injected || key == INJECT || idle.is_some();
         for annotation in injection.annotations.iter().filter(|one| told(one.key, &one.idle)) {
@@ -130,7 +130,7 @@ fn on(on: On) -> &'static str {
     }
 }
 
-/// For programs.
+/// As JSON.
 pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
     let of = |injection: &Injection<'_>| {
         let (fate, why) = match &injection.of.fate {

@@ -1,4 +1,4 @@
-//! The answers of `meshdoctor policy --to`, for people and for programs.
+//! The answers of `meshdoctor policy --to`, as text and as JSON.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::model::policy::{
 };
 use crate::objects::Kind;
 
-/// For people.
+/// As text.
 pub fn table(index: &OutboundIndex<'_>, answers: &[CallAnswer<'_>], look: Look) -> String {
     let mut text = String::new();
     for answer in answers {
@@ -217,7 +217,7 @@ fn broken(accrual: &Accrual) -> String {
     )
 }
 
-/// What people wrote about this call and what comes to nothing, each with the reason.
+/// Objects for this call that have no effect, each with the reason.
 fn counts_for_nothing(
     index: &OutboundIndex<'_>,
     answer: &CallAnswer<'_>,
@@ -253,7 +253,7 @@ fn counts_for_nothing(
     nothing
 }
 
-/// For programs.
+/// As JSON.
 pub fn json(evidence: &OutboundEvidence<'_>, answers: &[CallAnswer<'_>]) -> Value {
     let index = &evidence.index;
     let call = |answer: &CallAnswer<'_>| {

@@ -1,4 +1,4 @@
-//! The answers of `meshdoctor policy`, for people and for programs.
+//! The answers of `meshdoctor policy`, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
 use crate::objects::Kind;
 
-/// How many names of pods that are alike are written out.
+/// Maximum number of names of equivalent pods.
 const NAMED: usize = 3;
 /// All clients, meshed or not.
 const ALL: &str = "all clients";
 /// A port that denies all connections.
 const NO_CLIENT: &str = "no client is allowed";
-/// What allows the probes of the kubelet.
+/// The rule that allows the kubelet's probes.
 const PROBES: &str = "probes";
 
 /// As text.

@@ -1,4 +1,4 @@
-//! What a rehearsed upgrade brings, in a line that heads its findings.
+//! The effects of a rehearsed upgrade, as the heading of its findings.
 
 use super::coverage;
 use super::look::Look;

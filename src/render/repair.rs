@@ -1,5 +1,5 @@
-//! The repair plan of a report for people: the findings in the order of their repair, the merged steps under them, and the
-//! next step at the end.
+//! The repair plan of a report as text: the findings in the order of their repair, the merged steps under
+//! them, and the next step at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ use crate::command::Command;
 use crate::finding::{Finding, Severity, Step};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
-/// How many lines of the command of one step are shown.
+/// Maximum number of lines shown of a step's command.
 const COMMAND_LINES: usize = 8;
 
-/// How many lines of the commands that verify a short plan shows.
+/// Maximum number of verification lines shown in a short plan.
 const VERIFY_LINES: usize = 6;
 
-/// How many further nodes a step names.
+/// Maximum number of further nodes that a step names.
 const NODES: usize = 3;
 
-/// How much of a plan is shown.
+/// The extent of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// Nothing is repeated, and few verification commands are shown.
@@ -29,8 +29,8 @@ pub enum Extent {
     Full,
 }
 
-/// The verdict in figures, then each finding with its steps. A step that repairs several findings is printed under the first of
-/// them, with the numbers of all.
+/// The verdict as counts, then each finding with its steps. A step that repairs several findings is printed
+/// under the first of them, with the numbers of all.
 pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let plan = &report.repair;
     if plan.findings.is_empty() {
@@ -87,7 +87,7 @@ struct PlanPrinter<'a> {
     report: &'a Report,
     extent: Extent,
     look: Look,
-    /// How wide the numbers of steps are.
+    /// Width of the step numbers.
     digits: usize,
     /// The steps of each finding, by their numbers.
     steps: BTreeMap<usize, BTreeSet<usize>>,
@@ -218,7 +218,7 @@ impl PlanPrinter<'_> {
     }
 }
 
-/// The commands that verify, each in lines. Those that differ only in the check that they repeat are one command.
+/// The verification commands, as lines. Commands that differ only in the checks are merged.
 pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
     let mut runs: Vec<VerifyRun> = Vec::new();
     for command in commands {
@@ -231,7 +231,7 @@ pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
     runs.into_iter().map(VerifyRun::into_lines).collect()
 }
 
-/// A command that verifies: `FRAME[0] --only CHECKS FRAME[1]` if it repeats checks, else only its lines.
+/// A verification command: `FRAME[0] --only CHECKS FRAME[1]` if it runs checks, else only its lines.
 struct VerifyRun {
     frame: Vec<String>,
     checks: Vec<String>,

@@ -1,10 +1,10 @@
-//! The steps of the repair plan, for pages: the ones that repair a finding, and the commands in them. A symptom is repaired by
-//! the steps of its causes, never by steps of its own.
+//! The steps of the repair plan, for pages: those that repair a finding, and their commands. A symptom is
+//! repaired by the steps of its causes, never by steps of its own.
 
 use super::table::Folding;
 use crate::report::Report;
 
-/// The numbers of the steps that repair a finding of the plan, from 1; none if the plan does not have it.
+/// The numbers of the steps that repair a finding of the plan, from 1; empty if the plan does not contain it.
 pub(super) fn of_finding(report: &Report, at: usize) -> Vec<usize> {
     let Some(planned) = report.repair.findings.get(&at).filter(|_| report.change.is_none()) else {
         return Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn causes(report: &Report, folding: &Folding, at: usize) -> Vec<(usiz
     folding.roots(at).iter().map(|&root| (root, steps(root))).collect()
 }
 
-/// Whether every line is a command of its own, so that each can be carried out alone.
+/// Whether every line is a separate command.
 pub(super) fn are_commands<T: AsRef<str>>(lines: &[T]) -> bool {
     let is_command = |line: &str| {
         line.starts_with(|c: char| c.is_ascii_lowercase())
@@ -51,7 +51,7 @@ pub(super) fn in_words(steps: &[usize]) -> String {
     };
     let listed = match ranges.as_slice() {
         [one] => range(one),
-        // Within a list, `and` comes once.
+        // A list contains `and` only once.
         [first @ .., last] => {
             let short = |&(first, last): &(usize, usize)| match last - first {
                 1 => format!("{first}, {last}"),

@@ -1,4 +1,5 @@
-//! Subjects in words: the heading of a finding names the first few and counts the rest; a folded symptom gets a count.
+//! Subjects as text: the heading of a finding names the first few and counts the rest; a folded symptom gets
+//! a count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use super::look::Look;
 use super::text::{clean, count, some_of, thousands};
 use crate::finding::Subject;
 
-/// How many subjects of a kind a heading names.
+/// Maximum number of subjects of a kind in a heading.
 const NAMED: usize = 5;
 
 /// `3 nodes: a, b, c`, `Deployment shop/web (3 pods)`: for the heading of a finding.
@@ -121,7 +122,7 @@ fn nodes_in_words(nodes: &BTreeMap<&str, BTreeSet<String>>, look: Look) -> Strin
             format!("{}: {}", count(names.len(), "node", "nodes"), some_of(names, look.most(NAMED)))
         }
     };
-    // Files are named here only where they are the same on every node; else the evidence names them.
+    // Files are named here only if they are the same on every node; otherwise the evidence names them.
     let mut sets = nodes.values();
     let first = sets.next();
     match first {

@@ -1,5 +1,5 @@
-//! What was not checked, in brief: requested evidence that is missing, with the command that provides it; then one line for all
-//! evidence that was not provided. `coverage` lists everything.
+//! A short list of the checks that did not run: requested evidence that is missing, with the command that
+//! provides it; then one line for all evidence that was not provided. `coverage` lists everything.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The report as YAML: the JSON document in another spelling, made from it so that the two cannot differ. Strings that
-//! any YAML 1.1 or 1.2 reader might take for something else are quoted, Kubernetes' own reader (Go, 1.1) included.
+//! The report as YAML: created from the JSON document, so that both have the same content. Strings that a
+//! YAML 1.1 or 1.2 reader, including Kubernetes' own (Go, 1.1), might read as another type are quoted.
 
 use std::fmt::{self, Write};
 
@@ -16,7 +16,7 @@ pub fn report(report: &Report) -> String {
     from_json(&json::report(report))
 }
 
-/// A run that never came to a report, with its exit status and what went wrong.
+/// A run without a report, with its exit status and the error.
 pub fn failure(failure: &Failure) -> String {
     from_json(&json::failure(failure))
 }
@@ -30,7 +30,7 @@ fn from_json(json: &str) -> String {
 
 /// JSON with the order of its fields.
 enum Value {
-    /// `null`, `true`, `12`: spelled alike in both.
+    /// `null`, `true`, `12`: the same in both.
     Plain(String),
     Text(String),
     List(Vec<Value>),

@@ -14,13 +14,13 @@ use crate::objects::CustomResourceDefinition;
 /// The coverage of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Objects that were read.
+    /// Number of objects that were read.
     pub objects: usize,
-    /// Nodes in the cluster; `None` when that is not known.
+    /// Nodes in the cluster; `None` if unknown.
     pub nodes: Option<usize>,
     /// Nodes with a snapshot.
     pub snapshots: usize,
-    /// What is missing.
+    /// The missing evidence.
     pub gaps: Vec<Gap>,
     /// Kinds that exist or may exist and that no check reads; in the order of
     /// [`crate::knowledge::UnreadKinds`].
@@ -29,7 +29,7 @@ pub struct Coverage {
     pub set_aside: Vec<String>,
 }
 
-/// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
+/// A kind that no check reads, which a cluster serves or a dump contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// `servers.policy.linkerd.io`
@@ -45,7 +45,7 @@ pub struct Unread {
 /// A gap in the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// What is missing and why.
+    /// The missing evidence, with the reason.
     pub missing: Missing,
     /// The checks that needed it.
     pub checks: Vec<&'static str>,
@@ -91,7 +91,7 @@ pub(super) fn coverage(
 }
 
 /// The kinds that no check reads: those with objects in the evidence and, unless it is complete, those that
-/// the cluster serves, as far as its CRDs show.
+/// the cluster serves according to its CRDs.
 pub(super) fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
     let held = &collected.uncollected;
     let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));

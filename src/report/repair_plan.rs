@@ -1,15 +1,15 @@
-//! The repair plan of a report: the steps of all findings that need a repair, in the order in which to carry them out, each
-//! identical step once. The order of the findings is decided in [`crate::cause`]; this module merges their steps.
+//! The repair plan of a report: the steps of all findings that need a repair, in order, without duplicates.
+//! [`crate::cause`] determines the order of the findings; this module merges their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
 use crate::finding::{Finding, Fingerprint, Restarts, Severity, Standing, Step};
 
-/// The steps that repair everything that the report calls an error or a warning.
+/// The steps that repair all errors and warnings of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// The findings to repair, by their place in the report.
+    /// The findings to repair, by their index in the report.
     pub findings: BTreeMap<usize, PlannedFinding>,
     /// The steps, in order.
     pub steps: Vec<PlanStep>,
@@ -29,7 +29,7 @@ pub struct PlannedFinding {
 /// One step of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// What to do, and the command if there is one. A merged step has the commands of all its findings.
+    /// The step. A merged step has the commands of all its findings.
     pub step: Step,
     /// The numbers of the findings that it repairs.
     pub repairs: BTreeSet<usize>,
@@ -70,7 +70,7 @@ impl RepairPlan {
     }
 }
 
-/// Whether a finding needs a repair today: a cause of warning or above that is neither accepted nor known.
+/// Whether a finding needs a repair now: a cause of warning or above that is neither accepted nor known.
 fn needs_repair(finding: &Finding) -> bool {
     finding.caused_by.is_empty()
         && finding.severity > Severity::Info
@@ -91,7 +91,7 @@ fn number(findings: &[Finding]) -> BTreeMap<usize, PlannedFinding> {
     planned
 }
 
-/// Steps, and which of them come before which.
+/// Steps with their order.
 #[derive(Default)]
 struct Graph {
     steps: Vec<PlanStep>,
@@ -100,7 +100,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Adds a step that comes after others, or merges it into an equal one if no order is broken by that. Returns its place.
+    /// Adds a step that comes after others, or merges it into an equal one if this breaks no order. Returns
+    /// its index.
     fn add(&mut self, step: PlanStep, before: &BTreeSet<usize>) -> usize {
         let in_order = |other: usize| before.iter().all(|&one| one == other || !self.comes_after(one, other));
         let mergeable = (0..self.steps.len())
@@ -142,7 +143,7 @@ impl Graph {
         false
     }
 
-    /// The steps in an order that keeps what comes before what; otherwise as they were added.
+    /// The steps in an order that satisfies all constraints; otherwise in the order of insertion.
     fn into_sorted(self) -> Vec<PlanStep> {
         let mut waiting: BTreeSet<usize> = (0..self.steps.len()).collect();
         let mut order = Vec::with_capacity(waiting.len());
@@ -160,8 +161,8 @@ impl Graph {
     }
 }
 
-/// One step for two: the same command, the same words without a command, the same words with commands whose lines can be
-/// carried out together, or a restart that includes the other.
+/// Merges two steps: the same command, the same text without a command, the same text with commands whose
+/// lines can run together, or a restart that includes the other.
 fn merge(one: &Step, other: &Step) -> Option<Step> {
     if includes_restart(one, other) {
         return Some(one.clone());
@@ -185,7 +186,7 @@ fn merge(one: &Step, other: &Step) -> Option<Step> {
     }
 }
 
-/// The words of a step that creates the pods of one workload again, for several workloads.
+/// The text of a step that recreates the pods of one workload, for several workloads.
 fn of_several(step: &Step) -> String {
     match step.restarts {
         Restarts::Workloads if step.text.ends_with("the workload") => format!("{}s", step.text),
@@ -197,7 +198,7 @@ fn of_several(step: &Step) -> String {
     }
 }
 
-/// Whether a step creates all pods again that another one only restarts.
+/// Whether a step recreates all pods that another one only restarts.
 fn includes_restart(one: &Step, other: &Step) -> bool {
     match (one.restarts, other.restarts) {
         (Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade, Restarts::ControlPlane) => true,

@@ -1,6 +1,6 @@
-//! What is wrong with an annotation or label of Linkerd's (a key), wherever it is written: one fault a key and object, so that
-//! the checks of this category never report one key twice. Keys that switch native sidecars are left to their own checks, and
-//! whether the debug image is used to its own.
+//! Faults of Linkerd's annotations and labels (keys), wherever they are written: at most one for each key and
+//! object, so that the checks of this category never report a key twice. Keys for native sidecars have their
+//! own checks, and so has the use of the debug image.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +54,7 @@ pub(super) enum Fault<'a> {
 }
 
 impl Fault<'_> {
-    /// Whether another release could see it otherwise, so that the installed one is evidence.
+    /// Whether the result depends on the release, so that the installed one is evidence.
     pub(super) fn depends_on_release(&self) -> bool {
         match self {
             Fault::Unknown(suggestion) => suggestion.is_some(),
@@ -94,11 +94,11 @@ pub(in crate::checks) struct Survey<'a> {
     pub(super) reader: Reader,
     /// The values it was installed with.
     pub(super) values: Option<Values>,
-    /// Whether a key works only with values that are not known.
+    /// Whether the effect of a key depends on unknown values.
     pub(super) depends_on_values: bool,
     /// The keys with faults, in the order of the objects.
     pub(super) found: Vec<Found<'a>>,
-    /// Objects with more unknown keys than were compared, and how many more.
+    /// Objects with more unknown keys than were compared, and the number of further ones.
     pub(super) left_out: Vec<(Annotated<'a>, usize)>,
 }
 
@@ -142,14 +142,14 @@ struct Scanner<'l, 'a> {
     written: &'l Written<'a>,
     /// Set if a result depends on missing values.
     depends: Cell<bool>,
-    /// Domains that were compared with Linkerd's, and how that came out: many objects, few domains.
+    /// Results of the comparison with Linkerd's domains: many objects have few domains.
     near: RefCell<BTreeMap<&'a str, bool>>,
     /// Unknown keys by place, with the suggested key.
     meant: RefCell<BTreeMap<(&'a str, KeyScope), Option<Suggestion<'a>>>>,
     left_out: RefCell<Vec<(Annotated<'a>, usize)>>,
 }
 
-/// A key where it is written.
+/// A key and its place.
 struct Cursor<'l, 'a> {
     object: &'l Annotated<'a>,
     site: &'l Site<'a>,
@@ -205,7 +205,7 @@ impl<'a> Scanner<'_, 'a> {
         found
     }
 
-    /// Whether a key has to be compared with the known ones to know what is wrong with it.
+    /// Whether a key must be compared with the known ones to determine its fault.
     fn may_be_unknown(&self, key: &'a str) -> bool {
         let annotations = self.knowledge.annotations();
         annotations.get(key).is_none() && (annotations.is_linkerds(key) || self.is_near_domain(key))
@@ -217,7 +217,7 @@ impl<'a> Scanner<'_, 'a> {
         if known.is_some_and(|row| row.set_by == WrittenBy::Linkerd) {
             return None;
         }
-        // A Service makes no pods: there, the switch for native sidecars is as misplaced as any key.
+        // A Service creates no pods: there, the native-sidecar switch is as misplaced as any key.
         if at.object.kind != Kind::Service && is_native_sidecar_key(at.key, self.knowledge) {
             return None;
         }
@@ -362,7 +362,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    /// Whether a key's domain is one of Linkerd's but for a slip or the top-level domain.
+    /// Whether a key's domain is one of Linkerd's, except for a typo or the top-level domain.
     fn is_near_domain(&self, key: &'a str) -> bool {
         let Some((domain, _)) = key.split_once('/') else { return false };
         *self.near.borrow_mut().entry(domain).or_insert_with(|| self.resembles_domain(domain))
@@ -384,12 +384,12 @@ impl<'a> Scanner<'_, 'a> {
         })
     }
 
-    /// Whether the installed build could read more than is known of it.
+    /// Whether the installed build may read more keys than are known.
     fn doubts(&self, fault: &Fault<'_>) -> bool {
         let Some(version) = self.version else { return false };
         match fault {
             Fault::NotInRelease(_, status) => matches!(status, KeyStatus::Unknown { .. }),
-            // A key that resembles none may be the vendor's, or younger than the table.
+            // A key that resembles none may be the vendor's, or newer than the table.
             Fault::Unknown(None) => {
                 !matches!(version.channel(), Channel::Edge | Channel::Stable)
                     || self.knowledge.releases().is_beyond(version)

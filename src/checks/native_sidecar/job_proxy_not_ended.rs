@@ -1,4 +1,4 @@
-//! `job-proxy-not-ended`: a Job will get an ordinary proxy container that no command ends.
+//! `job-proxy-not-ended`: a Job will get an ordinary proxy container that no command stops.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show. `job-held-by-proxy`
-    // judges Jobs that have started.
+    // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show.
+    // `job-held-by-proxy` covers Jobs that have started.
     let begun: BTreeSet<(&str, &str)> =
         jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {

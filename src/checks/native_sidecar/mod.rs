@@ -1,5 +1,5 @@
-//! Checks of native sidecars: the keys that switch them, the Kubernetes they need, the Jobs that hang without them. The
-//! keys of this family are judged here and nowhere else.
+//! Checks of native sidecars: their keys, the required Kubernetes version, and Jobs that hang without them.
+//! Only these checks evaluate the keys of this family.
 
 use super::{Check, row};
 

@@ -1,4 +1,5 @@
-//! `native-sidecar-key-overridden`: of two annotations that switch native sidecars, one is read first and contradicts the other.
+//! `native-sidecar-key-overridden`: an annotation for native sidecars is overridden by another one with a
+//! different result.
 
 use super::family::{Fault, Survey};
 use super::wording;

@@ -1,4 +1,4 @@
-//! `profile-shadows-route`: a ServiceProfile with routes switches off the routes and annotations of its Service.
+//! `profile-shadows-route`: a ServiceProfile with routes disables the routes and annotations of its Service.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,11 +9,12 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::{Kind, Route, Service, ServiceProfile};
 
-/// Annotations of a Service that only count where no profile with routes does.
+/// Annotations of a Service that only apply without a profile with routes.
 const OF_SERVICE: [&str; 4] =
     ["balancer.linkerd.io/", "retry.linkerd.io/", "timeout.linkerd.io/", "balancer.alpha.linkerd.io/"];
 
-/// A proxy chooses between profile and routes once for each target, and keeps the choice while it has connections to it.
+/// A proxy chooses between profile and routes once for each target, and keeps the choice while it has
+/// connections to it.
 const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy that has connections to it keeps to the profile. This lists the \
                        meshed pods and their owners";
 

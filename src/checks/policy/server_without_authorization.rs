@@ -71,7 +71,7 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
         true => "none in effect for it, its routes or its namespace".to_owned(),
         false => format!("no client can meet {}", unmet.iter().cloned().collect::<Vec<_>>().join("; ")),
     };
-    // Who calls it so has most likely shut it on purpose.
+    // Such a name indicates that it is closed on purpose.
     let meant = ["deny", "block"].iter().any(|word| meta.name.contains(word));
     let severity = if meant { Severity::Info } else { Severity::Error };
     about(ctx, Kind::Server, meta, format!("it selects port {port} of {first}{more}, and no policy authorizes any client: all connections are denied"))

@@ -9,7 +9,7 @@ use crate::objects::{
     NetworkPolicyRule, Pod, TargetPort,
 };
 
-/// Whether something matches.
+/// The result of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fits {
     /// It does.

@@ -14,14 +14,14 @@ pub struct RulesByPeer<'p, 'a> {
     policies: &'p Policies<'a>,
     direction: Direction,
     rules: Vec<(&'p Held<'a>, &'p Rule<'a>)>,
-    /// The place of each rule, by its namespace if that matters, and its content.
+    /// The index of each rule, by its namespace if relevant, and its content.
     places: HashMap<(&'a str, &'a NetworkPolicyRule), usize>,
     /// Peers that can only be pods of one namespace.
     of_namespace: HashMap<&'a str, Selectors<'a>>,
     of_cluster: Selectors<'a>,
 }
 
-/// Selectors of peers, and the place of the rule of each.
+/// Selectors of peers, with the index of each rule.
 #[derive(Default)]
 struct Selectors<'a> {
     index: ByLabel<'a>,
@@ -75,12 +75,12 @@ impl<'p, 'a> RulesByPeer<'p, 'a> {
         RulesByPeer { policies, direction, rules, places, of_namespace, of_cluster }
     }
 
-    /// The place of the rule that is identical to this one.
+    /// The index of the rule that is identical to this one.
     pub fn place(&self, held: &Held<'a>, rule: &Rule<'a>) -> Option<usize> {
         self.places.get(&key(held, rule)?).copied()
     }
 
-    /// The rules that apply to a pod or may, whatever its port: the place of each, the rule, and the match.
+    /// The rules that apply to a pod or may apply, at any port: index, rule and match.
     pub fn about(&self, pod: &Pod) -> Vec<(usize, &'p Rule<'a>, Fits)> {
         let here = self.of_namespace.get(pod.metadata.namespace.as_str());
         let here = here.into_iter().flat_map(|selectors| selectors.candidates(pod));
@@ -95,7 +95,7 @@ impl<'p, 'a> RulesByPeer<'p, 'a> {
     }
 }
 
-/// What distinguishes a rule from others. Its namespace does only if it selects pods there.
+/// The identity of a rule. Its namespace is only relevant if it selects pods there.
 fn key<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Option<(&'a str, &'a NetworkPolicyRule)> {
     let Peers::Kubernetes(content) = rule.peers else { return None };
     let is_of_namespace =

@@ -1,4 +1,4 @@
-//! Policy objects by the targets that they apply to: a namespace may have thousands of both.
+//! Indexes policy objects by their targets: a namespace may have thousands of both.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::routes::ReadRoute;
 use crate::model::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, HTTPLocalRateLimitPolicy, Server};
 
-/// Places of the policies of a namespace, by their targets.
+/// Indexes of the policies of a namespace, by target.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     /// By the target's name, in lower case.

@@ -1,4 +1,4 @@
-//! All policy of a cluster, read once, and asked port by port.
+//! All policy of a cluster, read once, with queries by port.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::objects::{
     NetworkAuthentication, Route, Server, ServerAuthorization, Texts,
 };
 
-/// The objects that inbound policy is made of.
+/// The objects of inbound policy.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, reason = "each is the list of its kind")]
 pub struct Objects<'a> {
@@ -54,7 +54,7 @@ pub struct Ignored<'a> {
 pub struct ReadServer<'a> {
     /// The object.
     pub server: &'a Server,
-    /// What is spoken on its port.
+    /// The protocol of its port.
     pub protocol: Protocol,
     /// Its access policy, if it has a known one.
     pub access: Option<DefaultPolicy>,
@@ -186,7 +186,7 @@ impl<'a> Index<'a> {
         self.void.later()
     }
 
-    /// The Servers of a namespace that could be read, in the order in which they take ports.
+    /// The readable Servers of a namespace, in order of precedence.
     pub fn servers(&self, namespace: &str) -> &[ReadServer<'a>] {
         self.servers.get(namespace).map_or(&[], Vec::as_slice)
     }
@@ -244,7 +244,7 @@ impl<'a> Index<'a> {
         places.into_iter().filter_map(|place| here.get(place))
     }
 
-    /// The ports of a workload that Servers take.
+    /// The ports of a workload that Servers select.
     pub fn taken_ports(&self, workload: &Workload<'a>) -> Vec<u16> {
         let here = self.selecting_at_any_port(workload);
         let mut ports: Vec<u16> = here.flat_map(|read| read.ports(workload)).collect();
@@ -312,7 +312,7 @@ impl<'a> Index<'a> {
             .flat_map(|of_servers| of_servers.of(server))
             .map(|(authorization, who, networks)| Authorization {
                 by: AuthorizedBy::Server(authorization),
-                // Without networks, those of the cluster.
+                // Without networks, those of the cluster apply.
                 networks: match networks.as_slice() {
                     [] => self.controller.cluster_networks.iter().copied().map(NetworkMatch::all).collect(),
                     networks => networks.to_vec(),
@@ -411,7 +411,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// By namespace, the places of Servers by the labels that they select.
+/// By namespace, the indexes of Servers by the labels that they select.
 fn by_label<'a>(
     servers: &HashMap<&'a str, Vec<ReadServer<'a>>>,
     selector: impl Fn(&'a Server) -> Option<&'a LabelSelector>,
@@ -422,14 +422,14 @@ fn by_label<'a>(
 }
 
 impl<'a> ReadServer<'a> {
-    /// Whether it is about a workload, whatever its port.
+    /// Whether it selects a workload, at any port.
     pub fn selects(&self, workload: &Workload<'_>) -> bool {
         let spec = &self.server.spec;
         let selector = if workload.external { &spec.external_workload_selector } else { &spec.pod_selector };
         selector.as_ref().is_some_and(|selector| selector.matches_in_policy(&workload.meta.labels))
     }
 
-    /// The ports of a workload that it means.
+    /// The ports of a workload that it selects.
     pub fn ports(&self, workload: &Workload<'_>) -> Vec<u16> {
         match self.port {
             Port::Number(port) => vec![port],
@@ -437,7 +437,7 @@ impl<'a> ReadServer<'a> {
         }
     }
 
-    /// Its port as it is written.
+    /// Its port as written.
     pub fn port(&self) -> String {
         match self.port {
             Port::Number(port) => port.to_string(),

@@ -1,4 +1,5 @@
-//! From objects to what the controller takes of them: what it cannot read, what it passes over and why, and what the rest comes to.
+//! Converts objects to the controller's view: unreadable objects, ignored objects with the reason, and the
+//! content of the others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -100,7 +101,7 @@ pub(super) fn read_server_authorization<'a>(
     Ok(Ok((object, who, networks)))
 }
 
-/// Whether a ServerAuthorization is about a Server: by name, else by labels.
+/// Whether a ServerAuthorization applies to a Server: by name, else by labels.
 pub(super) fn is_meant(authorization: &ServerAuthorization, server: &Server) -> bool {
     let choice = &authorization.spec.server;
     match (&choice.name, &choice.selector) {
@@ -146,7 +147,7 @@ pub(super) fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>,
     Some((at, objects.iter().map(|object| object.metadata.key()).filter(|key| *key > at).collect()))
 }
 
-/// Whether the kinds that a policy refers to are those that count.
+/// Whether the kinds that a policy refers to are supported.
 pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
     const LINKERD: &str = "policy.linkerd.io";
     const GATEWAY: &str = "gateway.networking.k8s.io";

@@ -2,27 +2,28 @@
 
 use super::super::text::{count, some_of};
 
-/// How many parts are named that were left out.
+/// Maximum number of named parts that were omitted.
 const NAMED: usize = 8;
 
 /// A part of the text.
 pub(super) struct Part {
     /// Its text.
     pub text: String,
-    /// Its rank: parts of higher ranks are left out first.
+    /// Its rank: parts of higher ranks are omitted first.
     pub rank: u8,
-    /// Its name, if it is left out.
+    /// Its name, if it is omitted.
     pub name: String,
 }
 
 impl Part {
-    /// A part that is left out only if nothing else helps.
+    /// A part that is omitted last.
     pub(super) fn first(text: String) -> Part {
         Part { text, rank: 0, name: String::new() }
     }
 }
 
-/// The parts that fit into `most` bytes, in their order. The last parts of the highest rank are left out first.
+/// The parts that fit into `most` bytes, in their order. The last parts of the highest rank are omitted
+/// first.
 pub(super) fn join(parts: Vec<Part>, most: usize) -> String {
     let whole: usize = parts.iter().map(|part| part.text.len()).sum();
     if whole <= most {

@@ -1,5 +1,6 @@
-//! The report as lines of JSON, for log pipelines: the run, each finding, each check, each gap, and the result last, so
-//! that a reader who sees no result has not seen the end. Every line has a `type`; its fields are those of the JSON form.
+//! The report as lines of JSON, for log pipelines: the run, each finding, each check, each gap, and the
+//! result last, so that a missing result shows a truncated stream. Every line has a `type`; its fields are
+//! those of the JSON form.
 
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ pub fn report(report: &Report) -> String {
     lines(&Document::from(report))
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     lines(&Document::from(failure))
 }

@@ -1,6 +1,6 @@
-//! The report as SARIF 2.1.0, for code scanning and editors. A check is a rule, a finding is a result; what was not
-//! checked is a notification of the run, at the level of an error where it fails the run. What is in a manifest has a
-//! physical location, everything else the logical one of its object or node.
+//! The report as SARIF 2.1.0, for code scanning and editors. A check is a rule, a finding is a result, and a
+//! gap is a notification of the run, with the level error if it fails the run. A finding in a manifest has a
+//! physical location, any other the logical one of its object or node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub fn report(report: &Report) -> String {
     log(&rules, &results, &invocation(status, meaning(status), &report.run, &notes), &report.knowledge_date)
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let notes: Vec<Value> =
         failure.errors.iter().map(|error| notification("could-not-run", "error", error)).collect();
@@ -102,7 +102,7 @@ fn log(rules: &[Value], results: &[Value], invocation: &Value, release_data: &st
 
 fn invocation(status: u8, meaning: &str, run: &Run, notes: &[Value]) -> Value {
     let mut invocation = json!({
-        // The tool ran as it should where its status is the verdict on the mesh.
+        // The tool succeeded if its status is a verdict on the mesh.
         "executionSuccessful": matches!(status, exit::FINE | exit::FINDINGS),
         "exitCode": status,
         "exitCodeDescription": meaning,
@@ -246,7 +246,7 @@ fn logical(subject: &Subject) -> Value {
     json!({"name": clean(name), "fullyQualifiedName": clean(&full), "kind": kind})
 }
 
-/// A path as a reference of RFC 3986: relative where the path is.
+/// A path as a reference of RFC 3986; a relative path stays relative.
 fn uri(path: &str) -> String {
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Root};
 
-/// Fills `rootCauses`: who is at the end of `causedBy`. Cards explain each other in no circle; should a document have one
-/// nevertheless, its findings are roots of each other.
+/// Fills `rootCauses`: the ends of `causedBy`. Cards have no causal cycles; the findings of a document with
+/// one are roots of each other.
 pub(super) fn fill(findings: &mut [Finding]) {
     let at: BTreeMap<&str, usize> =
         findings.iter().enumerate().map(|(at, finding)| (finding.fingerprint.as_str(), at)).collect();

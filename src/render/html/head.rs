@@ -1,4 +1,5 @@
-//! The top of the page: the verdict in a sentence and in numbers, what was judged, and where to go from here.
+//! The top of the page: the verdict in a sentence and in numbers, the checked cluster, and links to the
+//! sections.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use super::outcome::Headline;
 use super::{escaped, outcome};
 use crate::model::cluster::TimeSource;
 
-/// The verdict, what a change or an upgrade brings, versions, and what kept the run from more.
+/// The verdict, the effects of a change or an upgrade, versions, and missing evidence.
 pub(super) fn section(document: &Document, headline: &Headline, body: &mut String) {
     _ = write!(body, "<header><h1>{}</h1>", escaped(&name(document)));
     if let Some(origin) = &document.origin {
@@ -90,7 +91,7 @@ fn verdict(document: &Document, Headline { class, short, why }: &Headline, body:
     _ = write!(body, "{status}</div>");
 }
 
-/// The evidence: the time for which it was judged, with the source of that time, and its extent.
+/// The evidence: the evaluation time with its source, and the extent.
 fn evidence(document: &Document, body: &mut String) {
     let is_live = document.origin.as_ref().is_some_and(|origin| origin.kind == "live");
     let source = match document.run.judged_at_source {

@@ -1,4 +1,5 @@
-//! The nodes whose files were given: what a runtime finds in its CNI directory, in its order, and who is in the chain.
+//! The nodes with node evidence: the files in the CNI directory in the runtime's order, and the plugins in
+//! the chain.
 
 use std::fmt::Write as _;
 

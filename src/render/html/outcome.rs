@@ -1,4 +1,4 @@
-//! The result of a run in one sentence: what is wrong, that the mesh is healthy, or what could not be checked.
+//! The result of a run in one sentence: the problem, that the mesh is healthy, or missing evidence.
 
 use super::super::document::{Document, Outcome};
 use super::super::text::count;
@@ -8,7 +8,7 @@ use crate::finding::Severity;
 
 /// The result of a run.
 pub(super) struct Headline {
-    /// The class of its colour.
+    /// The class of its color.
     pub class: &'static str,
     /// In a few words, for the tab of a browser.
     pub short: String,
@@ -42,7 +42,7 @@ pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
     line("good", short, Some(passed))
 }
 
-/// The first sentence of the first finding of the worst severity that counts.
+/// The first sentence of the first finding with the worst effective severity.
 fn worst_message(document: &Document) -> Option<String> {
     let mut counted = document.findings.iter().filter(|finding| {
         finding.caused_by.is_empty() && !finding.waived && !finding.in_baseline && !finding.when.ends()

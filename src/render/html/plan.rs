@@ -9,10 +9,11 @@ use super::super::{repair, steps, subject};
 use super::{escaped, script};
 use crate::report::{PlanStep, Report};
 
-/// How many further nodes a step names.
+/// Maximum number of further nodes that a step names.
 const NODES: usize = 10;
 
-/// The repair plan as the terminal has it: each finding, and the steps that begin with it. Steps are numbered throughout.
+/// The repair plan as in the terminal: each finding, and the steps that begin with it. Steps are numbered
+/// throughout.
 pub(super) fn repair_plan(report: &Report, body: &mut String) {
     let plan = &report.repair;
     if plan.steps.is_empty() || report.change.is_some() {
@@ -100,7 +101,7 @@ fn step(number: usize, step: &PlanStep, repairs: Option<&BTreeSet<usize>>, body:
     body.push_str("</li>");
 }
 
-/// `50 commands`: what a box that scrolls holds.
+/// `50 commands`: the content of a scrollable box.
 fn note(lines: &[String]) -> Option<String> {
     let (one, many) = if steps::are_commands(lines) { ("command", "commands") } else { ("line", "lines") };
     (lines.len() > 1).then(|| count(lines.len(), one, many))

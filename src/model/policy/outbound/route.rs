@@ -1,4 +1,5 @@
-//! Routes as the policy controller reads them for clients: where each rule sends what it matches, and within which limits.
+//! Routes as the policy controller evaluates them for clients: the destinations of each rule, with timeouts
+//! and retries.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilte
 /// A route of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboundRoute<'a> {
-    /// Which kind.
+    /// Its kind.
     pub kind: RouteKind,
     /// The object.
     pub route: &'a Route,
@@ -74,7 +75,7 @@ pub enum Destination<'a> {
         /// Why, in the controller's words.
         why: String,
     },
-    /// Nothing that Linkerd can send to, and why, in the controller's words: requests fail with 500.
+    /// An invalid destination, with the controller's reason: requests fail with 500.
     Invalid(String),
 }
 
@@ -135,7 +136,7 @@ fn convert(kind: RouteKind, route: &Route, annotations: bool) -> Result<Read<'_>
     Ok(Read { kind, route, timeouts, retry })
 }
 
-/// Who is called.
+/// The destination of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Called<'c> {
     /// `Service` or `EgressNetwork`.
@@ -152,7 +153,8 @@ impl Called<'_> {
 }
 
 impl<'a> Read<'a> {
-    /// Whether it is a route of what is called: it names it, and the controller wrote that it accepts it there.
+    /// Whether it is an accepted route of the destination: it names it, and the controller's status accepts
+    /// it there.
     pub(super) fn is_of(&self, called: Called<'_>) -> bool {
         let here = &self.route.metadata.namespace;
         let at = |parent: &&ParentRef| {
@@ -164,8 +166,8 @@ impl<'a> Read<'a> {
                     && port == i64::from(called.port)
                     && self.is_accepted(called, Some(port))
             }
-            // Without a port it counts where a Service accepted it, at whatever port; the controller keeps such routes by name alone,
-            // so that an EgressNetwork of the Service's name has them, too.
+            // Without a port it applies if a Service accepted it, at any port. The controller stores such
+            // routes by name alone, so that an EgressNetwork with the Service's name has them too.
             None => {
                 let service = Called { kind: "Service", ..called };
                 let linkerds =
@@ -302,7 +304,7 @@ fn unsupported(kind: RouteKind, filter: &RouteFilter) -> Option<&'static str> {
     })
 }
 
-/// A duration as Go writes it, such as `1m30s` or `1.5s`.
+/// A duration in Go's format, such as `1m30s` or `1.5s`.
 pub fn go_duration(text: &str) -> Option<std::time::Duration> {
     let mut rest = text;
     let mut total = 0.0;
