@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// A writer's name, its subresource, and the parts of the object that it owns.
 pub(crate) type Writer = (&'static str, &'static str, &'static [&'static str]);
 
-/// Adds the managed fields of these writers to an object.
+/// Adds the managed fields of several writers to an object.
 pub(crate) fn manage(object: &mut Value, writers: &[Writer]) {
     let entries: Vec<Value> = writers
         .iter()

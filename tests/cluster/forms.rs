@@ -111,8 +111,8 @@ impl<T: DeserializeOwned + Send> ObjectSink for Taken<T> {
     }
 }
 
-/// The fields that none of these objects sets to a non-empty value. A schema that is used in several places
-/// counts once.
+/// Fields without a non-empty value in any of the objects. A schema that is used in several places counts
+/// once.
 fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
     let mut places = BTreeMap::new();
     objects.iter().for_each(|object| sort(schema, object, &mut places));

@@ -8,7 +8,7 @@ use crate::harness::binaries::kubernetes_version;
 use crate::harness::kubeconfig::{ADMIN, write_kubeconfig};
 use crate::harness::{Api, Cluster, Options};
 
-/// One cluster for all of these, because they do not affect each other.
+/// One cluster for all checks of the harness, because they do not affect each other.
 #[test]
 fn a_server_behaves_as_the_tests_expect() {
     const VERSION: &str = "v1.27.16-eks-abcdef0";

@@ -110,7 +110,7 @@ pub fn plant(value: &mut Value, path: &str, put: &mut dyn FnMut(&str, &mut Strin
     match value {
         Value::Object(map) => {
             for (key, value) in map.iter_mut() {
-                // The keys of these maps are user-defined names.
+                // The keys of label, annotation and selector maps and of `data` are user-defined names.
                 let named = path.ends_with("abels")
                     || path.ends_with("nnotations")
                     || path.ends_with("elector")

@@ -28,7 +28,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     .map(|title| plan.find(title).unwrap_or_else(|| panic!("no {title:?} in\n{plan}")))
     .collect();
     assert!(places.is_sorted(), "{plan}");
-    // The proxies of these workloads are part of the pod template.
+    // The proxies of `api` and `web` are part of the pod template.
     for name in ["api", "web"] {
         let again = format!(
             "kubectl -n shop get deployment/{name} -o yaml | linkerd inject --manual - | kubectl apply -f -"
@@ -60,7 +60,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     assert!(plan.contains("control-plane-not-ready,control-plane-pods-refused --fail-on warning"), "{plan}");
     assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
 
-    // With linkerd-cni there is no linkerd-init, and its own step is guarded like the others.
+    // With linkerd-cni no linkerd-init exists, and its own step is guarded like the others.
     let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };
     let plan = render::plan::markdown(&report);
     assert!(!plan.contains("the image proxy-init is gone"), "{plan}");

@@ -77,7 +77,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         "injector-cert-foreign-ca",
         &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
     ),
-    // The anchors were renewed, but the workloads of these recordings were not restarted.
+    // The anchors were renewed, but the workloads were not restarted.
     (
         "anchor-bundle-one-expired",
         &[

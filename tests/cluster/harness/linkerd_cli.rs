@@ -16,7 +16,7 @@ pub struct LinkerdCli {
     pub version: String,
 }
 
-/// All available CLIs, by version; prints a message if there is none.
+/// All available CLIs, by version; prints a message without any.
 pub fn linkerd_clis() -> Vec<LinkerdCli> {
     let programs: Vec<PathBuf> = match std::env::var_os("MESHDOCTOR_LINKERD").map(PathBuf::from) {
         Some(folder) => std::fs::read_dir(&folder)
