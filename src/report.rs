@@ -47,7 +47,7 @@ pub struct Report {
     pub run: Run,
     /// Origin of the evidence.
     pub origin: Origin,
-    /// The time at which evidence is judged, and its source.
+    /// The evaluation time, and its source.
     pub at: (Timestamp, TimeSource),
     /// Date of the release data.
     pub knowledge_date: String,

@@ -169,7 +169,7 @@ impl Marks {
     fn fill(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len() + 64);
         for (index, part) in text.split('@').enumerate() {
-            // Every second part stands between two marks.
+            // Every second part is between two marks.
             match index % 2 {
                 0 => filled.push_str(part),
                 _ => filled

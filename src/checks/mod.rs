@@ -169,9 +169,9 @@ pub struct CheckResult {
     pub id: &'static str,
     /// How it ended.
     pub outcome: Outcome,
-    /// What it found.
+    /// Its findings.
     pub findings: Vec<Finding>,
-    /// What it could not judge.
+    /// The gaps in its evidence.
     pub gaps: Vec<Missing>,
     /// The check whose findings block this one.
     pub blocked_by: Option<&'static str>,

@@ -18,7 +18,7 @@ pub(super) fn full_for(ctx: &Context<'_>, deployment: &Workload) -> Option<Strin
     let own = quotas.filter(|quota| quota.metadata.namespace == *namespace && counts_running_pods(quota));
     let mut own = own.peekable();
     own.peek()?;
-    // What is injected counts too, and only pods show it.
+    // Injected containers count too, and only pods show them.
     let owners = ctx.owners();
     let name = &deployment.metadata.name;
     let is_own = |pod: &&Pod| {

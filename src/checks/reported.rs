@@ -21,7 +21,7 @@ use crate::objects::{ContainerStatus, Pod, Service};
 
 /// The maximum age of a current message.
 const LATELY: SignedDuration = SignedDuration::from_hours(1);
-/// How many logs a gap names.
+/// Maximum number of logs that a gap names.
 const NAMED: usize = 3;
 
 /// A message in the log of a container.

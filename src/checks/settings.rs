@@ -1,4 +1,4 @@
-//! What the operator set for a run, as far as checks care.
+//! The operator's settings of a run, as far as checks need them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::command::Rerun;
 use crate::knowledge::RowMode;
 use crate::version::{CniVersion, LinkerdVersion};
 
-/// What the operator set for the run, as far as checks care.
+/// The operator's settings of a run, as far as checks need them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `-n`: check only workloads of these namespaces; empty means all. Never limits the control plane.

@@ -106,7 +106,8 @@ impl Command {
         Command { runs_on: RunsOn::Node, whole: true, ..Command::lines(script) }
     }
 
-    /// A command of a saved report, as it was printed; nothing in it is quoted or aimed again. Its lines belong together.
+    /// A command of a saved report, as printed; it is neither quoted nor given a connection again. Its lines
+    /// are a unit.
     pub fn recorded(text: &str, recorded: Recorded) -> Command {
         let Recorded { runs_on, node, other_nodes, placeholders } = recorded;
         let set = node.as_ref().map(|node| format!("{}\n", Line::set("NODE", node.as_str())));

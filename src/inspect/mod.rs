@@ -1,5 +1,5 @@
-//! Answers to one question about a mesh, asked with a command of its own, from the same evidence that checks read. What an answer
-//! could not see is part of it.
+//! Commands that answer a single question about a mesh, from the same evidence as the checks. Answers list
+//! missing evidence.
 
 mod doubt;
 pub mod ends;

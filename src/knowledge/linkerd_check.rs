@@ -29,13 +29,13 @@ pub enum RowMode {
 pub enum RowSeverity {
     /// It fails the run and ends it: no later row is checked.
     Fatal,
-    /// It fails the run, which goes on.
+    /// It fails the run, which continues.
     Error,
     /// It is reported; the exit status stays 0.
     Warning,
 }
 
-/// What a row lists below its description if it succeeds.
+/// The list below the description of a successful row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowList {

@@ -142,7 +142,8 @@ thread_local! {
     static LABELS: Memo<Option<&'static Rule>> = Memo::of(256);
 }
 
-/// Of an annotation: known keys are judged by the type of their value, others by their name and the form of the value.
+/// The rule of an annotation: known keys by the type of their value, others by their name and the form of the
+/// value.
 fn of_annotation(key: &str) -> &'static Rule {
     match key {
         // A checksum by Linkerd of public data.
@@ -162,7 +163,7 @@ fn of_label(key: &str) -> &'static Rule {
 fn known(key: &str, kind: KeyKind) -> Option<&'static Rule> {
     static RULES: OnceLock<HashMap<&str, Rule>> = OnceLock::new();
     let keys = Knowledge::embedded().annotations();
-    // Keys with any ending are judged by their name.
+    // Prefix keys are handled by their name.
     let row = keys.get_as(key, kind).or_else(|| keys.get(key)).filter(|row| !row.is_prefix())?;
     let rules = RULES.get_or_init(|| {
         keys.keys().iter().map(|row| (row.key.as_str(), Rule::Setting(&row.value))).collect()
@@ -170,7 +171,7 @@ fn known(key: &str, kind: KeyKind) -> Option<&'static Rule> {
     rules.get(row.key.as_str())
 }
 
-/// The rule of a key by the name behind its domain: nothing is kept if it announces a secret.
+/// The rule of a key by the name after its domain: nothing is kept if it announces a secret.
 fn named(key: &str, otherwise: &'static Rule) -> &'static Rule {
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     match () {

@@ -302,7 +302,7 @@ fn details(group: (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<S
     lines
 }
 
-/// ` of ip-1, ip-2` where all parts are nodes, else ` (some of them)`.
+/// ` of ip-1, ip-2` if all parts are nodes, else ` (some of them)`.
 fn parts_in_words(parts: &BTreeSet<&str>, most: usize) -> String {
     let nodes: Option<Vec<_>> = parts.iter().map(|part| part.strip_prefix("node ").map(clean)).collect();
     match nodes {

@@ -1,5 +1,5 @@
-//! The plan of a rehearsed upgrade as Markdown, for a change request: what it breaks and changes, then the
-//! steps in order, with a check for each phase.
+//! The plan of a rehearsed upgrade as Markdown, for a change request: the breaking and other changes, then
+//! the steps in order, with a check for each phase.
 
 use std::fmt::Write;
 

@@ -141,7 +141,7 @@ fn the_service_account_suffices_for_a_whole_run() {
     assert!(denied.is_empty(), "{denied:#?}");
     let admin = Doctor::of(&cluster, ADMIN).check(&words);
     ran.assert_same(&admin, "with the rights that are deployed");
-    // And it may do nothing else.
+    // It has no other rights.
     let api = cluster.context(ADMIN).signed(token).api();
     let refused = api.call("GET", "/api/v1/namespaces/linkerd/secrets", "Secret", Vec::new());
     assert!(refused.is_err() || refused.is_ok_and(|answer| answer.status == 403), "secrets can be listed");

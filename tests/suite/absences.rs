@@ -136,7 +136,7 @@ fn no_check_reads_undeclared_evidence_on_other_clusters() {
     assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// A number for what a check that reads these items sees of a cluster.
+/// A hash of the evidence that a check with these items sees.
 fn contents(live: &Live, items: &BTreeSet<Item>) -> u64 {
     // The control-plane namespace is found from the first two.
     let found_by = [Kind::Deployment, Kind::DaemonSet, Kind::Namespace, Kind::Link];

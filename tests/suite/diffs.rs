@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::binary::{meshdoctor, ran};
 
-/// The report of a demo, changed as the test wants it.
+/// Writes the report of a demo, with a change.
 fn report(folder: &Path, name: &str, change: impl Fn(&mut Value)) {
     let output = ran(meshdoctor(&["demo", "injector-fails-open", "-o", "json"]));
     let mut document: Value = output.document();

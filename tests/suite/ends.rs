@@ -339,7 +339,7 @@ fn a_dead_gateway_is_named_at_both_ends() {
         all.push(other);
     };
     assert_eq!(pair(&nothing, &two, ("all", &[], 0)).unwrap(), (Vec::new(), Vec::new()));
-    // A pod of something else is ready behind it.
+    // A ready pod of another workload is behind it.
     let other_pod = |all: &mut Vec<Value>| {
         scaled(all);
         let is = |one: &&Value| one["kind"] == "Pod" && one["metadata"]["labels"]["app"] == "linkerd-gateway";

@@ -127,8 +127,8 @@ fn pages_written_by_hand_show_what_the_doctor_says_today() {
     }
 }
 
-/// Renaming a check touches its card and its rule. Everything else that names checks is generated or, like tests, finds
-/// out at once. (Names of demos and of defects in the knowledge are names of their own.)
+/// Renaming a check only changes its card and its rule. All other uses of its name are generated or, like
+/// tests, fail at once. (Names of demos and of known defects are independent.)
 #[test]
 fn no_id_is_written_by_hand_where_it_could_go_stale() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

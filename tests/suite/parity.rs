@@ -78,7 +78,7 @@ fn recorded_verdicts_are_ours_or_the_difference_is_explained() {
         }
         let meta = json(&recording.join("meta.json"));
         let cli = meta["linkerd_cli"].as_str().unwrap();
-        // The rows of viz need a connection into the cluster, which there was none of.
+        // The rows of viz need a connection into the cluster, which did not exist.
         let unrecorded: &[&str] =
             if meta["note"].is_string() { &["linkerd-viz", "linkerd-viz-data-plane"] } else { &[] };
         let runs: Vec<Run> = serde_json::from_value(json(&recording.join("linkerd-check.json"))).unwrap();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::binary::write;
 use crate::policy_command::{SHOP, told, told_of};
 
-/// The cluster of [`SHOP`] with a client, a Service and what stands behind it.
+/// The cluster of [`SHOP`] with a client, a Service and its endpoints.
 const CALLS: &str = r#"
 ---
 apiVersion: v1
@@ -600,7 +600,8 @@ fn expired_issuer_stops_calls_between_proxies() {
     assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
 }
 
-/// A recorded mesh whose issuer cannot sign: the steps are those of the checks, and no restart is advised before the repair.
+/// A recorded mesh whose issuer cannot sign: the steps equal those of the checks, and no restart is advised
+/// before the repair.
 #[test]
 fn restart_comes_after_the_repair_of_the_issuer() {
     let Some(folder) = crate::recordings::folder() else { return };

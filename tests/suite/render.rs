@@ -426,7 +426,7 @@ fn what_programs_ask_is_in_the_document() {
     assert_eq!(tally["notChecked"], tally["notJudged"], "the old name has the same number");
 }
 
-/// Repairing one of two workloads changes the finding, and leaves the fingerprint of the other workload as it was.
+/// Repairing one of two workloads changes the finding, but not the fingerprint of the other workload.
 #[test]
 fn a_subject_keeps_its_fingerprint_when_another_is_repaired() {
     let about = |names: &[&str]| {

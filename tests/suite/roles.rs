@@ -234,7 +234,7 @@ fn every_other_command_is_there_under_the_name_that_was_typed() {
     }
 }
 
-/// A text of a manifest that looks like a command of ours is evidence, and is quoted as it is.
+/// A text in a manifest that looks like a command of ours is evidence, and is quoted unchanged.
 #[test]
 fn evidence_is_quoted_as_it_is_under_every_name() {
     let own = tempfile::tempdir().unwrap();

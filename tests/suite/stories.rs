@@ -163,7 +163,7 @@ fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
     }
 }
 
-/// The errors that nothing else explains if these nodes alone have evidence, sorted by their text.
+/// The root errors if only these nodes have evidence, sorted by their text.
 fn causes_with_nodes(name: &str, nodes: &[&str]) -> Vec<String> {
     let mut scene = scene(demo::find(name).unwrap(), State::Before);
     scene.memory.nodes.retain(|files| nodes.contains(&files.node.as_str()));

@@ -147,7 +147,7 @@ fn a_partial_cure_shows_which_subject_is_left() {
     let report = folder.report(&folder.bundle(DEMO, State::Before, BEFORE), &[]);
     let after = folder.bundle(DEMO, State::After, AFTER);
     let before = folder.bundle(DEMO, State::Before, AFTER);
-    // One of the two nodes is as it was, looked at later.
+    // One of the two nodes is unchanged, and collected later.
     let (broken, cured) = (before.join("nodes/ip-10-0-1-12"), after.join("nodes/ip-10-0-1-12"));
     fs::remove_dir_all(&cured).unwrap();
     copy(&broken, &cured);

@@ -362,8 +362,8 @@ pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, fil
     rolled_by_chart(ctx, remedy)
 }
 
-/// Adds the step that puts an issuer in place where the chart does not write the Secret. Only certificates and files are
-/// named: no key is shown.
+/// Adds the step that installs an issuer if the chart does not write the Secret. Only certificates and files
+/// are named: no key is shown.
 pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let create =
         kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);

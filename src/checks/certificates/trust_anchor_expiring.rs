@@ -40,7 +40,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
-    // Only a new root brings a new issuer with it.
+    // Only a new root requires a new issuer.
     match role {
         Role::Only | Role::Unknown => soon.graded(finding),
         Role::OneOfSeveral | Role::Unused => soon.graded(finding).explains_nothing(),

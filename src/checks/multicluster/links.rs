@@ -175,7 +175,7 @@ pub(in crate::checks) fn made_by_chart(ctx: &Context<'_>, release: &LinkerdVersi
     row.map_or(Contains::Unknown, |row| row.releases.covers(release, ctx.knowledge.minors()))
 }
 
-/// Adds the steps that give a link a controller with all that belongs to it.
+/// Adds the steps that give a link a controller and its related objects.
 pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
     let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it \
      creates the controller, its ServiceAccount and its roles";

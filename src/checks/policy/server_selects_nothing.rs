@@ -12,7 +12,7 @@ use crate::objects::{
     CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
 };
 
-/// What a Server selects.
+/// The workloads that a Server selects.
 #[derive(Default)]
 struct Selection<'a> {
     /// The name of the first workload.

@@ -187,7 +187,7 @@ fn metadata(namespace: &str, name: &str) -> String {
     format!("metadata: {{name: {}, namespace: {}}}", quoted(name), quoted(namespace))
 }
 
-/// A name as YAML: in quotes if a reader could take it for something else.
+/// A name as YAML: in quotes if a reader could parse it as another type.
 fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '/'))

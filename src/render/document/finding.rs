@@ -35,7 +35,7 @@ pub struct Finding {
     pub written: Vec<Written>,
     /// Its subjects; at least one.
     pub subjects: Vec<About>,
-    /// What is wrong and why it matters.
+    /// The problem and its consequence.
     pub message: String,
     /// The evidence.
     pub evidence: Vec<Evidence>,
@@ -172,7 +172,7 @@ pub enum Evidence {
         reference: Option<Reference>,
         /// The field.
         path: String,
-        /// What was seen.
+        /// The observed value.
         said: String,
     },
     /// A place in a file of a node.
@@ -190,7 +190,7 @@ pub enum Evidence {
         /// The column, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         column: Option<u32>,
-        /// What was seen.
+        /// The observed value.
         said: String,
     },
     /// An Event.
@@ -214,7 +214,7 @@ pub enum Evidence {
     Other {
         /// Its name.
         name: String,
-        /// What was seen.
+        /// The observed value.
         said: String,
     },
 }

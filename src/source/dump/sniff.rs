@@ -69,7 +69,7 @@ pub fn of_head(head: &[u8]) -> Text {
     if is_yaml(line) { Text::Yaml } else { Text::Neither(format!("{NEITHER}; it begins with {:?}", shown())) }
 }
 
-/// What is wrong with a file that is neither.
+/// The error for a file in another format.
 const NEITHER: &str = "neither JSON nor YAML";
 
 /// The reason why a file is not read, without its first line if its name announces a secret: `password.txt`.

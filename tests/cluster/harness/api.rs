@@ -237,7 +237,7 @@ impl Api {
     }
 }
 
-/// A connection that retries nothing and takes bodies as they come. To be called inside a runtime.
+/// A connection without retries and without processing of bodies. Call it inside a runtime.
 pub fn connect(url: &str, authority: Option<&[u8]>, token: Option<&str>) -> kube::Client {
     let mut config = kube::Config::new(url.parse().unwrap());
     config.root_cert = authority.map(|pem| vec![der(pem)]);

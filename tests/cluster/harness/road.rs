@@ -12,7 +12,8 @@ use std::thread;
 pub struct Road;
 
 impl Road {
-    /// Serves the socket at `path`: `CONNECT <any address>:<port>` leads to that port on loopback, all else is refused.
+    /// Serves the socket at `path`: `CONNECT <any address>:<port>` connects to that port on loopback,
+    /// anything else is refused.
     pub fn open(path: &Path, port: u16) -> Road {
         let listener = UnixListener::bind(path).unwrap();
         thread::spawn(move || {

@@ -110,7 +110,8 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// A server with a certificate of `authority`, changed as the test likes; it wants client certificates of `clients`.
+/// A server with a certificate of `authority`, edited by `change`; it requires client certificates of
+/// `clients`, if given.
 async fn tls_server(
     authority: &CertifiedIssuer<'static, KeyPair>,
     clients: Option<&CertifiedIssuer<'static, KeyPair>>,

@@ -59,7 +59,7 @@ async fn a_server_that_says_nothing_costs_no_more_than_the_time_allowed() {
     assert_eq!(fetched, Fetched::Missing { reason: Why::TimedOut { seconds: 1 } });
 }
 
-/// An API server that forwards to a program which says `answer`, and never ends a stream.
+/// An API server that forwards to a program with this answer, and never ends a stream.
 async fn forwarding(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,5 @@
-//! Values behind `=`, `:` and the end of a tag: what the key in front of the sign allows, and what is replaced.
+//! Values after `=`, `:` and the end of a tag: which values the key before the sign allows, and which are
+//! replaced.
 
 use super::super::keys::{Announced, announced};
 use super::super::value::{Until, closing, without_signs};
@@ -33,7 +34,7 @@ impl Scan<'_> {
             Announced::Secret => self.secret(glued),
             Announced::Unknown if glued => self.take(Until::Blank),
             Announced::Unknown => self.near = NEAR,
-            // Behind a colon and a blank a sentence goes on, or a name follows its kind.
+            // After a colon and a blank the sentence continues, or a name follows its kind.
             Announced::Usual if !glued => {}
             class => {
                 self.glued = false;
