@@ -29,7 +29,7 @@ pub(super) fn pause(_: std::time::Duration) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "live")]
-pub(super) use connected::{dry_run, pause, publish, read};
+pub(super) use connected::{dry_run, has_files_left, pause, publish, read};
 
 #[cfg(feature = "live")]
 mod connected {
@@ -176,7 +176,7 @@ mod connected {
 
     /// Rejects a run that would reach the limit of open files: the runtime panics in that case.
     #[cfg(unix)]
-    fn has_files_left() -> Result<(), Stop> {
+    pub(in super::super) fn has_files_left() -> Result<(), Stop> {
         use std::os::fd::AsFd;
         let stderr = std::io::stderr();
         let mut held = Vec::new();
@@ -198,7 +198,7 @@ mod connected {
     }
 
     #[cfg(not(unix))]
-    fn has_files_left() -> Result<(), Stop> {
+    pub(in super::super) fn has_files_left() -> Result<(), Stop> {
         Ok(())
     }
 

@@ -52,7 +52,8 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     };
     output::print(&text)?;
     let said = gaps(&policies.gaps);
-    Ok(if policies.index.void_later().next().is_some() { said.max(exit::NOT_CHECKED) } else { said })
+    let may_change = policies.away.is_some() || policies.index.void_later().next().is_some();
+    Ok(if may_change { said.max(exit::NOT_CHECKED) } else { said })
 }
 
 /// The outbound policy of clients for a destination.

@@ -9,6 +9,7 @@ use crate::item::{Item, Scope};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
+use crate::model::availability::{ControlPlane, State};
 use crate::model::control_plane;
 use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
@@ -150,6 +151,8 @@ pub struct PolicyEvidence<'a> {
     pub refused: Vec<RefusedRoute<'a>>,
     /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
+    /// States that the policy controller is not ready, so that running proxies may hold other policy.
+    pub away: Option<String>,
     /// Missing evidence.
     pub gaps: Vec<Missing>,
 }
@@ -183,7 +186,9 @@ impl<'a> PolicyEvidence<'a> {
         match controller {
             Ok(controller) => {
                 let index = Index::new(controller, objects);
-                Ok(PolicyEvidence { index, pods, external, refused, version, gaps })
+                let knows_pods = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
+                let away = away(pods, &cluster.namespaces.control_plane, knows_pods);
+                Ok(PolicyEvidence { index, pods, external, refused, version, away, gaps })
             }
             Err(trouble) => Err((trouble, gaps)),
         }
@@ -193,6 +198,20 @@ impl<'a> PolicyEvidence<'a> {
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
     }
+}
+
+/// States that the policy controller is not ready in any pod. `complete`: all pods are known.
+fn away(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
+    let State::Down { since, .. } =
+        ControlPlane::new(pods, namespace, complete).state("destination", "policy")
+    else {
+        return None;
+    };
+    let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
+    Some(format!(
+        "the policy controller has not been ready{since}: running proxies keep their earlier policy, and pods that started since \
+         have only their default policy. The answers apply once it is ready"
+    ))
 }
 
 /// The policy controller's settings, and the installed release, if known.

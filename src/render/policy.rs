@@ -24,6 +24,12 @@ const PROBES: &str = "probes";
 pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
     let mut text = String::new();
     let own = evidence.index.controller.identity_suffix();
+    if let Some(away) = &evidence.away {
+        for line in wrap(&format!("not in force: {}", clean(away)), look.prose()) {
+            _ = writeln!(text, "{line}");
+        }
+        text.push('\n');
+    }
     for answer in answers {
         let names = answer.names.iter().take(NAMED).map(|name| format!("{}/{name}", answer.namespace));
         let mut title = names.collect::<Vec<_>>().join(", ");
@@ -333,7 +339,7 @@ pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Va
         "workloads": workloads,
         "ignored": nothing.collect::<Vec<_>>(),
         "kindsUnread": evidence.index.void().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "notChecked": evidence.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "notChecked": evidence.gaps.iter().map(ToString::to_string).chain(evidence.away.clone()).collect::<Vec<_>>(),
     })
 }
 

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::survey::{about, about_server, field, survey};
 use super::workload_without_authorization::{admits_any, authorizations};
 use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::model::availability::{ControlPlane, State};
 use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Kind, Server};
+use crate::objects::{Kind, Pod, Server};
 
 /// A Server that authorizes no client.
 struct Closed<'a> {
@@ -44,7 +47,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(closed.into_values().map(|closed| finding(ctx, &closed)).collect::<Vec<_>>().into())
+    let home = ctx.namespaces().control_plane.as_str();
+    let control_plane = ControlPlane::new(ctx.hints::<Pod>(), home, ctx.every::<Pod>().is_ok());
+    let away = match control_plane.state("destination", "policy") {
+        State::Down { since, .. } => since,
+        State::Ready => None,
+    };
+    Ok(closed.into_values().map(|closed| finding(ctx, &closed, away)).collect::<Vec<_>>().into())
 }
 
 /// The name of a policy, and why no client can meet it.
@@ -61,7 +70,8 @@ fn unmet(one: &Authorization<'_>) -> Option<String> {
     Some(format!("{}: {why}", one.by.name()))
 }
 
-fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
+/// The finding. `away`: since when the policy controller is not ready; it has not read newer objects.
+fn finding(ctx: &Context<'_>, closed: &Closed<'_>, away: Option<Timestamp>) -> Finding {
     let Closed { server, held, unmet } = closed;
     let meta = &server.metadata;
     let (first, port) = held.first().copied().unwrap_or_default();
@@ -73,8 +83,18 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
     };
     // Such a name indicates that it is closed on purpose.
     let meant = ["deny", "block"].iter().any(|word| meta.name.contains(word));
-    let severity = if meant { Severity::Info } else { Severity::Error };
-    about(ctx, Kind::Server, meta, format!("it selects port {port} of {first}{more}, and no policy authorizes any client: all connections are denied"))
+    let created = meta.creation_timestamp.get();
+    let is_unread = created.zip(away).is_some_and(|(created, away)| created >= away);
+    let (severity, then) = match (meant, is_unread) {
+        (true, _) => (Severity::Info, "all connections are denied"),
+        (false, false) => (Severity::Error, "all connections are denied"),
+        (false, true) => {
+            (Severity::Warning, "all connections will be denied when the policy controller is ready again")
+        }
+    };
+    let message =
+        format!("it selects port {port} of {first}{more}, and no policy authorizes any client: {then}");
+    about(ctx, Kind::Server, meta, message)
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
         .evidence(field(Kind::Server, meta, "authorizations", authorizations))
