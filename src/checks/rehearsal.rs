@@ -8,8 +8,11 @@ use std::collections::BTreeSet;
 
 use super::{CheckResult, Context, Outcome};
 use crate::chart::values::Values;
+use crate::fetched::Why;
 use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, When};
+use crate::item::Item;
 use crate::knowledge::{Knowledge, Releases};
+use crate::missing::Missing;
 use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The chart of the control plane.
@@ -173,7 +176,12 @@ impl<'a> Context<'a> {
 
 /// Combines the results of both evaluations. `infos`: whether infos of the second are reported.
 pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> CheckResult {
-    let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings) && then.gaps.is_empty();
+    // Today's findings were made without the logs that were not provided, so they can also end without them.
+    let is_known = |gap: &Missing| {
+        gap.request.item == Item::Logs && gap.why == Why::NotOffered && today.gaps.contains(gap)
+    };
+    let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings | Outcome::Unknown)
+        && then.gaps.iter().all(is_known);
     let worse = |prints: &BTreeSet<(Fingerprint, Severity)>, print: &Fingerprint, severity: Severity| {
         !prints.iter().any(|(known, how)| known == print && *how >= severity)
     };

@@ -147,9 +147,15 @@ pub struct Platforms {
     networks: Vec<Network>,
     default: Dirs,
     virtual_nodes: Vec<VirtualNode>,
+    node_groups: Vec<String>,
 }
 
 impl Platforms {
+    /// Keys of labels that name the group, zone or type of a node, the most telling first.
+    pub fn node_groups(&self) -> &[String] {
+        &self.node_groups
+    }
+
     /// Provider of a virtual node, by its labels and taints; `None` for a machine.
     pub fn virtual_node<'a>(
         &self,

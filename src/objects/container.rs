@@ -9,7 +9,9 @@ use super::shared::Word;
 use super::volume::VolumeMounts;
 use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
-pub use env::{COLLECTOR_NAME, EnvVar, LOCAL_NAME, PROFILE_NETWORKS, TRUST_ANCHORS};
+pub use env::{
+    COLLECTOR_ADDRESS, COLLECTOR_NAME, EnvVar, LOCAL_NAME, PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS,
+};
 
 /// The names that Linkerd gives its own containers.
 pub const PROXY_CONTAINER: &str = "linkerd-proxy";

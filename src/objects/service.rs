@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer};
 
+use super::external_workload::ExternalWorkload;
 use super::meta::{Meta, Text, nullable};
 use super::pod::Pod;
 use super::shared::Word;
@@ -170,6 +171,32 @@ impl ServicePort {
         let mut named = containers.flat_map(|container| &container.ports);
         let found = named.find(|port| port.name == *name && spoken(&port.protocol) == self.spoken())?;
         Some(found.container_port)
+    }
+
+    /// Target port in an ExternalWorkload, as in Linkerd's endpoints; `None` if the workload does not declare it. Unlike a pod, it must
+    /// also declare ports that are named by number.
+    pub fn leads_to_external(&self, workload: &ExternalWorkload) -> Option<u16> {
+        let fits = |number: u16, name: Option<&str>| match &self.target_port {
+            None | Some(TargetPort::Number(0)) => number == self.port,
+            Some(TargetPort::Number(wanted)) => number == *wanted,
+            Some(TargetPort::Name(wanted)) => name == Some(wanted),
+        };
+        let mut ports = workload.spec.ports.iter();
+        let found = ports.find(|port| {
+            fits(port.port, port.name.as_deref())
+                && spoken(port.protocol.as_deref().unwrap_or_default()) == self.spoken()
+        })?;
+        Some(found.port)
+    }
+
+    /// Its target port as written, or the port itself: `8080`, `http`; `9000/UDP` if it is not TCP.
+    pub fn target(&self) -> String {
+        let target = match &self.target_port {
+            None | Some(TargetPort::Number(0)) => self.port.to_string(),
+            Some(TargetPort::Number(number)) => number.to_string(),
+            Some(TargetPort::Name(name)) => name.clone(),
+        };
+        if self.is_tcp() { target } else { format!("{target}/{}", self.spoken()) }
     }
 }
 

@@ -10,6 +10,7 @@ use super::allow::Rule;
 use super::component::is_setting;
 use super::corefile::Corefile;
 use super::object::{Counts, leaf, masked, replace};
+use super::scrape::ScrapeConfig;
 use super::{json, keys, text};
 use crate::chart::yaml;
 
@@ -77,6 +78,11 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
         ("coredns", "Corefile") if namespace == "kube-system" => {
             let said = Corefile::of(content).to_text();
             if said == content { Cow::Borrowed(content) } else { Cow::Owned(text::text(&said).into_owned()) }
+        }
+        // Of the configuration of viz's Prometheus, only the rules that choose Linkerd's targets are kept.
+        ("prometheus-config", "prometheus.yml") => {
+            let kept = ScrapeConfig::parse(content).to_text();
+            if kept == content { Cow::Borrowed(content) } else { Cow::Owned(kept) }
         }
         _ => masked(content),
     }

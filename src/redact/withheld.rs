@@ -106,8 +106,17 @@ fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Entries of ConfigMaps that are read and contain more than a word.
-const READ: [&str; 8] =
-    ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config", "Corefile"];
+const READ: [&str; 9] = [
+    "ca-bundle.crt",
+    "ca.crt",
+    "values",
+    "global",
+    "proxy",
+    "install",
+    "cni_network_config",
+    "Corefile",
+    "prometheus.yml",
+];
 
 /// The entries that [`WITHHELD`] lists, for a message: `data[crt.pem]`.
 pub fn withheld_entries(annotation: &str) -> String {

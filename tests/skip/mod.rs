@@ -12,6 +12,8 @@ pub enum Need {
     Recordings,
     /// Recorded calls and metrics of real proxies, which are outside the repository.
     Lab,
+    /// Public reports rebuilt as clusters, which are outside the repository.
+    Threads,
     /// Manifests of releases, which lie outside the repository.
     Manifests,
     /// The programs of a cluster, built with Go from the module proxy.
@@ -36,6 +38,7 @@ impl Need {
         match self {
             Need::Recordings => "recordings",
             Need::Lab => "lab",
+            Need::Threads => "threads",
             Need::Manifests => "manifests",
             Need::ApiServer => "api-server",
             Need::Linkerd => "linkerd",

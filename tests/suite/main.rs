@@ -88,6 +88,7 @@ mod saved;
 mod skip;
 mod stock;
 mod stories;
+mod threads;
 mod tickets;
 mod unread;
 mod upgrade_commands;

@@ -9,6 +9,7 @@ mod calico_connect_time_balancing;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
 mod exposed;
+mod external_workload_without_endpoint;
 mod init_container_before_proxy;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
@@ -19,7 +20,9 @@ mod opaque_port_missing;
 mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
+mod proxies_fail_on_some_nodes;
 mod proxy_cpu_limit_low;
+mod proxy_ended_with_error;
 mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
@@ -30,6 +33,7 @@ mod route_of_two_controllers;
 mod selected;
 mod service_without_endpoints;
 mod trace_collector_identity;
+mod trace_collector_unreachable;
 mod transport;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
@@ -43,6 +47,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "calico-connect-time-balancing", calico_connect_time_balancing),
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
+    row!("data-plane", "external-workload-without-endpoint", external_workload_without_endpoint),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
@@ -52,7 +57,9 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
+    row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
+    row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
     row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
@@ -62,4 +69,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
     row!("data-plane", "service-without-endpoints", service_without_endpoints),
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
+    row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
 ];

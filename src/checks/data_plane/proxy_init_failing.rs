@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::{SignedDuration, Timestamp};
+
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::knowledge::{Signature, SignatureScope};
@@ -14,6 +16,13 @@ use crate::objects::{Node, Pod};
 
 /// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;
+/// Maximum age of a pod that has failed as a whole.
+const RECENT: SignedDuration = SignedDuration::from_hours(24);
+
+/// Annotation with ranges that linkerd-init skips, its argument and its chart value.
+const SUBNETS: &str = "config.linkerd.io/skip-subnets";
+const SUBNETS_ARGUMENT: &str = "--subnets-to-ignore";
+const SUBNETS_VALUE: &str = "proxyInit.skipSubnets";
 
 /// A failed run of linkerd-init without a later success.
 struct Failed<'a> {
@@ -29,12 +38,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let owners = ctx.owners();
     let mut groups: BTreeMap<(Owner, &str), (&Signature, Vec<Failed<'_>>)> = BTreeMap::new();
+    // The last pod of each owner whose linkerd-init has succeeded.
+    let mut succeeded: BTreeMap<Owner, Timestamp> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| has_succeeded(pod)) {
+        if let Some(created) = pod.metadata.creation_timestamp.get() {
+            let last = succeeded.entry(owners.of(pod)).or_insert(created);
+            *last = created.max(*last);
+        }
+    }
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+        if pod.metadata.deletion_timestamp.is_some() || pod.status.phase == "Succeeded" {
+            continue;
+        }
+        let owner = owners.of(pod);
+        // A pod with restartPolicy Never fails as a whole. It is of the past once a later one started.
+        let created = pod.metadata.creation_timestamp.get();
+        let is_past = created.is_some_and(|created| {
+            succeeded.get(&owner).is_some_and(|last| *last > created)
+                || ctx.now().duration_since(created) > RECENT
+        });
+        if pod.is_finished() && is_past {
             continue;
         }
         if let Some((signature, failed)) = failed(ctx, pod) {
-            let group = groups.entry((owners.of(pod), signature.id.as_str()));
+            let group = groups.entry((owner, signature.id.as_str()));
             group.or_insert_with(|| (signature, Vec::new())).1.push(failed);
         }
     }
@@ -43,6 +70,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|((owner, _), (signature, failed))| finding(ctx, owner, signature, failed))
         .collect::<Vec<_>>()
         .into())
+}
+
+fn has_succeeded(pod: &Pod) -> bool {
+    let statuses = &pod.status.init_container_statuses;
+    let status = statuses.iter().find(|status| status.name == INIT_CONTAINER);
+    status.and_then(|status| status.state.terminated()).is_some_and(|ended| ended.exit_code == 0)
 }
 
 /// The known failure of a pod's linkerd-init; `None` if it has succeeded since or its output is unknown.
@@ -93,15 +126,73 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
             format!("{}, kernel {}", info.os_image, info.kernel_version),
         )
     });
+    let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
     let message = format!("linkerd-init fails, so the pod does not start: {}", signature.cause);
     ctx.finding(owner.subject(names.clone()), message)
         .parameter(&signature.id)
         .evidences(said)
-        .evidences(systems)
-        .remedy(remedy(ctx, owner, &names, signature))
+        .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
+        .evidences(systems.filter(|_| subnets.is_none()))
+        .remedy(remedy(ctx, owner, group, signature))
 }
 
-fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signature) -> Remedy {
+/// The ranges that linkerd-init skips: from the annotation, or as the chart passes them.
+fn skipped_subnets(pod: &Pod) -> Option<Evidence> {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    if let Some(ranges) = pod.metadata.annotation(SUBNETS) {
+        return Some(Evidence::field(object, format!("metadata.annotations[{SUBNETS}]"), ranges));
+    }
+    let args = &pod.spec.container(INIT_CONTAINER)?.args;
+    let at = args.iter().position(|arg| arg.starts_with(SUBNETS_ARGUMENT))?;
+    let said = match args[at].split_once('=') {
+        Some((_, ranges)) => ranges,
+        None => args.get(at + 1)?,
+    };
+    let path = format!("spec.initContainers[{INIT_CONTAINER}].args: {SUBNETS_ARGUMENT}");
+    Some(Evidence::field(object, path, said))
+}
+
+/// Removes or corrects skipped ranges, by annotation or chart value.
+fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_invalid: bool) -> Remedy {
+    let is_annotated = group.iter().any(|failed| failed.pod.metadata.annotation(SUBNETS).is_some());
+    let remedy = match (is_annotated, is_invalid) {
+        (true, true) => Remedy::new().step(
+            StepKind::Annotation,
+            format!(
+                "Write each range with its prefix length in {SUBNETS}, on the pod template or the namespace"
+            ),
+        ),
+        (true, false) => {
+            let act = format!("Remove {SUBNETS}");
+            rewrite::of_owner(ctx, Remedy::new(), &act, owner, &[(SUBNETS, None)])
+        }
+        (false, true) => Remedy::new().step(
+            StepKind::ChartValue,
+            format!("Write each range with its prefix length in {SUBNETS_VALUE}"),
+        ),
+        (false, false) => {
+            let none = Options::none().set(SUBNETS_VALUE, "");
+            upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, "Skip no ranges", none)
+        }
+    };
+    let is_of_ipv4 = group.iter().all(|failed| failed.line.starts_with("ip6tables"));
+    if is_invalid {
+        return remedy;
+    }
+    let remedy = remedy.step(
+        StepKind::Note,
+        "If the namespace sets the annotation, remove it there. To bypass the proxy, skip ports instead \
+         (config.linkerd.io/skip-outbound-ports, config.linkerd.io/skip-inbound-ports)",
+    );
+    if !is_of_ipv4 {
+        return remedy;
+    }
+    let act = "Or keep the ranges and, if the cluster needs no IPv6, write no rules for it";
+    upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set("disableIPv6", "true"))
+}
+
+fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
+    let pods: Vec<String> = group.iter().map(|failed| failed.pod.metadata.name.clone()).collect();
     let remedy = Remedy::new();
     let value = |remedy, act: &str, path, value: &str| {
         upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
@@ -137,6 +228,9 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signatu
             let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
             (remedy.step(StepKind::Note, too), again)
         }
+        id @ ("init-subnet-family" | "init-subnet-invalid") => {
+            (other_subnets(ctx, owner, group, id == "init-subnet-invalid"), again)
+        }
         "init-chain-exists" => {
             let remedy = remedy.step(
                 StepKind::Note,
@@ -155,6 +249,6 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signatu
             (remedy.step(StepKind::Note, or), again)
         }
     };
-    remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
+    remedy.steps.push(renew(ctx, owner, &pods, Needs::NewProxy, because));
     remedy
 }

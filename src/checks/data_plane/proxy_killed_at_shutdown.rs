@@ -8,9 +8,9 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
 
 /// The default termination grace period of Kubernetes, in seconds.
-const GRACE: u64 = 30;
+pub(super) const GRACE: u64 = 30;
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
-const SHUTDOWN: &str = "config.linkerd.io/shutdown-grace-period";
+pub(super) const SHUTDOWN: &str = "config.linkerd.io/shutdown-grace-period";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx);
@@ -147,7 +147,7 @@ fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Fin
 }
 
 /// Parses a duration as Linkerd writes it (`120s`, `2m`, `1h`, `1500ms`) to seconds.
-fn seconds(text: &str) -> Option<u64> {
+pub(super) fn seconds(text: &str) -> Option<u64> {
     let end = text.find(|letter: char| !letter.is_ascii_digit())?;
     let number: u64 = text[..end].parse().ok()?;
     match &text[end..] {

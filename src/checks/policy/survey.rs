@@ -106,7 +106,7 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
 
 /// The existing objects of a kind; empty if no definition serves the kind. Notes a gap if there may be
 /// more.
-pub(super) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
+pub(in crate::checks) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
     defined::<K>(ctx).or_else(|first| ctx.seen::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
         ctx.gap(missing);
         &[]
@@ -175,7 +175,7 @@ pub(in crate::checks) fn unread(kind: Kind) -> Tie {
 }
 
 /// An object as evidence.
-pub(super) fn field(kind: Kind, meta: &Meta, path: &str, said: impl Into<String>) -> Evidence {
+pub(in crate::checks) fn field(kind: Kind, meta: &Meta, path: &str, said: impl Into<String>) -> Evidence {
     Evidence::field(Subject::object(kind, &meta.namespace, &meta.name), path, said)
 }
 
@@ -185,7 +185,7 @@ pub(super) fn about(ctx: &Context<'_>, kind: Kind, meta: &Meta, message: impl In
 }
 
 /// A command about one object: `kubectl -n NAMESPACE VERB KIND NAME`.
-pub(super) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call {
+pub(in crate::checks) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call {
     kubectl().namespace(&meta.namespace).words(verb).arg(kind.resource()).operand(&meta.name)
 }
 

@@ -16,6 +16,7 @@ mod viz_prometheus_missing;
 mod viz_proxy_outdated;
 mod viz_proxy_unhealthy;
 mod viz_role_missing;
+mod viz_scrape_mismatch;
 mod viz_scrape_unauthorized;
 mod viz_self_check_failing;
 mod viz_tap_api_unavailable;
@@ -40,6 +41,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-proxy-outdated", viz_proxy_outdated),
     row!("viz", "viz-proxy-unhealthy", viz_proxy_unhealthy),
     row!("viz", "viz-role-missing", viz_role_missing),
+    row!("viz", "viz-scrape-mismatch", viz_scrape_mismatch),
     row!("viz", "viz-scrape-unauthorized", viz_scrape_unauthorized),
     row!("viz", "viz-self-check-failing", viz_self_check_failing),
     row!("viz", "viz-tap-api-unavailable", viz_tap_api_unavailable),

@@ -15,6 +15,10 @@ pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
 /// Variable with the identity of the trace collector.
 pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
+/// Variable with the address of the trace collector.
+pub const COLLECTOR_ADDRESS: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR";
+/// Variable with the time that the proxy waits for open connections when it stops.
+pub const SHUTDOWN_GRACE: &str = "LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD";
 
 /// Variable with the networks in which the proxy discovers destinations.
 pub const PROFILE_NETWORKS: &str = "LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS";
@@ -39,6 +43,8 @@ const KEPT: &[&str] = &[
     "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
     LOCAL_NAME,
     COLLECTOR_NAME,
+    COLLECTOR_ADDRESS,
+    SHUTDOWN_GRACE,
     PROFILE_NETWORKS,
     "DEST_CNI_NET_DIR",
     "DEST_CNI_BIN_DIR",

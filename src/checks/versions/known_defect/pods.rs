@@ -29,12 +29,6 @@ impl Past {
         past
     }
 
-    /// Whether a container failed for a reason that its status does not show.
-    pub(super) fn has_crashed(&self) -> bool {
-        let told = |code: i64| matches!(code, 0 | 137 | 143);
-        self.ended.iter().any(|one| !one["exitCode"].as_i64().is_some_and(told))
-    }
-
     /// Whether nothing is known.
     pub(super) fn is_empty(&self) -> bool {
         self.ended.is_empty() && self.reported.is_empty()

@@ -9,11 +9,12 @@ use super::Affected;
 use super::fields::{ObjectFields, objects};
 use super::pods::Past;
 use crate::checks::Context;
+use crate::checks::reported::{containers, log_of};
 use crate::expression::{Expression, Known, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Subject};
 use crate::item::{Item, Kind};
-use crate::knowledge::DefectTrigger;
+use crate::knowledge::{Decides, DefectTrigger};
 use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::objects::{CustomResourceDefinition, Pod, is_undefined};
@@ -43,6 +44,7 @@ type OfPods<'a> = BTreeMap<(&'a str, Owner), (Vec<String>, Finding)>;
 pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Finding> {
     let root = Scope::new(Known::default());
     let parsed: Vec<Parsed<'_>> = affected.iter().filter_map(|affected| parse(ctx, affected)).collect();
+    note_unread_logs(ctx, &parsed);
     let mut kinds: Vec<Kind> =
         parsed.iter().flat_map(|row| row.trigger.kinds.iter()).filter_map(|kind| kind.parse().ok()).collect();
     kinds.sort();
@@ -73,6 +75,40 @@ pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Find
     findings
 }
 
+/// Notes that logs are missing if only they show a defect of a running component. One gap covers all rows.
+fn note_unread_logs<'a>(ctx: &Context<'a>, parsed: &[Parsed<'_>]) {
+    let rows: Vec<&Parsed<'_>> =
+        parsed.iter().filter(|row| row.trigger.log_rows().next().is_some()).collect();
+    let written_by = |row: &Parsed<'_>, container: &str| {
+        let mut lines = ctx.knowledge.mesh_logs().rows().iter();
+        lines.any(|line| {
+            row.trigger.log_rows().any(|id| id == line.id) && line.containers.iter().any(|of| of == container)
+        })
+    };
+    let running = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
+    let writers = |row: &Parsed<'_>| -> Vec<(&'a Pod, &'a str)> {
+        let pods = ctx.hints::<Pod>().iter().filter(running);
+        let affected = pods.filter(|pod| row.affected.is_of_pod(ctx, pod));
+        affected
+            .flat_map(|pod| containers(ctx, pod).map(move |container| (pod, container)))
+            .filter(|(_, container)| written_by(row, container))
+            .collect()
+    };
+    let writers: Vec<(&Parsed<'_>, Vec<(&Pod, &str)>)> =
+        rows.into_iter().map(|row| (row, writers(row))).filter(|(_, of)| !of.is_empty()).collect();
+    if writers.is_empty() {
+        return;
+    }
+    let Some(logs) = ctx.noted(ctx.logs()) else { return };
+    // The logs of proxies are read only if a finding is about their pods.
+    let mut of_control_plane =
+        writers.iter().filter(|(row, _)| row.affected.row.decides == Decides::ControlPlane);
+    let is_unread = |of: &[(&Pod, &str)]| !of.iter().any(|(pod, name)| log_of(logs, pod, name).is_some());
+    if of_control_plane.any(|(_, of)| is_unread(of)) {
+        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, "the logs of the control plane"));
+    }
+}
+
 /// The objects of a kind; `None` if they are not available, which is a gap if the cluster may have some.
 fn served<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<ObjectFields<'a>>> {
     let is_absent = |missing: &Missing| {
@@ -100,12 +136,6 @@ fn of_object<'c, 'r, 'a>(
     let may_hold =
         |row: &&'r Parsed<'a>| (!past.is_empty() || !row.reads_past()) && row.may_match(ctx, object);
     let candidates: Vec<&'r Parsed<'a>> = rows.iter().copied().filter(may_hold).collect();
-    // A container of an affected release ended, and its last words are unknown.
-    let needs_log =
-        |row: &&Parsed<'_>| row.trigger.expression.contains("reported") && row.may_match(ctx, object);
-    if past.has_crashed() && rows.iter().copied().any(|row| needs_log(&row)) {
-        ctx.noted(ctx.logs());
-    }
     if candidates.is_empty() {
         return Vec::new();
     }

@@ -1,0 +1,113 @@
+//! `proxies-fail-on-some-nodes`: every proxy on some nodes stays without certificate or configuration, and proxies on other
+//! nodes work.
+
+use std::collections::BTreeSet;
+
+use crate::checks::reported::{containers, log_of, reported};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::model::control_plane::serving;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::node_split::NodeSplit;
+use crate::model::owners::Owner;
+use crate::model::pod_status::has_failed;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container_status::ContainerState;
+use crate::objects::{Node, Pod, Time};
+
+/// Maximum number of quoted pods.
+const QUOTED: usize = 3;
+/// Rows of `mesh-logs.yaml` that a proxy without a connection to the control plane logs.
+const UNCONNECTED: [&str; 2] = ["identity-not-obtained", "control-plane-unresolved"];
+/// Exit codes of a proxy that its node or its connections do not cause: invalid settings, crashes.
+const OTHER_EXITS: [i32; 4] = [64, 101, 134, 139];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let meshed = |pod: &&Pod| {
+        pod.metadata.label(CONTROL_PLANE_NS) == Some(home)
+            && pod.spec.proxy().is_some()
+            && !pod.is_finished()
+            && pod.metadata.deletion_timestamp.is_none()
+    };
+    let is_ready = |pod: &&Pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+    let (working, others): (Vec<&Pod>, Vec<&Pod>) = pods.iter().filter(meshed).partition(is_ready);
+    let failing: Vec<&Pod> = others
+        .into_iter()
+        .filter(|pod| pod.metadata.label(COMPONENT).is_none() && ctx.judges(&pod.metadata.namespace))
+        .filter(|pod| is_unconnected(ctx, pod))
+        .collect();
+    // A control plane that does not answer explains it on every node.
+    let answers = ["identity", "destination"].iter().all(|name| serving(pods, home, name) > 0);
+    if failing.len() < 2 || !answers {
+        return Ok(Vec::new().into());
+    }
+    let nodes = ctx.seen::<Node>()?;
+    let groups = ctx.knowledge.platforms().node_groups();
+    let split = NodeSplit::new(&failing, &working, nodes, groups);
+    let Some(split) = split.filter(|_| is_of_nodes(ctx, &failing, &working)) else {
+        return Ok(Vec::new().into());
+    };
+    Ok(vec![finding(ctx, &failing, &working, &split)].into())
+}
+
+/// Whether a pod's proxy started, is not ready, and shows no reason other than its connections.
+fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
+    let Some(status) = pod.container_status(PROXY_CONTAINER) else { return false };
+    let last = status.state.terminated().or_else(|| status.last_state().terminated());
+    let has_started = matches!(status.state, ContainerState::Running(_)) || last.is_some();
+    let has_other_reason =
+        last.is_some_and(|ended| ended.reason == "OOMKilled" || OTHER_EXITS.contains(&ended.exit_code));
+    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
+    let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
+    let is_starting = ctx.is_recent(since) && !has_failed(pod);
+    let logs = ctx.log_hints();
+    let mut said = containers(ctx, pod).filter_map(|name| Some((name, log_of(logs, pod, name)?)));
+    let says_other = said
+        .any(|(name, log)| reported(ctx, log, pod, name).iter().any(|row| !UNCONNECTED.contains(&row.id())));
+    has_started && !has_other_reason && !is_starting && !says_other
+}
+
+/// Whether the nodes rather than one workload are the reason: several workloads fail, or pods of the same workload work.
+fn is_of_nodes(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod]) -> bool {
+    let owners = |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().of(pod)).collect() };
+    let (failing, working) = (owners(failing), owners(working));
+    failing.len() > 1 || !failing.is_disjoint(&working)
+}
+
+fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSplit<'_>) -> Finding {
+    let message = "no proxy that started on these nodes gets its certificate or configuration, and proxies on \
+                   other nodes do. Most likely traffic to the nodes of the control plane does not pass";
+    let home: BTreeSet<&str> = working
+        .iter()
+        .filter(|pod| pod.metadata.label(COMPONENT).is_some())
+        .map(|pod| pod.node_name.as_str())
+        .collect();
+    let home: Vec<&str> = home.into_iter().collect();
+    let quoted = failing.iter().take(QUOTED).map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), "not ready")
+    });
+    let ties =
+        failing.iter().map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
+    let mut finding = ctx
+        .finding(Subject::thing("nodes"), message)
+        .likely()
+        .evidence(Evidence::other("Proxies fail only on", split.failing_nodes()))
+        .evidence(Evidence::other("Proxies work on", split.working_nodes()))
+        .evidence(Evidence::other("Nodes of the control plane", home.join(", ")))
+        .evidences(quoted)
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
+                     and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
+                     and 4143 (proxies), and port 53 of the cluster's DNS",
+                )
+                .step(StepKind::Note, "Wait: the proxies become ready without a restart"),
+        );
+    finding.subjects = split.failing.iter().map(|name| Subject::node(name)).collect();
+    ties.fold(finding, Finding::tie)
+}

@@ -1,0 +1,197 @@
+//! `proxy-ended-with-error`: the proxies of finished pods were killed or crashed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::proxy_killed_at_shutdown::{GRACE, SHUTDOWN, seconds};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, rewrite};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
+use crate::objects::container::{PROXY_CONTAINER, SHUTDOWN_GRACE};
+use crate::objects::container_status::Terminated;
+
+/// The shutdown grace period of proxies without a setting, in seconds.
+const DEFAULT_SHUTDOWN: u64 = 120;
+/// Maximum number of quoted pods per owner.
+const QUOTED: usize = 3;
+/// Exit code of a process that was killed.
+const KILLED: i32 = 137;
+
+/// How a proxy ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// It was killed while it waited for connections, because the pod's termination grace period was over.
+    Grace,
+    /// It was killed because of its memory.
+    Memory,
+    /// It rejected its settings.
+    Settings,
+    /// It could not start.
+    Start,
+    /// It crashed.
+    Crash,
+}
+
+/// A finished pod and the end of its proxy.
+struct Ended<'a> {
+    pod: &'a Pod,
+    status: &'a Terminated,
+    end: Option<End>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let home = ctx.namespaces().control_plane.as_str();
+    let mut by_owner: BTreeMap<Owner, Vec<Ended<'_>>> = BTreeMap::new();
+    for pod in ctx.seen::<Pod>()? {
+        let meta = &pod.metadata;
+        let is_meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.label(COMPONENT).is_none();
+        // The kubelet ends evicted pods and those of a node that shuts down, whatever their settings are.
+        let is_forced = !pod.status.reason.is_empty() && pod.status.reason != "DeadlineExceeded";
+        if !is_meshed || !pod.is_finished() || is_forced || !ctx.judges(&meta.namespace) {
+            continue;
+        }
+        let status = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.terminated());
+        let Some(status) = status else { continue };
+        let is_old = |at: Timestamp| ctx.now().duration_since(at) > ctx.span_of("hours");
+        if !status.finished_at.get().is_some_and(is_old) {
+            by_owner.entry(ctx.owners().of(pod)).or_default().push(Ended {
+                pod,
+                status,
+                end: end(pod, status),
+            });
+        }
+    }
+    let mut findings = Vec::new();
+    for (owner, mut pods) in by_owner {
+        // The last pod shows whether it is repaired.
+        pods.sort_by_key(|ended| ended.status.finished_at.get());
+        let Some(last) = pods.last().and_then(|ended| ended.end) else { continue };
+        pods.retain(|ended| ended.end == Some(last));
+        findings.push(finding(ctx, &owner, last, &pods));
+    }
+    Ok(findings.into())
+}
+
+/// The meaning of a proxy's exit code; `None` if it ended without an error, or the reason is unknown.
+fn end(pod: &Pod, status: &Terminated) -> Option<End> {
+    match (status.exit_code, status.reason.as_str()) {
+        (_, "OOMKilled") => Some(End::Memory),
+        (KILLED, _) => (shutdown(pod).0 >= grace(pod)).then_some(End::Grace),
+        (64, _) => Some(End::Settings),
+        (1, _) => Some(End::Start),
+        (101 | 132 | 134 | 135 | 136 | 139, _) => Some(End::Crash),
+        _ => None,
+    }
+}
+
+/// The termination grace period of a pod, in seconds.
+fn grace(pod: &Pod) -> u64 {
+    pod.spec.termination_grace_period_seconds.unwrap_or(GRACE)
+}
+
+/// The shutdown grace period of a pod's proxy in seconds, and its source.
+fn shutdown(pod: &Pod) -> (u64, Evidence) {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let annotated = pod.metadata.annotation(SHUTDOWN).filter(|text| seconds(text).is_some());
+    let path = format!("metadata.annotations[{SHUTDOWN}]");
+    if let Some(text) = annotated {
+        return (seconds(text).unwrap_or(DEFAULT_SHUTDOWN), Evidence::field(object, path, text));
+    }
+    let given = pod.spec.proxy().and_then(|proxy| proxy.env_value(SHUTDOWN_GRACE));
+    match given.and_then(|text| Some((seconds(text)?, text))) {
+        Some((seconds, text)) => {
+            let path = format!("containers[{PROXY_CONTAINER}].env[{SHUTDOWN_GRACE}]");
+            (seconds, Evidence::field(object, path, text))
+        }
+        None => {
+            let said = format!("not set: {DEFAULT_SHUTDOWN}s is the proxy's default");
+            (DEFAULT_SHUTDOWN, Evidence::field(object, path, said))
+        }
+    }
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, end: End, pods: &[Ended<'_>]) -> Finding {
+    let message = match end {
+        End::Grace => {
+            "the proxies of finished pods were killed: a proxy waits for open connections for its whole shutdown \
+             grace period, which is not shorter than the pod's termination grace period. Each pod ends late, and \
+             as if its proxy had failed"
+        }
+        End::Memory => "the proxies of finished pods were killed because they reached their memory limit",
+        End::Settings => "the proxies of finished pods rejected their settings and did not start",
+        End::Start => "the proxies of finished pods could not start, for example because a port was in use",
+        End::Crash => "the proxies of finished pods crashed, which is a defect of the proxy",
+    };
+    let names: Vec<String> = pods.iter().map(|ended| ended.pod.metadata.name.clone()).collect();
+    let quoted = pods.iter().rev().take(QUOTED).map(|Ended { pod, status, .. }| {
+        let reason = if status.reason.is_empty() { String::new() } else { format!(" ({})", status.reason) };
+        Evidence::field(
+            format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
+            format!("status of container {PROXY_CONTAINER}"),
+            format!("exited with code {}{reason}", status.exit_code),
+        )
+    });
+    let last = pods.last().map(|ended| ended.pod);
+    let periods = last.filter(|_| end == End::Grace).map(|pod| {
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+        let grace = Evidence::field(object, "spec.terminationGracePeriodSeconds", grace(pod).to_string());
+        [shutdown(pod).1, grace]
+    });
+    ctx.finding(owner.subject(names), message)
+        .parameter(match end {
+            End::Grace => "grace",
+            End::Memory => "memory",
+            End::Settings => "settings",
+            End::Start => "start",
+            End::Crash => "crash",
+        })
+        .evidences(quoted)
+        .evidences(periods.into_iter().flatten())
+        .remedy(remedy(ctx, owner, end, last))
+}
+
+fn remedy(ctx: &Context<'_>, owner: &Owner, end: End, last: Option<&Pod>) -> Remedy {
+    let remedy = Remedy::new();
+    let logs = |remedy: Remedy| match last {
+        Some(pod) => remedy.run(
+            StepKind::Command,
+            "Read the last lines of the proxy",
+            kubectl()
+                .namespace(&pod.metadata.namespace)
+                .words("logs")
+                .operand(&pod.metadata.name)
+                .option("-c", PROXY_CONTAINER),
+        ),
+        None => remedy,
+    };
+    match end {
+        End::Grace => {
+            let grace = last.map_or(GRACE, grace);
+            let period = format!("{}s", grace.saturating_sub(5).max(1));
+            let act = format!("Set {SHUTDOWN} below terminationGracePeriodSeconds ({period} here)");
+            let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
+            let act = "Or set it for all proxies";
+            let all = Options::none().set("proxy.shutdownGracePeriod", period);
+            upgrade::step(ctx, remedy, StepKind::ChartValue, act, all)
+        }
+        End::Memory => remedy.step(
+            StepKind::Annotation,
+            "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or \
+             proxy.resources.memory.limit in the values of the control plane",
+        ),
+        End::Settings => logs(remedy.step(
+            StepKind::Annotation,
+            "Correct the annotation of the pod template or namespace, or the chart value, that the proxy names",
+        )),
+        End::Start => logs(remedy),
+        End::Crash => logs(remedy).step(
+            StepKind::Note,
+            "Compare the release notes of newer releases with the message, and report the crash if none has the fix",
+        ),
+    }
+}
