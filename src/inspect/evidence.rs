@@ -225,7 +225,8 @@ fn settings(
         control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
     let quirks = Quirks::of(version.as_ref(), knowledge);
     let controller = Controller::of(deployments, namespace, quirks);
-    (controller.map(|controller| controller.running(lists.all::<Pod>())), version)
+    let pods = lists.cluster.answer(&Item::List(Kind::Pod)).map(|answer| answer.objects::<Pod>());
+    (controller.map(|controller| controller.running(pods.unwrap_or_default())), version)
 }
 
 /// Outbound policy and its services.

@@ -351,7 +351,7 @@ mod tests {
     fn example_is_filled_and_commands_stay() {
         let report = "error  a-check  Deployment shop/web\n  a message that is as long as a line of the card may be, which is one \
              hundred columns in\n  all, and goes on\n  evidence  Deployment shop/web  spec.template.metadata.annotations: a \
-             value that is longer than\n              the line\n  fix       1. Run it\n               kubectl -n shop rollout \
+             value that is longer than\n              the line\n  fix       1. Run it\n                 kubectl -n shop rollout \
              restart deployment/web\n  verify    meshdoctor check\n";
         let mut text = String::new();
         write_example(report, 60, &mut text);

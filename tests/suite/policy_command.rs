@@ -18,6 +18,15 @@ spec:
 ---
 apiVersion: v1
 kind: Pod
+metadata: {name: linkerd-destination-1, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
+spec: {containers: [{name: destination, image: c}, {name: policy, image: p}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True"}]
+  containerStatuses: [{name: destination, ready: true}, {name: policy, ready: true}]
+---
+apiVersion: v1
+kind: Pod
 metadata: {name: web-1, namespace: shop, labels: {app: web, linkerd.io/control-plane-ns: linkerd}}
 spec:
   containers:

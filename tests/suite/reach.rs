@@ -10,15 +10,6 @@ const CALLS: &str = r#"
 ---
 apiVersion: v1
 kind: Pod
-metadata: {name: linkerd-destination-1, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
-spec: {containers: [{name: destination, image: c}, {name: policy, image: p}]}
-status:
-  phase: Running
-  conditions: [{type: Ready, status: "True"}]
-  containerStatuses: [{name: destination, ready: true}, {name: policy, ready: true}]
----
-apiVersion: v1
-kind: Pod
 metadata: {name: front-1, namespace: shop, labels: {app: front, linkerd.io/control-plane-ns: linkerd}}
 spec:
   serviceAccountName: front

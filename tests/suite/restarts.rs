@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::recordings::{folder, memory, report_on};
 
 /// Checks whose restart provides a new certificate or new rules, also to proxies in the pod template.
-const NEW_PODS: [&str; 1] = ["issuer-expired"];
+const NEW_PODS: [&str; 2] = ["cni-object-missing", "issuer-expired"];
 
 /// Every line that the remedies of a check print.
 fn lines(report: &Report, check: &str) -> Vec<String> {
@@ -149,7 +149,10 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(plan.contains("kubectl -n shop delete pod db-0\n"), "{plan}");
     assert!(!plan.contains("rollout restart statefulset/db"), "{plan}");
     assert!(plan.contains("Resume paused Deployments first"), "{plan}");
-    assert!(plan.contains("with the linkerd CLI edge-25.10.7."), "{plan}");
+    assert!(
+        plan.contains("again, one namespace at a time, with the linkerd CLI edge-25.10.7: a restart keeps"),
+        "{plan}"
+    );
 }
 
 /// Adds the Deployment that mirrors for the link east.

@@ -254,8 +254,10 @@ impl EveryStep {
     fn injecting(&self, act: &str) -> String {
         let act = act.split_once(": ").map_or(act, |(act, _)| act);
         let act = act.replacen("Restart ", "Inject ", 1).replacen("restart ", "inject ", 1);
+        let (act, how) = act.split_once(',').unwrap_or((&act, ""));
+        let how = if how.is_empty() { String::new() } else { format!(",{how}") };
         format!(
-            "{act} again, with the linkerd CLI{}: a restart keeps the proxy in their pod templates",
+            "{act} again{how}, with the linkerd CLI{}: a restart keeps the proxy in their pod templates",
             self.cli
         )
     }
