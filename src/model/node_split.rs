@@ -1,4 +1,5 @@
-//! Failures on some nodes only: the nodes where it fails and where it works, and the label that separates them.
+//! Failures on some nodes only: the nodes where it fails and where it works, and the label that separates
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,8 @@ pub struct NodeSplit<'a> {
 }
 
 impl<'a> NodeSplit<'a> {
-    /// Compares the nodes of failing and working pods; `None` if a node has both, or one side has no node. `labels` are keys of
-    /// labels for groups of nodes, the most telling first.
+    /// Compares the nodes of failing and working pods; `None` if a node has both, or one side has no node.
+    /// `labels` are keys of labels for groups of nodes, the most telling first.
     pub fn new(
         failing: &[&'a Pod],
         working: &[&'a Pod],

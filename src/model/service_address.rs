@@ -1,4 +1,5 @@
-//! Addresses in settings: the Service of the cluster that an address names, and whether it leads to a ready endpoint.
+//! Addresses in settings: the Service of the cluster that an address names, and whether it leads to a ready
+//! endpoint.
 
 use std::net::IpAddr;
 

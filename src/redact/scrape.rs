@@ -1,4 +1,5 @@
-//! The scrape configuration of viz's Prometheus, reduced to the rules that choose the targets of Linkerd's jobs.
+//! The scrape configuration of viz's Prometheus, reduced to the rules that choose the targets of Linkerd's
+//! jobs.
 
 use serde_yaml::{Mapping, Value};
 

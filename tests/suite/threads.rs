@@ -1,5 +1,6 @@
-//! Public reports, rebuilt as clusters: the broken state gives findings with the expected words, and the state after the cure gives
-//! nothing of warning or above. The data is outside the repository (`MESHDOCTOR_THREADS`, else next to it).
+//! Public reports, rebuilt as clusters: the broken state gives findings with the expected words, and the
+//! state after the cure gives nothing of warning or above. The data is outside the repository
+//! (`MESHDOCTOR_THREADS`, else next to it).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

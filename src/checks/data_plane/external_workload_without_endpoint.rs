@@ -1,5 +1,5 @@
-//! `external-workload-without-endpoint`: a Service selects an ExternalWorkload that provides no endpoint for a port of the
-//! Service.
+//! `external-workload-without-endpoint`: a Service selects an ExternalWorkload that provides no endpoint
+//! for a port of the Service.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,8 @@ fn selects(service: &Service, workload: &ExternalWorkload) -> bool {
         && selector.all(|(key, value)| meta.labels.get(key) == Some(value))
 }
 
-/// Whether an ExternalWorkload has an address of an IP family of the Service. A headless Service may have both.
+/// Whether an ExternalWorkload has an address of an IP family of the Service. A headless Service may have
+/// both.
 fn has_address(service: &Service, workload: &ExternalWorkload) -> bool {
     let families = &service.spec.ip_families;
     let is_of = |ip: &str| if ip.contains(':') { "IPv6" } else { "IPv4" };

@@ -1,5 +1,5 @@
-//! `proxies-fail-on-some-nodes`: every proxy on some nodes stays without certificate or configuration, and proxies on other
-//! nodes work.
+//! `proxies-fail-on-some-nodes`: every proxy on some nodes stays without certificate or configuration, and
+//! proxies on other nodes work.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,8 @@ fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
     has_started && !has_other_reason && !is_starting && !says_other
 }
 
-/// Whether the nodes rather than one workload are the reason: several workloads fail, or pods of the same workload work.
+/// Whether the nodes rather than one workload are the reason: several workloads fail, or pods of the same
+/// workload work.
 fn is_of_nodes(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod]) -> bool {
     let owners = |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().of(pod)).collect() };
     let (failing, working) = (owners(failing), owners(working));

@@ -1,5 +1,5 @@
-//! `trace-collector-unreachable`: proxies send traces to a Service that is missing, has no endpoint, or whose pods lack the
-//! identity that the proxies expect.
+//! `trace-collector-unreachable`: proxies send traces to a Service that is missing, has no endpoint, or
+//! whose pods lack the identity that the proxies expect.
 
 use std::collections::BTreeMap;
 

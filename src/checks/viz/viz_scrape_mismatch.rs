@@ -1,4 +1,5 @@
-//! `viz-scrape-mismatch`: a scrape job of viz's Prometheus keeps no container port of the components that it is for.
+//! `viz-scrape-mismatch`: a scrape job of viz's Prometheus keeps no container port of the components that
+//! it is for.
 
 use regex::Regex;
 
