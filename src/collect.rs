@@ -51,6 +51,8 @@ pub struct Options {
     pub at: Option<Timestamp>,
     /// Kinds whose objects are kept completely (redacted), in addition to the parts that checks read.
     pub whole: BTreeSet<Kind>,
+    /// Objects that are applied by the change of the run: kind, namespace, name.
+    pub applied: BTreeSet<(Kind, String, String)>,
 }
 
 /// Stores collected objects completely, redacted. It records its own errors.
@@ -203,6 +205,7 @@ pub async fn collect<S: Source>(
         at,
         time_source,
         live: source.origin().kind == "live",
+        applied: options.applied.clone(),
     };
     let touched = touched.into_inner() + source.already_redacted();
     Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }

@@ -90,6 +90,8 @@ struct RunBlock {
     /// Objects and node files of earlier blocks to delete: `Deployment linkerd/linkerd-identity`,
     /// `NodeFiles ip-10-0-1-12`, `NodeFiles ip-10-0-1-12/cni/bin.json`.
     delete: Vec<String>,
+    /// Objects of earlier blocks that `--manifests` or `--with` applies: `Server shop/api`.
+    applied: Vec<String>,
     /// `-L`.
     control_plane_namespace: Option<String>,
     /// `--cni-namespace`.
@@ -272,6 +274,10 @@ impl Scene {
             });
             self.memory.served.insert(server, said.collect());
         }
+        for object in &run.applied {
+            let (kind, namespace, name) = object_key(object).map_err(|why| format!("applied: {why}"))?;
+            self.options.applied.insert((kind, namespace.to_owned(), name.to_owned()));
+        }
         self.settings.namespaces.extend(run.namespaces);
         if let Some(version) = run.to_cni {
             self.settings.to_cni = Some(CniVersion::from_tag(&version));
@@ -329,14 +335,18 @@ fn documents(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Parses `KIND NAMESPACE/NAME`; cluster-scoped objects have no namespace.
+fn object_key(text: &str) -> Result<(Kind, &str, &str), String> {
+    let (kind, name) = text.split_once(' ').ok_or_else(|| format!("KIND NAMESPACE/NAME, not {text:?}"))?;
+    let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+    Ok((kind.parse().map_err(|error| format!("{error}"))?, namespace, name))
+}
+
 fn delete(memory: &mut Memory, gone: &str) -> Result<(), String> {
-    let (kind, name) =
-        gone.split_once(' ').ok_or_else(|| format!("delete: KIND NAMESPACE/NAME, not {gone:?}"))?;
-    if kind == NODE_FILES {
+    if let Some(name) = gone.strip_prefix(NODE_FILES).and_then(|rest| rest.strip_prefix(' ')) {
         return delete_node_files(memory, name);
     }
-    let (namespace, name) = name.split_once('/').unwrap_or(("", name));
-    let kind: Kind = kind.parse().map_err(|e| format!("delete: {e}"))?;
+    let (kind, namespace, name) = object_key(gone).map_err(|why| format!("delete: {why}"))?;
     let list = memory.objects.entry(kind).or_default();
     let before = list.len();
     list.retain(|held| held.name != name || held.namespace != namespace);

@@ -154,6 +154,11 @@ impl<'a> Context<'a> {
         Err(missing)
     }
 
+    /// Whether the run applies an object: it is in the manifests of `--manifests` or `--with`.
+    pub(super) fn applies(&self, kind: crate::item::Kind, meta: &crate::objects::Meta) -> bool {
+        self.cluster.applied.contains(&(kind, meta.namespace.to_string(), meta.name.clone()))
+    }
+
     /// The evaluation time.
     pub fn now(&self) -> Timestamp {
         self.cluster.at

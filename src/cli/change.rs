@@ -114,7 +114,10 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     let release = args.manifests.linkerd_version.clone().or(linkerd);
     let kubernetes = args.manifests.kubernetes_version.clone().or(kubernetes);
     let set = given.as_ref().map_or_else(Set::default, |given| {
-        futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()))
+        let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
+        // Manifests are never all objects of a kind, so one broken file does not affect the others.
+        set.take_unreadable(&given.unreadable());
+        set
     });
     let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
     let versions = Versions(kubernetes);
@@ -122,7 +125,7 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     let mut items = items.clone();
     // The linkerd CLI on PATH is not relevant for manifests.
     items.remove(&Item::CliVersion);
-    let collected = read(&source, &items, args, None);
+    let collected = read(&source, &set, (&items, args), None);
     if let (Some(told), Some((held, _))) =
         (&args.manifests.linkerd_version, control_plane(&collected.cluster))
         && Upgrade::target(told.as_str(), knowledge.releases()).unwrap_or_else(|_| told.clone()) != held
@@ -219,7 +222,7 @@ pub(super) fn laid(
     set.set_aside(unknown);
     let at = today.collected.cluster.at;
     let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
-    let mut collected = read(&source, items, args, Some(&today.collected));
+    let mut collected = read(&source, &set, (items, args), Some(&today.collected));
     // Keep the time source of the cluster: the temporary copy records only the time.
     collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
@@ -307,7 +310,12 @@ fn words(paths: &[PathBuf]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn read<S: Source>(source: &S, items: &BTreeSet<Item>, args: &Check, today: Option<&Collected>) -> Collected {
+fn read<S: Source>(
+    source: &S,
+    set: &Set,
+    (items, args): (&BTreeSet<Item>, &Check),
+    today: Option<&Collected>,
+) -> Collected {
     let namespaces = today.map(|today| &today.cluster.namespaces);
     let cli = today.and_then(|today| today.cluster.cli_version.as_ref().ok());
     let options = Options {
@@ -324,6 +332,7 @@ fn read<S: Source>(source: &S, items: &BTreeSet<Item>, args: &Check, today: Opti
         cli_version: cli.cloned(),
         at: args.evidence.at,
         whole: whole_kinds(),
+        applied: set.keys().collect(),
     };
     futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
 }

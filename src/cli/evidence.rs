@@ -150,6 +150,7 @@ pub(super) fn read(
         cli_version,
         at: evidence.at,
         whole: whole_kinds(),
+        applied: BTreeSet::new(),
     };
     let opened = way.opened.take();
     if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live)

@@ -1,9 +1,17 @@
 //! The index of all checks, and the generated sections of pages.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::checks;
+use serde::Deserialize as _;
+
+use crate::checks::{self, Check, Outcome, Settings};
+use crate::collect::{Options, collect_now};
+use crate::item::Kind;
+use crate::knowledge::Knowledge;
 use crate::page::GENERATED;
+use crate::policy;
+use crate::source::change::{Change, Set, Versions};
 
 /// The table of all checks.
 fn table() -> String {
@@ -42,13 +50,16 @@ pub fn parameters() -> String {
     table
 }
 
-/// Table of the checks that can check manifests, by category.
-pub fn manifest_checks() -> String {
+/// Table of the checks that judge manifests without a cluster, by category.
+///
+/// `mesh` is the text of a small healthy mesh.
+pub fn manifest_checks(mesh: &str) -> String {
     let mut table = String::from("| Category | Checks for manifests |\n|---|---|\n");
     let mut categories: Vec<(&str, Vec<&str>)> = Vec::new();
     let built_in = || checks::all().filter(|check| !check.is_brought());
-    let judging: Vec<_> = built_in().filter(|check| check.card().front.judges_manifests()).collect();
-    for check in &judging {
+    let run: Vec<_> = built_in().filter(|check| check.card().front.judges_manifests()).collect();
+    let judging = judging_manifests(&run, mesh);
+    for check in run.iter().filter(|check| judging.contains(check.id)) {
         let category = check.card().front.category.as_str();
         match categories.last_mut() {
             Some((last, ids)) if *last == category => ids.push(check.id),
@@ -60,10 +71,36 @@ pub fn manifest_checks() -> String {
         _ = writeln!(table, "| {category} | {} |", links.join(", "));
     }
     format!(
-        "{} of {} checks. The others need a running cluster.\n\n{table}",
+        "{} of {} checks judge a set of manifests that contains a whole mesh. {} more run, but need every object of \
+         a kind and are reported as *not checked*: use `--with` for them. The others need a running \
+         cluster.\n\n{table}",
         judging.len(),
-        built_in().count()
+        built_in().count(),
+        run.len() - judging.len(),
     )
+}
+
+/// The checks that judge the manifests of a small healthy mesh: they need no list to be complete.
+fn judging_manifests(run: &[&'static Check], mesh: &str) -> BTreeSet<&'static str> {
+    let mut set = Set::default();
+    for document in serde_yaml::Deserializer::from_str(mesh) {
+        let Ok(object) = serde_json::Value::deserialize(document) else { continue };
+        let text = |field: &str| object[field].as_str().unwrap_or_default();
+        if let Some(kind) = Kind::of_manifest(text("apiVersion"), text("kind")) {
+            set.add(Set::one(kind, object));
+        }
+    }
+    let knowledge = Knowledge::embedded();
+    let versions = Versions("1.34.0".parse().ok());
+    let at = "2026-01-15T12:00:00Z".parse().unwrap_or_default();
+    let source = Change::new(&versions, &set, knowledge, at);
+    let options = Options { at: Some(at), applied: set.keys().collect(), ..Options::default() };
+    let collected = collect_now(&source, &policy::items(run), &options, None);
+    let results = checks::evaluate(run, &collected.cluster, knowledge, &Settings::default());
+    let is_judged = |result: &checks::CheckResult| {
+        result.gaps.is_empty() && !matches!(result.outcome, Outcome::Unknown | Outcome::Crashed(_))
+    };
+    results.iter().filter(|result| is_judged(result)).map(|result| result.id).collect()
 }
 
 /// Replaces the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if the markers are missing.

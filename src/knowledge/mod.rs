@@ -1,6 +1,7 @@
 //! Typed loaders of `checks/knowledge/*.yaml`: facts that change with releases. Each file is embedded and parsed on
 //! first use; a directory can override single files. Wrong facts are corrected in the YAML.
 
+mod admission;
 mod annotations;
 mod calls;
 mod channels;
@@ -38,6 +39,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+pub use admission::{AdmissionRule, AdmissionRules, Schema, SchemaType};
 pub use annotations::{Annotations, NotAKey};
 pub use calls::Calls;
 pub use channels::{Channels, Origin};
@@ -82,6 +84,7 @@ use file::{KnowledgeFile, Part};
 /// All knowledge files.
 #[derive(Debug, Default)]
 pub struct Knowledge {
+    admission: Part<AdmissionRules>,
     annotations: Part<Annotations>,
     native_sidecar: Part<NativeSidecar>,
     releases: Part<Releases>,
@@ -126,6 +129,7 @@ impl Knowledge {
         file::refuse_strangers(
             dir,
             &[
+                AdmissionRules::NAME,
                 Annotations::NAME,
                 NativeSidecar::NAME,
                 Releases::NAME,
@@ -152,6 +156,7 @@ impl Knowledge {
             ],
         )?;
         Ok(Knowledge {
+            admission: Part::load(dir)?,
             annotations: Part::load(dir)?,
             native_sidecar: Part::load(dir)?,
             releases: Part::load(dir)?,
@@ -194,6 +199,11 @@ impl Knowledge {
     /// contains.
     pub fn date(&self) -> jiff::civil::Date {
         self.releases().date()
+    }
+
+    /// `admission.yaml`: what schemas and webhooks reject.
+    pub fn admission(&self) -> &AdmissionRules {
+        self.admission.get()
     }
 
     /// `annotations.yaml`: every annotation and label key.

@@ -1,7 +1,7 @@
 //! The collected evidence by [`Item`]: the objects, and the outcome of each request. Checks access it
 //! through [`crate::checks::Context`], which propagates missing evidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -76,6 +76,8 @@ pub struct Cluster {
     pub time_source: TimeSource,
     /// Whether the evidence was just read from a cluster.
     pub live: bool,
+    /// Objects that are applied by the change of this run: kind, namespace, name.
+    pub applied: BTreeSet<(Kind, String, String)>,
 }
 
 impl Cluster {

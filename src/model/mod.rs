@@ -31,5 +31,6 @@ pub mod service_address;
 pub mod skew;
 pub mod skipped;
 pub mod transport;
+pub mod validation;
 
 pub use cluster::{Answer, Cluster};

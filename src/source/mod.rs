@@ -74,12 +74,15 @@ pub struct Uncollected {
     /// Descriptions of manifests that cannot be applied as they are and were not read, such as unrendered templates.
     #[serde(skip)]
     pub set_aside: Vec<String>,
+    /// Files of manifests that could not be read, or not in full, each with position and error.
+    #[serde(skip)]
+    pub unreadable: Vec<String>,
 }
 
 impl Uncollected {
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.held.is_empty() && !self.complete && self.set_aside.is_empty()
+        self.held.is_empty() && !self.complete && self.set_aside.is_empty() && self.unreadable.is_empty()
     }
 }
 

@@ -120,6 +120,11 @@ impl MinorTable {
         self.rows.iter().rev().find(|(first, _)| *first <= edge).map(|(_, minor)| *minor)
     }
 
+    /// The first minor that contains `edge`.
+    pub fn first_with(&self, edge: EdgeTag) -> Option<Minor> {
+        self.rows.iter().find(|(first, _)| *first >= edge).map(|(_, minor)| *minor)
+    }
+
     /// The edge that opened `minor`.
     pub fn opened_by(&self, minor: Minor) -> Option<EdgeTag> {
         self.rows.iter().find(|(_, m)| *m == minor).map(|(edge, _)| *edge)

@@ -117,7 +117,7 @@ fn pages_written_by_hand_show_what_the_doctor_says_today() {
         ("README.md", "example", example("injector-fails-open", Some(13))),
         ("README.md", "exit", docgen::exit_table()),
         ("docs/config.md", "params", docgen::parameters()),
-        ("docs/manifests.md", "checks", docgen::manifest_checks()),
+        ("docs/manifests.md", "checks", docgen::manifest_checks(meshdoctor::demo::base("healthy").unwrap())),
     ] {
         let text = docgen::fill(&read(file), marker, &content);
         let text = text.unwrap_or_else(|| {

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "skipped tests are printed")]
 
 mod absences;
+mod admission;
 mod bad_input;
 mod binary;
 mod book;

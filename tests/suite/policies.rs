@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::skip::{Need, skipped};
 
 /// The recordings, in order.
-fn recordings() -> Vec<PathBuf> {
+pub(crate) fn recordings() -> Vec<PathBuf> {
     let named = std::env::var_os("MESHDOCTOR_POLICY_RECORDINGS").map(PathBuf::from);
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/policy-recordings");
     let folder = named.unwrap_or_else(beside);

@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod apply_refused;
 mod authentication_missing;
 mod backends;
 mod behind;
@@ -44,6 +45,7 @@ pub(super) use survey::{Survey, defined, existing, field, on, read_by, survey, u
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("policy", "apply-refused", apply_refused),
     row!("policy", "authentication-missing", authentication_missing),
     row!("policy", "default-policy-not-applied", default_policy_not_applied),
     row!("policy", "identity-unknown", identity_unknown),

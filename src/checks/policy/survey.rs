@@ -181,7 +181,12 @@ pub(in crate::checks) fn field(kind: Kind, meta: &Meta, path: &str, said: impl I
 
 /// A finding about an object.
 pub(super) fn about(ctx: &Context<'_>, kind: Kind, meta: &Meta, message: impl Into<String>) -> Finding {
-    ctx.finding(Subject::object(kind, &meta.namespace, &meta.name), message)
+    let finding = ctx.finding(Subject::object(kind, &meta.namespace, &meta.name), message);
+    if !ctx.applies(kind, meta) {
+        return finding;
+    }
+    // If the API server rejects the object, nothing else about it comes true.
+    finding.tie(Tie::Fact(format!("applied {} {}/{}", kind.resource(), meta.namespace, meta.name)))
 }
 
 /// A command about one object: `kubectl -n NAMESPACE VERB KIND NAME`.

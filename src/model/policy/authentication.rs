@@ -126,7 +126,7 @@ impl fmt::Display for NetworkMatch {
     }
 }
 
-fn cidr(text: &str) -> Result<IpNet, Broken> {
+pub(super) fn cidr(text: &str) -> Result<IpNet, Broken> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address
         .or_else(|_| text.parse::<IpNet>())

@@ -10,6 +10,7 @@ mod authentication;
 mod by_target;
 mod controller;
 mod default;
+mod faults;
 mod index;
 mod json;
 mod outbound;
@@ -27,6 +28,10 @@ pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, Take
 pub use authentication::{IdentityMatch, NetworkMatch};
 pub use controller::{Controller, NotReadable, Quirks};
 pub use default::DefaultPolicy;
+pub use faults::{
+    RouteAnnotations, annotations_fault, filter_content_fault, filter_type_fault, match_fault,
+    modifier_fault, parse_network, proxy_protocol_fault, redirect_fault, server_port_fault,
+};
 pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::{inbound as to_json, outbound as outbound_to_json};
 pub use outbound::{

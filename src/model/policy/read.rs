@@ -60,7 +60,15 @@ pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
     if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
         return Err(Broken::of("it must have one of podSelector and externalWorkloadSelector"));
     }
-    let protocol = match spec.proxy_protocol.as_deref() {
+    let protocol = protocol(spec.proxy_protocol.as_deref())?;
+    spec.pod_selector.iter().chain(&spec.external_workload_selector).try_for_each(parse::selector)?;
+    let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
+    Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
+}
+
+/// The protocol of a Server; detected by default.
+pub(super) fn protocol(word: Option<&str>) -> Result<Protocol, Broken> {
+    Ok(match word {
         None | Some("unknown") => Protocol::Detect,
         Some("HTTP/1") => Protocol::Http1,
         Some("HTTP/2") => Protocol::Http2,
@@ -68,10 +76,7 @@ pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
         Some("opaque") => Protocol::Opaque,
         Some("TLS") => Protocol::Tls,
         Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
-    };
-    spec.pod_selector.iter().chain(&spec.external_workload_selector).try_for_each(parse::selector)?;
-    let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
-    Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
+    })
 }
 
 pub(super) fn read_server_authorization<'a>(

@@ -141,7 +141,7 @@ fn servers(route: &Route) -> Result<Vec<&str>, String> {
     Ok(servers)
 }
 
-fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
+pub(super) fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
     let there = match filter.kind.as_str() {
         "RequestHeaderModifier" => filter.request_header_modifier.is_some(),
         "ResponseHeaderModifier" => filter.response_header_modifier.is_some(),
@@ -152,7 +152,7 @@ fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
 }
 
 /// The controller cannot read filter types that newer releases of the Gateway API added, such as `CORS`.
-fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
+pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
     let known: &[&str] = match kind {
         RouteKind::Grpc => {
             &["RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "ExtensionRef"]
@@ -234,7 +234,7 @@ pub(super) fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), Stri
     }
 }
 
-fn modified(modifier: &HeaderModifier) -> Result<(), String> {
+pub(super) fn modified(modifier: &HeaderModifier) -> Result<(), String> {
     modifier.remove.iter().try_for_each(|name| header_name(name))?;
     modifier.set.iter().chain(&modifier.add).try_for_each(|header| {
         header_name(&header.name)?;
@@ -250,7 +250,7 @@ fn header_value(name: &str, value: &str) -> Result<(), String> {
     HeaderValue::try_from(value).map(drop).map_err(|_| format!("the value of header {name} is not valid"))
 }
 
-fn redirected(redirect: &Redirect) -> Result<(), String> {
+pub(super) fn redirected(redirect: &Redirect) -> Result<(), String> {
     if let Some(path) = &redirect.path {
         match path.replace_full_path.as_deref().or(path.replace_prefix_match.as_deref()) {
             None => return Err("a redirect changes the path but does not set the new path".to_owned()),

@@ -41,6 +41,8 @@ pub struct Set {
     trouble: BTreeMap<Kind, Vec<Why>>,
     /// Parts of it that were set aside, in words.
     set_aside: Vec<String>,
+    /// Files that could not be read, each with the error.
+    unreadable: Vec<String>,
 }
 
 impl Set {
@@ -92,6 +94,18 @@ impl Set {
         }
     }
 
+    /// Takes out errors that concern no kind in particular: files that could not be read, of whatever kinds.
+    /// Without them, a list holds all readable objects.
+    pub fn take_unreadable(&mut self, messages: &[String]) {
+        let is_other = |why: &Why| match why {
+            Why::Malformed { message } => !messages.contains(message),
+            _ => true,
+        };
+        self.trouble.values_mut().for_each(|reasons| reasons.retain(is_other));
+        self.trouble.retain(|_, reasons| !reasons.is_empty());
+        self.unreadable.extend_from_slice(messages);
+    }
+
     /// Records that something is not part of the set, and why.
     pub fn set_aside(&mut self, said: impl IntoIterator<Item = String>) {
         self.set_aside.extend(said);
@@ -100,6 +114,14 @@ impl Set {
     /// Number of objects of kinds that are read.
     pub fn count(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()
+    }
+
+    /// Every object: kind, namespace (empty for cluster-scoped objects), name.
+    pub fn keys(&self) -> impl Iterator<Item = (Kind, String, String)> {
+        let kinds = self.objects.iter();
+        kinds.flat_map(|(kind, objects)| {
+            objects.keys().map(|(namespace, name)| (*kind, namespace.clone(), name.clone()))
+        })
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&Key, &Value)> {
@@ -298,6 +320,7 @@ impl<S: Source> Source for Change<'_, S> {
     fn uncollected(&self) -> Uncollected {
         let mut uncollected = self.base.uncollected();
         uncollected.set_aside.extend(self.set.set_aside.iter().cloned());
+        uncollected.unreadable.extend(self.set.unreadable.iter().cloned());
         uncollected
     }
 

@@ -24,7 +24,12 @@ impl Dump {
     pub fn uncollected(&self) -> Uncollected {
         let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
         let complete = self.completeness == Completeness::All;
-        Uncollected { held: held.collect(), complete, set_aside: self.set_aside.said() }
+        Uncollected {
+            held: held.collect(),
+            complete,
+            set_aside: self.set_aside.said(),
+            ..Uncollected::default()
+        }
     }
 
     /// The nodes of pods, by pod name; only for unique names.

@@ -64,10 +64,11 @@ impl Loading {
         }
     }
 
-    /// The Linkerd charts that the manifests install.
-    pub(super) fn charts(&self) -> Vec<Installed> {
+    /// The Linkerd charts that the manifests install, and the objects that install other charts with
+    /// annotations of Linkerd in their values.
+    pub(super) fn charts(&self) -> (Vec<Installed>, Vec<String>) {
         if self.texts.is_empty() {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let names: Vec<&str> = Knowledge::embedded().charts().names().collect();
         let read = |(name, path, blob): &(String, String, Blob)| {
@@ -75,7 +76,9 @@ impl Loading {
             Some(Text { name: name.clone(), path: path.clone(), text })
         };
         let texts: Vec<Text> = self.texts.iter().filter_map(read).collect();
-        gitops::found(&texts, &names)
+        let found = gitops::found(&texts, &names);
+        let others = gitops::annotated(&texts, &found);
+        (found, others)
     }
 
     fn keep_text(&mut self, name: &str, path: &str, blob: &Blob) {

@@ -84,7 +84,7 @@ impl Captured {
             loading.builder.next_given();
             loading.path(path, &mut stdin)?;
         }
-        let charts = loading.charts();
+        let (charts, others) = loading.charts();
         let read = loading.builder.recognised();
         let places = loading.builder.places();
         let dump = loading.builder.finish();
@@ -108,7 +108,13 @@ impl Captured {
         warnings.extend(dump.warnings.iter().cloned());
         warnings.extend(dump.trouble());
         // Errors matter even without objects: the affected lists are incomplete.
-        let set_aside = dump.set_aside.said();
+        let mut set_aside = dump.set_aside.said();
+        set_aside.extend((!others.is_empty()).then(|| {
+            format!(
+                "Linkerd annotations in the values of other charts (check the rendered output): {}",
+                others.join(", ")
+            )
+        }));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
         let (bundles, mut ignored) = (loading.bundles, loading.ignored);
@@ -136,6 +142,11 @@ impl Captured {
     /// Parts of manifests that were set aside because they cannot be applied as they are.
     pub fn set_aside(&self) -> &[String] {
         &self.set_aside
+    }
+
+    /// Files that could not be read, or not in full, each with position and error.
+    pub fn unreadable(&self) -> Vec<String> {
+        self.dump.as_ref().map(Dump::trouble).into_iter().flatten().collect()
     }
 
     /// Files without evidence, with the reason.

@@ -19,6 +19,7 @@ use route::{Called, Read, World};
 
 pub use route::{Backend, Destination, OutboundRoute, OutboundRule, go_duration};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
+pub(super) use settings::{accrual, retry, timeouts};
 
 /// The annotation of opaque ports.
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";

@@ -1,0 +1,231 @@
+//! `apply-refused`: the API server rejects an object of Linkerd when it is applied, by the schema of its CRD
+//! or because a webhook of Linkerd denies it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::survey::{about, field, mend_or_delete};
+use crate::checks::written::Reader;
+use crate::checks::{Context, Judgement, Upgrade};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::model::validation::{RejectedBy, Rejection, Validation};
+use crate::objects::{
+    CustomResourceDefinition, Meta, Namespace, ValidatingWebhookConfiguration, Webhook, is_undefined,
+};
+use crate::version::{EdgeTag, LinkerdVersion};
+
+/// The kinds that have a schema or a webhook of Linkerd.
+const KINDS: [Kind; 14] = [
+    Kind::Server,
+    Kind::ServerAuthorization,
+    Kind::AuthorizationPolicy,
+    Kind::MeshTLSAuthentication,
+    Kind::NetworkAuthentication,
+    Kind::HTTPLocalRateLimitPolicy,
+    Kind::EgressNetwork,
+    Kind::LinkerdHTTPRoute,
+    Kind::HTTPRoute,
+    Kind::GRPCRoute,
+    Kind::TLSRoute,
+    Kind::TCPRoute,
+    Kind::ServiceProfile,
+    Kind::ExternalWorkload,
+];
+
+/// Maximum number of reasons of one object.
+const MOST: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let reader = Reader::of(ctx);
+    let known = reader.version().map(|version| {
+        // A minor given with --linkerd-version stands for the release that opened it.
+        Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or_else(|_| version.clone())
+    });
+    let mut webhooks = Webhooks::of(ctx);
+    let validation = Validation::new(known.as_ref(), ctx.knowledge);
+    let mut findings = Vec::new();
+    for kind in KINDS {
+        let objects = existing(ctx, kind);
+        let neighbours = if kind == Kind::Server { by_namespace(objects) } else { BTreeMap::new() };
+        for object in objects {
+            let meta = meta(object);
+            if !ctx.judges(&meta.namespace) {
+                continue;
+            }
+            let is_applied = ctx.applies(kind, &meta);
+            let mut found = schema(&validation, kind, object, is_applied);
+            if webhooks.are_called(kind, &meta.namespace) {
+                let neighbours = neighbours.get(meta.namespace.as_str()).map_or(&[][..], Vec::as_slice);
+                let answer = validation.webhook(kind, object).or_else(|| {
+                    // Of two that are applied together, the first is accepted.
+                    let is_earlier = |other: &&&Value| {
+                        let other = other["metadata"]["name"].as_str().unwrap_or_default();
+                        let other_meta = Meta { name: other.to_owned(), ..meta.clone() };
+                        !is_applied || other < meta.name.as_str() || !ctx.applies(kind, &other_meta)
+                    };
+                    validation.overlap(object, neighbours.iter().filter(is_earlier).copied())
+                });
+                webhooks.is_asked |= answer.is_some();
+                found.extend(answer);
+            }
+            if !found.is_empty() {
+                findings.push(finding(ctx, (kind, &meta, is_applied), &found, known.as_ref()));
+            }
+        }
+    }
+    if webhooks.is_asked {
+        note_unknown_webhooks(ctx);
+    }
+    Ok(findings.into())
+}
+
+/// Notes evidence without which a webhook might not be called.
+fn note_unknown_webhooks(ctx: &Context<'_>) {
+    let unknown =
+        [ctx.every::<Namespace>().err(), ctx.every::<ValidatingWebhookConfiguration>().err()].into_iter();
+    unknown
+        .flatten()
+        .filter(|missing| missing.why != Why::NotInManifests)
+        .for_each(|missing| ctx.gap(missing));
+}
+
+/// The answers of the schema. Those of the Gateway API depend on its own release, so stored objects are not
+/// held against them.
+fn schema(validation: &Validation<'_>, kind: Kind, object: &Value, is_applied: bool) -> Vec<Rejection> {
+    let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
+    if is_foreign && !is_applied { Vec::new() } else { validation.schema(kind, object) }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    (kind, meta, is_applied): (Kind, &Meta, bool),
+    found: &[Rejection],
+    version: Option<&LinkerdVersion>,
+) -> Finding {
+    let who = match found[0].by {
+        RejectedBy::Schema => "the schema of its CRD",
+        RejectedBy::PolicyValidator => "Linkerd's policy validator",
+        RejectedBy::ProfileValidator => "Linkerd's ServiceProfile validator",
+    };
+    let effect = if is_applied { "applying it fails" } else { "its next change fails" };
+    let message = format!("{who} rejects it, so {effect}: {}", found[0].reason);
+    let severity = if is_applied { Severity::Error } else { Severity::Warning };
+    let quoted = found.iter().take(MOST).map(|one| field(kind, meta, &one.path, &*one.reason));
+    let finding = quoted.fold(about(ctx, kind, meta, message).severity(severity), Finding::evidence);
+    let finding = match version {
+        Some(version) => finding.evidence(Evidence::other("Linkerd", version.as_str())),
+        None => finding,
+    };
+    let accepted = found.iter().map(|one| one.accepted_from).collect::<Option<Vec<EdgeTag>>>();
+    let accepted = accepted.and_then(|edges| edges.into_iter().max());
+    finding.remedy(remedy(ctx, (kind, meta, is_applied), accepted))
+}
+
+fn remedy(
+    ctx: &Context<'_>,
+    (kind, meta, is_applied): (Kind, &Meta, bool),
+    accepted: Option<EdgeTag>,
+) -> Remedy {
+    let remedy = if is_applied {
+        Remedy::new().step(StepKind::Note, "Correct the quoted field in the manifest")
+    } else {
+        mend_or_delete(kind, meta, "Correct the quoted field, and apply the object again")
+    };
+    match accepted {
+        Some(edge) => {
+            let minor = ctx.knowledge.minors().first_with(edge);
+            let minor = minor.map_or_else(String::new, |minor| format!(" ({minor})"));
+            remedy.step(
+                StepKind::Note,
+                format!("Or upgrade Linkerd to {edge} or later{minor}, which accepts it"),
+            )
+        }
+        None => remedy,
+    }
+}
+
+/// The complete objects of a kind; none if the API server does not serve it.
+fn existing<'a>(ctx: &Context<'a>, kind: Kind) -> &'a [Value] {
+    ctx.whole(kind).unwrap_or_else(|missing| {
+        let is_undefined = match ctx.every::<CustomResourceDefinition>() {
+            Ok(all) => is_undefined(all, kind),
+            Err(_) => missing.why == Why::NotServed,
+        };
+        if !is_undefined {
+            ctx.gap(missing);
+        }
+        &[]
+    })
+}
+
+fn meta(object: &Value) -> Meta {
+    serde_json::from_value(object["metadata"].clone()).unwrap_or_default()
+}
+
+fn by_namespace(servers: &[Value]) -> BTreeMap<&str, Vec<&Value>> {
+    let mut found: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for server in servers {
+        found.entry(server["metadata"]["namespace"].as_str().unwrap_or_default()).or_default().push(server);
+    }
+    found
+}
+
+/// The validating webhooks of Linkerd, as far as they are known.
+struct Webhooks<'a> {
+    policy: Called<'a>,
+    profile: Called<'a>,
+    namespaces: BTreeMap<&'a str, &'a Meta>,
+    /// Whether a finding depends on one of them.
+    is_asked: bool,
+}
+
+/// Whether a webhook is called.
+enum Called<'a> {
+    /// It is registered.
+    Registered(&'a Webhook),
+    /// It is known not to be registered.
+    Never,
+    /// Its registration is unknown: the chart's.
+    ByChart,
+}
+
+impl<'a> Webhooks<'a> {
+    fn of(ctx: &Context<'a>) -> Webhooks<'a> {
+        let find = |name: &str| {
+            let here = ctx.hints::<ValidatingWebhookConfiguration>().iter();
+            let found = here.flat_map(|one| &one.webhooks).find(|webhook| webhook.name.starts_with(name));
+            match found {
+                Some(webhook) => Called::Registered(webhook),
+                None if ctx.every::<ValidatingWebhookConfiguration>().is_ok() => Called::Never,
+                None => Called::ByChart,
+            }
+        };
+        let namespaces = ctx.hints::<Namespace>().iter();
+        Webhooks {
+            policy: find("linkerd-policy-validator."),
+            profile: find("linkerd-sp-validator."),
+            namespaces: namespaces.map(|one| (one.metadata.name.as_str(), &one.metadata)).collect(),
+            is_asked: false,
+        }
+    }
+
+    /// Whether the webhook of a kind is called in a namespace.
+    fn are_called(&self, kind: Kind, namespace: &str) -> bool {
+        const SWITCH: &str = "config.linkerd.io/admission-webhooks";
+        let of_kind = if kind == Kind::ServiceProfile { &self.profile } else { &self.policy };
+        let labels = self.namespaces.get(namespace).map(|meta| &meta.labels);
+        match of_kind {
+            Called::Never => false,
+            Called::Registered(webhook) => match (&webhook.namespace_selector, labels) {
+                (Some(selector), Some(labels)) => selector.matches(labels),
+                _ => true,
+            },
+            Called::ByChart => {
+                labels.is_none_or(|labels| labels.get(SWITCH).is_none_or(|word| word != "disabled"))
+            }
+        }
+    }
+}

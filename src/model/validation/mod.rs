@@ -1,0 +1,154 @@
+//! Validating admission as the API server performs it for Linkerd's objects: the schema of the CRD, then
+//! Linkerd's webhooks (policy-validator, sp-validator), for a release. Recorded answers of a real webhook and
+//! a real API server are the tests.
+//!
+//! Works on complete objects, which may be redacted: a redacted text is never a reason to reject.
+
+mod networks;
+mod profile;
+mod routes;
+mod schema;
+mod webhook;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::item::Kind;
+use crate::knowledge::{AdmissionRule, AdmissionRules, Knowledge};
+use crate::redact::is_marked;
+use crate::version::{EdgeTag, LinkerdVersion};
+
+/// The component that rejects an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RejectedBy {
+    /// The schema of the CRD, or a missing version of it.
+    Schema,
+    /// The webhook of Linkerd's policy controller.
+    PolicyValidator,
+    /// The webhook for ServiceProfiles.
+    ProfileValidator,
+}
+
+/// The reason why an object is rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// The rejecting component.
+    pub by: RejectedBy,
+    /// The rule of a webhook; `None` for a schema.
+    pub rule: Option<AdmissionRule>,
+    /// The field: `spec.networks[0].cidr`.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// The first edge that accepts it, if a later release does.
+    pub accepted_from: Option<EdgeTag>,
+}
+
+/// Validating admission of a release.
+#[derive(Clone, Copy)]
+pub struct Validation<'k> {
+    version: Option<&'k LinkerdVersion>,
+    knowledge: &'k Knowledge,
+}
+
+impl<'k> Validation<'k> {
+    /// The rules of a release; of the newest known one if it is unknown.
+    pub fn new(version: Option<&'k LinkerdVersion>, knowledge: &'k Knowledge) -> Validation<'k> {
+        Validation { version, knowledge }
+    }
+
+    fn rules(&self) -> &'k AdmissionRules {
+        self.knowledge.admission()
+    }
+
+    fn holds(&self, rule: AdmissionRule) -> bool {
+        self.rules().holds(rule, self.version, self.knowledge)
+    }
+
+    /// The fields that the schema of the object's CRD rejects.
+    pub fn schema(&self, kind: Kind, object: &Value) -> Vec<Rejection> {
+        let version = object["apiVersion"].as_str().unwrap_or_default();
+        let version = version.rsplit_once('/').map_or(kind.info().version, |(_, version)| version);
+        let Some(schema) = self.rules().schema(&kind.resource(), version) else { return Vec::new() };
+        if let Some(since) = schema.not_before(self.version, self.knowledge) {
+            let reason = format!("this release does not serve {kind} {version}");
+            let by = RejectedBy::Schema;
+            let path = "apiVersion".to_owned();
+            return vec![Rejection { by, rule: None, path, reason, accepted_from: Some(since) }];
+        }
+        let found = match object.get("spec").filter(|spec| !spec.is_null()) {
+            Some(spec) => schema::invalid(&schema.spec, spec),
+            None => vec![("spec".to_owned(), "it is required".to_owned())],
+        };
+        let by = RejectedBy::Schema;
+        found
+            .into_iter()
+            .map(|(path, reason)| Rejection { by, rule: None, path, reason, accepted_from: None })
+            .collect()
+    }
+
+    /// The answer of the webhook for the object's kind; `None` if it admits the object or is not called.
+    pub fn webhook(&self, kind: Kind, object: &Value) -> Option<Rejection> {
+        if !self.rules().calls(&kind.resource(), self.version, self.knowledge) {
+            return None;
+        }
+        let by = match kind {
+            Kind::ServiceProfile => RejectedBy::ProfileValidator,
+            _ => RejectedBy::PolicyValidator,
+        };
+        let answer = match kind {
+            Kind::ServiceProfile => profile::validate(object),
+            Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute | Kind::TLSRoute | Kind::TCPRoute => {
+                routes::validate(self, kind, object)
+            }
+            _ => webhook::validate(self, kind, object),
+        };
+        answer.err().filter(|denied| self.holds(denied.rule)).map(|denied| self.rejection(by, denied))
+    }
+
+    /// The answer of the webhook to a Server, as far as it depends on the other Servers of the namespace.
+    pub fn overlap<'o>(
+        &self,
+        server: &Value,
+        others: impl IntoIterator<Item = &'o Value>,
+    ) -> Option<Rejection> {
+        if !self.holds(AdmissionRule::ServerOverlap) {
+            return None;
+        }
+        let denied = webhook::overlap(server, others)?;
+        Some(self.rejection(RejectedBy::PolicyValidator, denied))
+    }
+
+    fn rejection(&self, by: RejectedBy, denied: Denied) -> Rejection {
+        let Denied { rule, path, reason } = denied;
+        Rejection { by, rule: Some(rule), path, reason, accepted_from: self.rules().ended(rule) }
+    }
+}
+
+/// A denial by a webhook.
+struct Denied {
+    rule: AdmissionRule,
+    path: String,
+    reason: String,
+}
+
+impl Denied {
+    fn new(rule: AdmissionRule, path: impl Into<String>, reason: impl Into<String>) -> Denied {
+        Denied { rule, path: path.into(), reason: reason.into() }
+    }
+
+    /// A result of the same rule, at a field.
+    fn at<T>(rule: AdmissionRule, path: &str, result: Result<T, String>) -> Result<T, Denied> {
+        result.map_err(|reason| Denied::new(rule, path, reason))
+    }
+}
+
+/// The slim form of an object; `None` if a field has another type, which its schema rejects.
+fn read<T: DeserializeOwned>(object: &Value) -> Option<T> {
+    serde_json::from_value(object.clone()).ok()
+}
+
+/// A text, unless it is redacted.
+fn known(text: &str) -> Option<&str> {
+    (!is_marked(text)).then_some(text)
+}

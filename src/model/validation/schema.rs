@@ -1,0 +1,136 @@
+//! Structural schemas: types, required fields, permitted values, patterns and limits.
+
+use serde_json::Value;
+
+use super::known;
+use crate::knowledge::{Schema, SchemaType};
+
+/// Maximum number of errors of one object.
+const MOST: usize = 20;
+
+/// The invalid fields of a spec, each with the reason.
+pub(super) fn invalid(schema: &Schema, spec: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    walk(schema, spec, "spec", &mut found);
+    found.truncate(MOST);
+    found
+}
+
+fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, String)>) {
+    if found.len() >= MOST {
+        return;
+    }
+    if let Some(wanted) = schema.of_type.filter(|wanted| !is_of_type(*wanted, value)) {
+        found.push((path.to_owned(), format!("it must be {}, not {}", described(wanted), shown(value))));
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            // A null counts as absent.
+            let is_set = |name: &String| fields.get(name).is_some_and(|field| !field.is_null());
+            for name in schema.required.iter().filter(|name| !is_set(name)) {
+                found.push((format!("{path}.{name}"), "it is required".to_owned()));
+            }
+            let choice = &schema.one_of;
+            if !choice.is_empty() && choice.iter().filter(|name| is_set(name)).count() != 1 {
+                found
+                    .push((path.to_owned(), format!("it must have exactly one of {}", choice.join(" and "))));
+            }
+            for (name, field) in fields.iter().filter(|(_, field)| !field.is_null()) {
+                if let Some(of_field) = schema.fields.get(name) {
+                    walk(of_field, field, &format!("{path}.{name}"), found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(why) = outside(items.len(), schema.count, "item") {
+                found.push((path.to_owned(), why));
+            }
+            if let Some(of_item) = &schema.items {
+                for (at, item) in items.iter().enumerate() {
+                    walk(of_item, item, &format!("{path}[{at}]"), found);
+                }
+            }
+        }
+        Value::String(text) => {
+            found.extend(
+                known(text).and_then(|text| text_fault(schema, text)).map(|why| (path.to_owned(), why)),
+            );
+        }
+        Value::Number(number) => {
+            let (least, most) = schema.range;
+            let number = number.as_i64();
+            let too_small = least.is_some_and(|least| number.is_some_and(|number| number < least));
+            let too_great = most.is_some_and(|most| number.is_none_or(|number| number > most));
+            if too_small || too_great {
+                let bounds = [
+                    least.map(|least| format!("at least {least}")),
+                    most.map(|most| format!("at most {most}")),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                found.push((path.to_owned(), format!("{value} must be {}", bounds.join(" and "))));
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn text_fault(schema: &Schema, text: &str) -> Option<String> {
+    if !schema.texts.is_empty() && !schema.texts.iter().any(|known| known == text) {
+        return Some(format!("{text:?} is not one of {}", schema.texts.join(", ")));
+    }
+    if let Some(why) = outside(text.chars().count(), schema.length, "character") {
+        return Some(why);
+    }
+    let pattern = schema.pattern.as_ref().filter(|pattern| !pattern.is_match(text))?;
+    Some(format!("{text:?} does not match {pattern}"))
+}
+
+/// Why a number of things is outside of its limits.
+fn outside(number: usize, (least, most): (Option<usize>, Option<usize>), what: &str) -> Option<String> {
+    let plural = |limit: usize| if limit == 1 { "" } else { "s" };
+    match (least, most) {
+        (Some(least), _) if number < least => {
+            Some(format!("it must have at least {least} {what}{}", plural(least)))
+        }
+        (_, Some(most)) if number > most => {
+            Some(format!("it must have at most {most} {what}{}", plural(most)))
+        }
+        _ => None,
+    }
+}
+
+fn is_of_type(wanted: SchemaType, value: &Value) -> bool {
+    let is_integer =
+        || value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    match wanted {
+        SchemaType::String => value.is_string(),
+        SchemaType::Integer => is_integer(),
+        SchemaType::Number => value.is_number(),
+        SchemaType::Boolean => value.is_boolean(),
+        SchemaType::Object => value.is_object(),
+        SchemaType::Array => value.is_array(),
+        SchemaType::IntegerOrString => value.is_string() || is_integer(),
+    }
+}
+
+fn described(wanted: SchemaType) -> &'static str {
+    match wanted {
+        SchemaType::String => "a string",
+        SchemaType::Integer => "an integer",
+        SchemaType::Number => "a number",
+        SchemaType::Boolean => "true or false",
+        SchemaType::Object => "an object",
+        SchemaType::Array => "a list",
+        SchemaType::IntegerOrString => "an integer or a string",
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) if known(text).is_none() => "a string".to_owned(),
+        simple => simple.to_string(),
+    }
+}

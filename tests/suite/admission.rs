@@ -1,0 +1,185 @@
+//! The answers of a real validating webhook and a real API server to recorded objects, compared with the model of validating
+//! admission. The recordings are outside of the repository (`MESHDOCTOR_POLICY_RECORDINGS`, by default next to it).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use meshdoctor::item::Kind;
+use meshdoctor::knowledge::{AdmissionRule as Rule, Knowledge};
+use meshdoctor::model::validation::{RejectedBy, Rejection, Validation};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::policies::recordings;
+
+/// Parts of the webhook's messages, and the rule that they belong to.
+const MESSAGES: [(&str, Rule); 22] = [
+    ("only a single", Rule::Authentications),
+    ("may not be set together", Rule::Authentications),
+    ("unsupported authentication kind", Rule::Authentications),
+    ("cannot target another namespace", Rule::TargetNamespace),
+    ("targetRef kind: HTTPRoute.gateway", Rule::TargetHttpRoute),
+    ("targetRef kind: Service.core", Rule::RateLimitTarget),
+    ("without specifying a port", Rule::EgressPort),
+    (" is invalid: ", Rule::Identity),
+    ("is cluster-scoped", Rule::IdentityReference),
+    ("invalid identity target kind", Rule::IdentityReference),
+    ("does not include exception", Rule::Network),
+    ("completely negated", Rule::Network),
+    ("untagged enum Cidr", Rule::Network),
+    ("at least one network", Rule::NetworksEmpty),
+    ("invalid retry condition", Rule::RetryAnnotation),
+    ("paths must be absolute", Rule::RouteMatch),
+    ("regex parse error", Rule::RouteMatch),
+    ("'accessPolicy' field", Rule::ServerAccessPolicy),
+    ("enum Selector", Rule::ServerUnreadable),
+    ("enum Port", Rule::ServerUnreadable),
+    ("must be greater than 0", Rule::RateLimitNumber),
+    ("unauthenticated", Rule::Client),
+];
+
+/// Parts of the API server's messages, and the beginning of the reason that the schema gives.
+const SCHEMA_MESSAGES: [(&str, &str); 5] = [
+    ("must validate one and only one schema", "it must have exactly one of"),
+    ("should match", "does not match"),
+    ("should have at least 1 items", "it must have at least 1 item"),
+    ("Required value", "it is required"),
+    ("Unsupported value", "is not one of"),
+];
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn objects(folder: &Path) -> Vec<Value> {
+    let path = folder.join("objects.yaml");
+    if !path.is_file() {
+        return Vec::new();
+    }
+    let text = read(&path);
+    let each = serde_yaml::Deserializer::from_str(&text);
+    each.map(|one| Value::deserialize(one).unwrap()).filter(|one| !one.is_null()).collect()
+}
+
+/// Kind, namespace and name, as in the recorded answers.
+fn key(object: &Value) -> (String, String, String) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let metadata = if object["metadata"].is_object() { &object["metadata"] } else { object };
+    (text(&object["kind"]), text(&metadata["namespace"]), text(&metadata["name"]))
+}
+
+/// The answers to an object: several objects of a set may have the same name, one after the other.
+fn answers<'a>(list: &'a Value, object: &Value) -> Vec<&'a Value> {
+    let group =
+        |one: &Value| one["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap().to_owned();
+    let is_about = |one: &&Value| {
+        key(one) == key(object) && (one["apiVersion"].is_null() || group(one) == group(object))
+    };
+    list.as_array().into_iter().flatten().filter(is_about).collect()
+}
+
+fn said(rejections: &[Rejection]) -> String {
+    rejections.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn webhook_answers_match_recorded_ones() {
+    let (mut wrong, mut compared, mut denied) = (Vec::new(), 0, 0);
+    for folder in recordings() {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let truth: Value = serde_json::from_str(&read(&folder.join("truth.json"))).unwrap();
+        let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.8.3" }.parse().unwrap();
+        let validation = Validation::new(Some(&version), Knowledge::embedded());
+        let mut seen = BTreeSet::new();
+        for object in objects(&folder) {
+            let at = object["apiVersion"].as_str().unwrap();
+            let Some(kind) = Kind::of_manifest(at, object["kind"].as_str().unwrap()) else { continue };
+            let all = answers(&truth["admission"], &object);
+            // Of several objects with one name, each answer is to the object in the same place.
+            let place = seen.iter().filter(|(other, _)| *other == key(&object)).count();
+            seen.insert((key(&object), place));
+            let Some(recorded) = all.get(place) else { continue };
+            compared += 1;
+            let answer = validation.webhook(kind, &object);
+            let message = recorded["message"].as_str().unwrap_or_default();
+            let fits = match (&answer, recorded["allowed"] == true) {
+                (None, true) => true,
+                (Some(answer), false) => {
+                    denied += 1;
+                    let rules: Vec<Rule> = MESSAGES
+                        .iter()
+                        .filter(|(part, _)| message.contains(part))
+                        .map(|(_, rule)| *rule)
+                        .collect();
+                    answer.by == RejectedBy::PolicyValidator
+                        && answer.rule.is_some_and(|rule| rules.first() == Some(&rule))
+                }
+                _ => false,
+            };
+            if !fits {
+                let ours = said(answer.as_slice());
+                wrong.push(format!("{name} {:?}\n  ours   {ours}\n  theirs {message}", key(&object)));
+            }
+        }
+    }
+    assert!(
+        recordings().is_empty() || (compared > 200 && denied > 20),
+        "{compared} compared, {denied} denied"
+    );
+    assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn schema_answers_match_recorded_ones() {
+    let (mut wrong, mut compared, mut rejected) = (Vec::new(), 0, 0);
+    for folder in recordings() {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let truth: Value = serde_json::from_str(&read(&folder.join("truth.json"))).unwrap();
+        let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.8.3" }.parse().unwrap();
+        let validation = Validation::new(Some(&version), Knowledge::embedded());
+        let all = objects(&folder);
+        for object in &all {
+            let at = object["apiVersion"].as_str().unwrap();
+            let Some(kind) = Kind::of_manifest(at, object["kind"].as_str().unwrap()) else { continue };
+            let found = validation.schema(kind, object);
+            let twins = all.iter().filter(|other| key(other) == key(object)).count();
+            let recorded = answers(&truth["api_rejected"], object);
+            compared += 1;
+            let message = recorded.first().and_then(|one| one["message"].as_str()).unwrap_or_default();
+            let wanted = SCHEMA_MESSAGES.iter().filter(|(part, _)| message.contains(part));
+            let fits = match (found.is_empty(), recorded.is_empty()) {
+                (true, true) => true,
+                // Another object of the name was rejected.
+                (true, false) => twins > recorded.len(),
+                (false, false) => {
+                    rejected += 1;
+                    wanted.into_iter().all(|(_, reason)| {
+                        found
+                            .iter()
+                            .any(|one| one.reason.contains(reason) || reason.starts_with("it is required"))
+                    })
+                }
+                (false, true) => false,
+            };
+            if !fits {
+                wrong.push(format!(
+                    "{name} {:?}\n  ours   {}\n  theirs {message}",
+                    key(object),
+                    said(&found)
+                ));
+            }
+        }
+    }
+    assert!(
+        recordings().is_empty() || (compared > 200 && rejected > 10),
+        "{compared} compared, {rejected} rejected"
+    );
+    assert!(wrong.is_empty(), "{} of {compared} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn resources_of_the_rules_are_known_kinds() {
+    for resource in Knowledge::embedded().admission().resources() {
+        assert!(resource.parse::<Kind>().is_ok_and(|kind| kind.resource() == resource), "{resource}");
+    }
+}
