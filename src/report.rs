@@ -12,7 +12,7 @@ pub use outlook::{Lasting, Outlook};
 pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
 pub(crate) use verdict::counts;
 pub use verdict::{Counts, RunResult};
-use verdict::{none_ran, verdict};
+use verdict::{Evidence, none_ran, verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -298,19 +298,24 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {
         unread: unread(collected, question.knowledge),
-        set_aside: collected.uncollected.set_aside.clone(),
+        set_aside: collected
+            .uncollected
+            .unreadable
+            .iter()
+            .map(|what| unreadable(what))
+            .chain(collected.uncollected.set_aside.iter().cloned())
+            .collect(),
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    // If all manifests were set aside, the result is not a pass.
+    // If no check read any of the manifests, the result is not a pass.
     let none_ran = none_ran
-        || (question.origin.kind == "manifests"
-            && read_nothing
-            && !coverage.set_aside.is_empty()
-            && question.settings.values.is_empty());
+        || (question.origin.kind == "manifests" && read_nothing && question.settings.values.is_empty());
+    let evidence =
+        Evidence { read_nothing, none_ran, unreadable: !collected.uncollected.unreadable.is_empty() };
     let verdict = RunResult {
         inferred: inferred.len(),
-        ..verdict(question.policy, &question.origin, &findings, &results, read_nothing, none_ran)
+        ..verdict(question.policy, &question.origin, &findings, &results, &evidence)
     };
     let mut checks: Vec<Judged> = question
         .checks
@@ -389,6 +394,11 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         redacted: collected.redaction.touched,
         errors: Vec::new(),
     }
+}
+
+/// A file of manifests that could not be read: the rest of them was checked.
+fn unreadable(what: &str) -> String {
+    format!("{what}: repair the file, and check again")
 }
 
 /// Result of a check of the waivers.

@@ -5,10 +5,11 @@ use super::Context;
 use super::injection::unmeshed::injector_webhook;
 use super::makers::Maker;
 use crate::chart::values::Values;
+use crate::fetched::Why;
 use crate::finding::Evidence;
 use crate::item::Scope;
 use crate::missing::Missing;
-use crate::model::injection::{Admission, Decision, Level, effective};
+use crate::model::injection::{Admission, Decision, INJECT, Level, effective};
 use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
 
 /// The rules of admission in this cluster.
@@ -37,7 +38,11 @@ impl<'a> Rules<'a> {
     /// Namespaces or webhook configurations were unavailable.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
         let namespaces = ctx.seen::<Namespace>();
-        let webhook = injector_webhook(ctx)?;
+        let webhook = match injector_webhook(ctx) {
+            // Manifests of applications do not contain the webhook: that of a default install applies.
+            Err(missing) if missing.why == Why::NotInManifests => None,
+            read => read?,
+        };
         let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
         let values = config.and_then(ConfigMap::chart_values);
         let admission = Admission::new(namespaces?, webhook.map(|(_, webhook)| webhook), values.as_ref());
@@ -48,10 +53,16 @@ impl<'a> Rules<'a> {
     pub(super) fn is_meshed(&self, maker: &Maker<'_>) -> bool {
         maker.namespace() != self.home
             && (maker.spec.proxy().is_some()
-                || matches!(
-                    self.admission.decide(maker.namespace(), maker.meta, maker.spec),
-                    Decision::Inject { .. }
-                ))
+                || match self.admission.decide(maker.namespace(), maker.meta, maker.spec) {
+                    Decision::Inject { .. } => true,
+                    Decision::Skip(_) => false,
+                    Decision::Unknown => Self::asked_by_template(maker).is_some(),
+                })
+    }
+
+    /// The request of the pod template itself, which applies in every namespace that does not prevent it.
+    pub(super) fn asked_by_template<'m>(maker: &'m Maker<'_>) -> Option<&'m str> {
+        maker.meta.annotation(INJECT).filter(|value| matches!(*value, "enabled" | "ingress"))
     }
 
     /// The setting of a pod's proxy: from its annotation, from that of its namespace, or from the values of

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use super::args::{Reports, Verbosity};
-use super::{change, chart, config, files, output};
+use super::{change, chart, config, files, manifest_steps, output};
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
 use crate::knowledge::Knowledge;
 use crate::policy::Policy;
-use crate::report::{self, Question, Report, Run};
+use crate::report::{self, Question, RepairPlan, Report, Run};
 use crate::source::Origin;
 use crate::source::dump::Places;
 
@@ -58,6 +58,10 @@ pub(super) fn judge(examination: &Examination<'_>) -> Report {
         change::place(&mut report.findings, places);
     }
     chart::place(&mut report.findings, &examination.settings.values);
+    if examination.places.is_some() {
+        manifest_steps::rewrite(&mut report.findings, report.origin.kind == "manifests");
+        report.repair = RepairPlan::from_findings(&report.findings);
+    }
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();

@@ -25,6 +25,7 @@ mod injection;
 mod interrupt;
 mod list;
 mod live;
+mod manifest_steps;
 mod moment;
 mod named;
 mod namespaces;

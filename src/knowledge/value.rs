@@ -71,6 +71,12 @@ pub enum ValueType {
         #[serde(default)]
         exclusive: bool,
     },
+    /// The name of an image, without a tag.
+    ImageName {},
+    /// The tag of an image, perhaps with a digest.
+    ImageTag {},
+    /// Directives of a log filter, separated by commas: levels, targets, and targets with levels.
+    LogFilter {},
     /// HTTP statuses to retry: `5xx`, `gateway-error`, a status or a range, separated by commas without blanks.
     RetryHttp {},
 }
@@ -122,9 +128,20 @@ impl ValueType {
             ValueType::Float { min, max, exclusive } => value
                 .parse::<f64>()
                 .is_ok_and(|n| if *exclusive { n > *min && n < *max } else { n >= *min && n <= *max }),
+            ValueType::ImageName {} => value.is_empty() || image_name(value),
+            ValueType::ImageTag {} => value.is_empty() || image_tag(value),
+            ValueType::LogFilter {} => directives(value).into_iter().all(directive),
             ValueType::RetryHttp {} => value.split(',').all(retry_http),
         };
         if ok { Ok(()) } else { Err(self.accepted()) }
+    }
+
+    /// Whether valid values are free text, parts of which the sanitizer may replace.
+    pub fn is_free(&self) -> bool {
+        matches!(
+            self,
+            ValueType::Text {} | ValueType::ImageName {} | ValueType::ImageTag {} | ValueType::LogFilter {}
+        )
     }
 
     /// Accepted values, in words.
@@ -174,6 +191,14 @@ impl ValueType {
                 format!("expected a number between {min} and {max}, exclusive")
             }
             ValueType::Float { min, max, exclusive: false } => format!("expected a number from {min} to {max}"),
+            ValueType::ImageName {} => {
+                "expected the name of an image without a tag, such as cr.l5d.io/linkerd/proxy".to_owned()
+            }
+            ValueType::ImageTag {} => "expected the tag of an image, such as edge-25.10.7".to_owned(),
+            ValueType::LogFilter {} => {
+                "expected levels (off, error, warn, info, debug, trace) and targets with levels, such as warn,linkerd=debug"
+                    .to_owned()
+            }
             ValueType::RetryHttp {} => {
                 "expected a list without blanks of 5xx, gateway-error, statuses and ranges, such as 5xx or 429,500-599"
                     .to_owned()
@@ -303,6 +328,63 @@ fn env_list(text: &str) -> bool {
         let value = item.get("value").is_none_or(serde_json::Value::is_string);
         name.is_some_and(|name| !name.is_empty()) && value
     })
+}
+
+/// `[HOST[:PORT]/]PATH`, in lower case.
+fn image_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_part = |part: &str| {
+        part.starts_with(is_plain)
+            && part.ends_with(is_plain)
+            && part.chars().all(|c| is_plain(c) || matches!(c, '.' | '_' | '-'))
+    };
+    let is_host = |host: &str| {
+        let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+        !name.is_empty() && name.chars().all(is_name) && port.parse::<u16>().is_ok()
+    };
+    match text.split_once('/') {
+        Some((host, path)) => is_host(host) && path.split('/').all(is_part),
+        None => is_part(text),
+    }
+}
+
+fn image_tag(text: &str) -> bool {
+    let (tag, digest) = text.split_once('@').map_or((text, None), |(tag, digest)| (tag, Some(digest)));
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_digest = |digest: &str| {
+        digest
+            .strip_prefix("sha256:")
+            .is_some_and(|hex| hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    tag.len() <= 128
+        && tag.starts_with(is_word)
+        && tag.chars().all(|c| is_word(c) || matches!(c, '.' | '-'))
+        && digest.is_none_or(is_digest)
+}
+
+/// The directives of a log filter; commas within brackets do not separate them.
+fn directives(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let separates = |c: char| {
+        depth += i32::from(matches!(c, '[' | '{')) - i32::from(matches!(c, ']' | '}'));
+        c == ',' && depth <= 0
+    };
+    text.split(separates).collect()
+}
+
+/// Whether a directive of a log filter has a valid level. A word without one is a level or a target.
+fn directive(text: &str) -> bool {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let after_span = text.rsplit_once(']').map_or(text, |(_, rest)| rest);
+    match after_span.trim().rsplit_once('=') {
+        Some((_, level)) => {
+            level.is_empty()
+                || LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level))
+                || matches!(level, "0" | "1" | "2" | "3" | "4" | "5")
+        }
+        None => true,
+    }
 }
 
 fn retry_http(text: &str) -> bool {

@@ -32,6 +32,10 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));
     let whole = coverage::deciding(report).is_empty() && report.errors.is_empty() && !crashed;
     let in_full = whole && !matches!(report.verdict.status, exit::COULD_NOT_RUN | exit::NOT_CHECKED);
+    if report.origin.kind == "manifests" && report.coverage.objects == 0 && report.verdict.passed == 0 {
+        let words = "the manifests contain no object that a check reads";
+        return said("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
+    }
     if !in_full {
         let unable = coverage::unable(report);
         let of = count(report.checks.len(), "check", "checks");

@@ -82,22 +82,32 @@ pub(crate) fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
 }
 
+/// The evidence of a run, as far as it decides the verdict.
+pub(super) struct Evidence {
+    /// Neither objects nor node files were read.
+    pub(super) read_nothing: bool,
+    /// None of the checks ran although their evidence was requested.
+    pub(super) none_ran: bool,
+    /// A file of manifests could not be read.
+    pub(super) unreadable: bool,
+}
+
 /// The verdict on all findings, before inferred ones are excluded.
 pub(super) fn verdict(
     policy: &Policy,
     origin: &Origin,
     findings: &[Finding],
     results: &[CheckResult],
-    read_nothing: bool,
-    none_ran: bool,
+    evidence: &Evidence,
 ) -> RunResult {
+    let Evidence { read_nothing, none_ran, unreadable } = *evidence;
     let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
     let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
     let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
     let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
     let status = exit::status(exit::Facts {
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
-        not_checked: asked_for || crashed > 0,
+        not_checked: asked_for || unreadable || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
         // A run without evidence does not succeed, whatever evidence was requested; --on-not-checked=pass
         // does not cover that. Manifests may contain only parts that no check covers.

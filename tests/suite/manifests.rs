@@ -53,9 +53,9 @@ fn unreadable_server_is_found_with_its_line() {
     for more in [&["--linkerd-version", "2.19"][..], &["--bundle", base], &[]] {
         let ran = check(own.path(), more);
         let report = ran.document();
-        assert_eq!(found(&report), ["policy-unreadable server.yaml:4"], "{more:?}: {}", ran.err);
-        // Without a release the newest one counts, which passes over this Server alone.
-        assert_eq!(ran.status, i32::from(!more.is_empty()), "{more:?}");
+        let wanted = ["apply-refused server.yaml:4", "policy-unreadable server.yaml:4"];
+        assert_eq!(found(&report), wanted, "{more:?}: {}", ran.err);
+        assert_eq!(ran.status, 1, "{more:?}");
     }
     write(own.path(), "server.yaml", SERVER.replace("70000", "8080"));
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
@@ -64,6 +64,140 @@ fn unreadable_server_is_found_with_its_line() {
     let passed = report["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] == "pass");
     let passed: Vec<&str> = passed.map(|check| check["id"].as_str().unwrap()).collect();
     assert!(passed.contains(&"policy-unreadable") && passed.contains(&"policy-ignored"), "{passed:?}");
+}
+
+#[test]
+fn rejected_server_on_top_of_a_cluster_fails_the_run() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "server.yaml", SERVER);
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let with = own.path().to_str().unwrap();
+    let ran = ran(meshdoctor(&["check", "--no-config", "--with", with, "--bundle", base, "-o", "json"]));
+    let report = ran.document();
+    assert!(found(&report).contains(&"apply-refused server.yaml:4".to_owned()), "{:?}", found(&report));
+    assert_eq!(ran.status, 1, "{}", ran.err);
+}
+
+const APPLICATION: &str = "apiVersion: v1
+kind: Namespace
+metadata: {name: shop, annotations: {linkerd.io/inject: enabled}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      securityContext: {runAsUser: 2102}
+      containers: [{name: web, image: web:1}]
+";
+
+#[test]
+fn templates_of_applications_are_judged_without_the_injector() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "web.yaml", APPLICATION);
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    assert_eq!((ran.status, found(&ran.document())), (1, vec!["app-runs-as-proxy web.yaml:13".to_owned()]));
+    write(own.path(), "web.yaml", APPLICATION.replace("2102", "1000"));
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    assert_eq!((ran.status, found(&ran.document())), (0, vec![]));
+}
+
+#[test]
+fn broken_file_does_not_affect_the_others() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "web.yaml", APPLICATION.replace("2102", "1000"));
+    write(
+        own.path(),
+        "broken.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n   namespace: b\n",
+    );
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    let report = ran.document();
+    assert_eq!((ran.status, found(&report)), (4, vec![]), "{}", ran.err);
+    let set_aside = report["coverage"]["setAside"].as_array().unwrap();
+    assert!(set_aside.iter().any(|one| one.as_str().unwrap().contains("broken.yaml:5")), "{set_aside:?}");
+    let checks = report["checks"].as_array().unwrap();
+    assert!(checks.iter().filter(|check| check["outcome"] == "pass").count() > 10, "{checks:?}");
+    write(own.path(), "web.yaml", APPLICATION);
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    assert_eq!((ran.status, found(&ran.document())), (1, vec!["app-runs-as-proxy web.yaml:13".to_owned()]));
+}
+
+#[test]
+fn set_without_anything_to_check_is_never_fine() {
+    let own = tempfile::tempdir().unwrap();
+    write(own.path(), "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n");
+    let ran = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
+    assert_eq!(ran.status, 4, "{}", ran.err);
+    assert!(ran.out.contains("NOTHING CHECKED") && !ran.out.contains("NO ERRORS"), "{}", ran.out);
+}
+
+#[test]
+fn steps_for_manifests_name_files_instead_of_commands() {
+    let own = tempfile::tempdir().unwrap();
+    write(
+        own.path(),
+        "web.yaml",
+        APPLICATION.replace("inject: enabled", "inject: enable").replace("2102", "1"),
+    );
+    let ran = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    assert!(ran.out.contains("web.yaml:3: Set linkerd.io/inject"), "{}", ran.out);
+    assert!(!ran.out.contains("kubectl"), "{}", ran.out);
+}
+
+const POLICY: &str = "apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: api, namespace: shop}
+spec: {podSelector: {matchLabels: {app: api}}, port: 8080}
+---
+apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {name: api, namespace: shop}
+spec:
+  targetRef: {group: policy.linkerd.io, kind: Server, name: TARGET}
+  requiredAuthenticationRefs: [{kind: ServiceAccount, name: web}]
+";
+
+#[test]
+fn missing_target_among_others_of_the_namespace_is_found() {
+    let own = tempfile::tempdir().unwrap();
+    let found_for = |text: &str| {
+        write(own.path(), "policy.yaml", text);
+        found(&check(own.path(), &["--linkerd-version", "2.19"]).document())
+    };
+    assert_eq!(found_for(&POLICY.replace("TARGET", "apii")), ["policy-target-missing policy.yaml:10"]);
+    assert_eq!(found_for(&POLICY.replace("TARGET", "api")), Vec::<String>::new());
+    // Without any Server of the namespace, the target may exist elsewhere.
+    let alone = POLICY.split_once("---\n").unwrap().1.replace("TARGET", "api");
+    assert_eq!(found_for(&alone), Vec::<String>::new());
+}
+
+#[test]
+fn linkerd_annotations_in_values_of_other_charts_are_named() {
+    let own = tempfile::tempdir().unwrap();
+    let text = "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: redis, namespace: argocd}
+spec:
+  source:
+    repoURL: https://charts.example.com
+    chart: redis
+    helm:
+      values: |
+        podAnnotations: {linkerd.io/injected: enabled}
+";
+    write(own.path(), "redis.yaml", text);
+    let ran = check(own.path(), &[]);
+    let set_aside = ran.document()["coverage"]["setAside"].to_string();
+    assert!(
+        set_aside.contains("Application argocd/redis") && set_aside.contains("redis.yaml:10"),
+        "{set_aside}"
+    );
+    assert_eq!(ran.status, 4);
 }
 
 #[test]
@@ -82,7 +216,8 @@ fn annotation_on_a_workload_is_found_without_its_namespace() {
         let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}\n";
         write(own.path(), "namespace.yaml", namespace);
         let ran = check(own.path(), &["--linkerd-version", "2.19"]);
-        assert_eq!(found(&ran.document()), Vec::<String>::new(), "{kind}: {}", ran.err);
+        let ends = if kind.ends_with("Job") { vec!["job-proxy-not-ended web.yaml:1"] } else { Vec::new() };
+        assert_eq!(found(&ran.document()), ends, "{kind}: {}", ran.err);
     }
 }
 

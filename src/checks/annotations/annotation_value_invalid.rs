@@ -13,8 +13,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
         let key = found.key;
         let fails = fails(survey, *consequence);
-        // An error is what keeps the next pod from starting.
-        let severity = if fails && found.injected { Severity::Error } else { Severity::Warning };
+        // Errors keep the next pod from starting, or leave it outside the mesh against its author's intent.
+        let is_error = fails && found.injected || leaves_out(ctx, survey, found, row, *consequence);
+        let severity = if is_error { Severity::Error } else { Severity::Warning };
         let once = if fails && !found.injected { " once they request a proxy" } else { "" };
         let message = format!("{key} has an invalid value, so {consequence}{once}: {accepted}");
         let remedy = remedy(ctx, survey, found, row, accepted);
@@ -22,6 +23,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(finding.severity(severity))
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether a value prevents injection that its author wanted: anything but an attempt to disable it.
+fn leaves_out(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    found: &Found<'_>,
+    row: &Key,
+    consequence: OnInvalid,
+) -> bool {
+    let meant = || guess(row, found.value, survey.reader.version(), ctx.knowledge.minors());
+    consequence == OnInvalid::SkipsInjection && meant().is_none_or(|value| value != "disabled")
 }
 
 /// Whether such a value keeps pods with a proxy from starting.

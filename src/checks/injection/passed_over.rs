@@ -54,9 +54,16 @@ pub(super) fn passed_over<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Ve
         .filter(|maker| ctx.judges(maker.namespace()) && !own(maker) && maker.spec.proxy().is_none());
     Ok(judged
         .filter_map(|maker| {
-            let (level, value) = rules.admission.asks(maker.namespace(), maker.meta)?;
             match rules.admission.decide(maker.namespace(), maker.meta, maker.spec) {
-                Decision::Skip(skip) => Some(PassedOver { maker, level, value, skip }),
+                Decision::Skip(skip) => {
+                    let (level, value) = rules.admission.asks(maker.namespace(), maker.meta)?;
+                    Some(PassedOver { maker, level, value, skip })
+                }
+                // No namespace puts a proxy into a pod on the node's network.
+                Decision::Unknown if maker.spec.host_network => {
+                    let value = Rules::asked_by_template(maker)?;
+                    Some(PassedOver { maker, level: Level::Pod, value, skip: Skip::HostNetwork })
+                }
                 Decision::Inject { .. } | Decision::Unknown => None,
             }
         })

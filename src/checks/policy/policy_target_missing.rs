@@ -2,16 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::survey::{Survey, about, about_server, field, on, survey};
-use crate::checks::{Context, Judgement};
+use super::survey::{Survey, about, about_server, each, field, on, survey};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = survey(ctx)?;
-    let targets = Targets::new(survey);
+    let (survey, is_partial) = match survey(ctx) {
+        // Of manifests, only namespaces whose targets are in the set as well can be judged.
+        Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => (each(ctx)?, true),
+        survey => (survey?, false),
+    };
+    let targets = Targets::new(survey, is_partial);
     let policies =
         survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, &targets, policy));
     let older = survey.objects.server_authorizations.iter();
@@ -24,12 +29,14 @@ struct Targets<'a> {
     servers: HashSet<(&'a str, &'a str)>,
     /// By kind and namespace, with names in lower case.
     routes: HashSet<(Kind, &'a str, String)>,
+    /// Whether more may exist.
+    is_partial: bool,
     /// Places of the ServerAuthorizations whose selector matches a Server of their namespace.
     by_label: HashSet<usize>,
 }
 
 impl<'a> Targets<'a> {
-    fn new(survey: &Survey<'a>) -> Targets<'a> {
+    fn new(survey: &Survey<'a>, is_partial: bool) -> Targets<'a> {
         let objects = survey.objects;
         let routes = [
             (Kind::LinkerdHTTPRoute, objects.linkerd_http_routes),
@@ -57,7 +64,17 @@ impl<'a> Targets<'a> {
             servers: objects.servers.iter().map(|server| server.metadata.key()).collect(),
             routes: routes.collect(),
             by_label: matched.collect(),
+            is_partial,
         }
+    }
+
+    /// Whether the absence of a target says something: all are known, or others of its kind and namespace are.
+    fn are_known(&self, kind: Kind, namespace: &str) -> bool {
+        !self.is_partial
+            || match kind {
+                Kind::Server => self.servers.iter().any(|(home, _)| *home == namespace),
+                _ => self.routes.iter().any(|(of, home, _)| *of == kind && *home == namespace),
+            }
     }
 
     fn has_route(&self, kind: Kind, namespace: &str, name: &str) -> bool {
@@ -104,7 +121,8 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
         return None;
     };
     let said = format!("{} {}", kind, target.name);
-    (!there).then(|| finding(ctx, Kind::AuthorizationPolicy, meta, kind, "spec.targetRef", &said))
+    (!there && targets.are_known(kind, &meta.namespace))
+        .then(|| finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", &said))
 }
 
 fn of_older(
@@ -116,27 +134,38 @@ fn of_older(
     let meta = &object.metadata;
     let choice = &object.spec.server;
     let kind = Kind::ServerAuthorization;
+    if !targets.are_known(Kind::Server, &meta.namespace) {
+        return None;
+    }
     match (&choice.name, &choice.selector) {
         (Some(name), _) => (!targets.servers.contains(&(meta.namespace.as_str(), name.as_str())))
-            .then(|| finding(ctx, kind, meta, Kind::Server, "spec.server.name", name)),
+            .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.name", name)),
         (None, Some(_)) => {
             let said = "no Server of the namespace has these labels";
             (!targets.by_label.contains(&place))
-                .then(|| finding(ctx, kind, meta, Kind::Server, "spec.server.selector", said))
+                .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.selector", said))
         }
         (None, None) => None,
     }
 }
 
-fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, of: Kind, path: &str, said: &str) -> Finding {
-    let finding = about(
-        ctx,
-        kind,
-        meta,
-        format!("no such {of} exists in namespace {}, so it authorizes no client", meta.namespace),
-    )
-    .evidence(field(kind, meta, path, said))
-    .remedy(
+fn finding(
+    ctx: &Context<'_>,
+    targets: &Targets<'_>,
+    (kind, meta): (Kind, &Meta),
+    of: Kind,
+    path: &str,
+    said: &str,
+) -> Finding {
+    let namespace = &meta.namespace;
+    let message = match targets.is_partial {
+        true => format!(
+            "the manifests contain other {of} objects of namespace {namespace}, but not this target. Without \
+             it, the policy authorizes no client"
+        ),
+        false => format!("no such {of} exists in namespace {namespace}, so it authorizes no client"),
+    };
+    let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(
         Remedy::new()
             .run(
                 StepKind::Command,
@@ -149,6 +178,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, of: Kind, path: &str, sai
                 on("edit", kind, meta),
             ),
     );
+    let finding = if targets.is_partial { finding.likely() } else { finding };
     if of == Kind::Server {
         finding.tie(about_server(&meta.namespace, said.trim_start_matches("Server ")))
     } else {

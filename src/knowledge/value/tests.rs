@@ -61,6 +61,21 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["cancelled, internal", ""],
         ),
         (ValueType::SecondsOrGoDuration {}, vec!["3", "3s"], vec!["3 s", "", "+3"]),
+        (
+            ValueType::ImageName {},
+            vec!["cr.l5d.io/linkerd/proxy", "localhost:5000/proxy", "proxy", ""],
+            vec!["cr.l5d.io/linkerd/proxy:edge-25.10.7", "Proxy", "a//b", "a b"],
+        ),
+        (
+            ValueType::ImageTag {},
+            vec!["edge-25.10.7", "v1.2_3", ""],
+            vec!["proxy:2.20", "-1", "a b", "1@sha256:12"],
+        ),
+        (
+            ValueType::LogFilter {},
+            vec!["warn,linkerd=debug", "info", "linkerd[{name=x,y=z}]=TRACE", "linkerd", "linkerd="],
+            vec!["linkerd=debgu", "warn,linkerd=9", "a=b=c"],
+        ),
     ]
 }
 

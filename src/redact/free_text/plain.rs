@@ -76,7 +76,7 @@ pub(in crate::redact) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow
         _ => is_told(known, token),
     };
     match value {
-        ValueType::Text {} => plain(content),
+        kind if kind.is_free() => plain(content),
         ValueType::EnvList {} => variables(content),
         _ if value.check(content).is_ok() => Cow::Borrowed(content),
         _ => judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=/:-".contains(c), near),

@@ -1,0 +1,56 @@
+//! Remedies of findings about manifests that are not applied: edits of files instead of commands on a cluster.
+
+use crate::command::Command;
+use crate::finding::{Finding, Remedy, Step, StepKind, When, Written};
+
+/// Maximum number of places in a step.
+const MOST: usize = 3;
+/// The parts of steps about applied objects that the edit of the manifest replaces.
+const ALSO: [&str; 3] =
+    [", also in its source manifest", ", also from its source manifest", ", also in the source manifest"];
+
+/// Rewrites the remedies of findings with a position in the manifests. `alone`: there is no cluster; otherwise
+/// only findings that the change introduces are about files.
+pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
+    for finding in findings.iter_mut().filter(|finding| !finding.written.is_empty()) {
+        if alone || finding.when == When::AfterChange {
+            let places = places(&finding.written);
+            let steps = std::mem::take(&mut finding.remedy.steps);
+            finding.remedy = in_files(steps, &places, finding.remedy.verify.take());
+        }
+    }
+}
+
+/// `a.yaml:3, b.yaml:7 and 2 more places`.
+fn places(written: &[Written]) -> String {
+    let named: Vec<String> =
+        written.iter().take(MOST).map(|one| format!("{}:{}", one.file, one.line)).collect();
+    match written.len().saturating_sub(MOST) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more places", named.join(", ")),
+    }
+}
+
+fn in_files(steps: Vec<Step>, places: &str, verify: Option<Command>) -> Remedy {
+    let mut kept: Vec<Step> = steps.into_iter().filter_map(as_edit).collect();
+    match kept.first_mut() {
+        Some(first) => first.text = format!("In {places}: {}", first.text),
+        None => kept = Remedy::new().step(StepKind::Note, format!("Edit {places}")).steps,
+    }
+    Remedy { steps: kept, verify }
+}
+
+/// The step without a command on the cluster; `None` if only a running cluster needs it.
+fn as_edit(step: Step) -> Option<Step> {
+    let lines = step.command.as_ref().map(Command::rendered).unwrap_or_default();
+    let is_kubectl = lines.iter().any(|line| line.trim_start().starts_with("kubectl"));
+    if !is_kubectl {
+        return Some(step);
+    }
+    const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
+    if OF_CLUSTERS.iter().any(|words| lines.iter().any(|line| line.contains(words))) {
+        return None;
+    }
+    let text = ALSO.iter().fold(step.text, |text, also| text.replace(also, ""));
+    Some(Step { text, command: None, ..step })
+}
