@@ -60,11 +60,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if webhooks.are_called(kind, &meta.namespace) {
                 let neighbours = neighbours.get(meta.namespace.as_str()).map_or(&[][..], Vec::as_slice);
                 let answer = validation.webhook(kind, object).or_else(|| {
-                    // Of two that are applied together, the first is accepted.
+                    // Of two that are applied together, the first is accepted. A stored one has no conflict with
+                    // one that is only applied, which is rejected.
                     let is_earlier = |other: &&&Value| {
                         let other = other["metadata"]["name"].as_str().unwrap_or_default();
                         let other_meta = Meta { name: other.to_owned(), ..meta.clone() };
-                        !is_applied || other < meta.name.as_str() || !ctx.applies(kind, &other_meta)
+                        !ctx.applies(kind, &other_meta) || (is_applied && other < meta.name.as_str())
                     };
                     validation.overlap(object, neighbours.iter().filter(is_earlier).copied())
                 });
