@@ -16,6 +16,7 @@ mod asked;
 pub mod diagnostic;
 mod given;
 mod probe;
+pub mod proxy_metrics;
 mod served;
 mod version;
 

@@ -42,6 +42,7 @@ pub mod objects;
 pub mod page;
 pub mod policy;
 pub mod protobuf;
+pub mod proxy_sample;
 pub mod published;
 pub mod redact;
 pub mod render;

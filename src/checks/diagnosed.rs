@@ -1,69 +1,235 @@
-//! The proxies whose metrics were given as `linkerd diagnostics proxy-metrics` prints them: whose they are, and which are missing.
+//! The proxies and control-plane containers whose metrics were read or given: the pods that they belong to,
+//! and the ones that are missing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Context;
 use crate::checks::words::some;
 use crate::fetched::Why;
+use crate::finding::{Evidence, Subject};
 use crate::item::Item;
-use crate::item::diagnostic::{Answer, ProxyMetrics};
+use crate::item::diagnostic::{Answer, MetricsSample};
+use crate::item::proxy_metrics::{ProxyMetrics, Series};
+use crate::knowledge::MetricMeaning;
 use crate::missing::Missing;
+use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// How many pods a gap names.
 const NAMED: usize = 3;
 
-/// What was given of one sort, `part` in words.
+/// The output of one command, `part` in words.
 ///
 /// # Errors
-/// There is nothing of it.
+/// There is no output of it.
 pub(super) fn answers<'a, T>(
     ctx: &Context<'a>,
     of: fn(&'a Answer) -> Option<&'a T>,
     part: &str,
 ) -> Result<Vec<&'a T>, Missing> {
     let given: Vec<&T> = ctx.diagnostics()?.iter().filter_map(|one| of(&one.said)).collect();
-    if given.is_empty() { Err(ctx.lacking(Item::Diagnostics, Why::NotOffered, part)) } else { Ok(given) }
+    if given.is_empty() { Err(lacking(ctx, part)) } else { Ok(given) }
 }
 
-/// The pods with a proxy whose metrics were given. Those whose metrics were not are noted.
+/// The pods with a proxy whose metrics are available. The others are noted as a gap.
 ///
 /// # Errors
-/// No pods are there, or metrics of none of them.
+/// There are no pods, or metrics of none of them.
 pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
+    of_pods(ctx, Answer::of_proxy, |pod| pod.spec.proxy().is_some().then_some(PROXY_CONTAINER), "proxies")
+}
+
+/// The pods with a control-plane container whose metrics are available. The others are noted as a gap.
+///
+/// # Errors
+/// There are no pods, or metrics of none of them.
+pub(super) fn controllers<'a>(
+    ctx: &Context<'a>,
+    container: &'static str,
+) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let has = |pod: &Pod| pod.metadata.namespace == home && pod.spec.container(container).is_some();
+    of_pods(ctx, Answer::of_controller, |pod| has(pod).then_some(container), container)
+}
+
+/// Those that were read twice, so that growth is known. The others are noted as a gap, and so are series
+/// beyond the limit.
+///
+/// # Errors
+/// None was read twice.
+pub(super) fn grown<'a>(
+    ctx: &Context<'a>,
+    all: Vec<(&'a Pod, &'a ProxyMetrics)>,
+    meanings: &[MetricMeaning],
+) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
+    let truncated: Vec<String> = all
+        .iter()
+        .filter(|(_, metrics)| meanings.iter().any(|meaning| metrics.truncated.contains(meaning)))
+        .map(|(pod, _)| name_of(pod))
+        .collect();
+    if !truncated.is_empty() {
+        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
+    }
+    let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
+    if !once.is_empty() {
+        let names = once.iter().map(|(pod, _)| name_of(pod));
+        let missing = lacking(ctx, format!("a second read of the metrics of {}", some(names, NAMED)));
+        if twice.is_empty() {
+            return Err(missing);
+        }
+        ctx.gap(missing);
+    }
+    Ok(twice)
+}
+
+/// Those that export a family. The others, of older releases, are noted as a gap.
+pub(super) fn exporting<'a>(
+    ctx: &Context<'a>,
+    all: Vec<(&'a Pod, &'a ProxyMetrics)>,
+    meaning: MetricMeaning,
+    part: &str,
+) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
+    let (have, lack): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, metrics)| metrics.exported.contains(&meaning));
+    if !lack.is_empty() {
+        let names = lack.iter().map(|(pod, _)| name_of(pod));
+        ctx.gap(lacking(ctx, format!("{part} of {}", some(names, NAMED))));
+    }
+    have
+}
+
+/// The period between two reads as text.
+pub(super) fn within(metrics: &ProxyMetrics) -> String {
+    format!("within {} seconds", metrics.period.unwrap_or_default())
+}
+
+/// `NAMESPACE/NAME`.
+pub(super) fn name_of(pod: &Pod) -> String {
+    format!("{}/{}", pod.metadata.namespace, pod.metadata.name)
+}
+
+/// A gap of metrics.
+pub(super) fn lacking(ctx: &Context<'_>, part: impl Into<String>) -> Missing {
+    ctx.lacking(Item::Diagnostics, Why::NotOffered, part)
+}
+
+fn of_pods<'a>(
+    ctx: &Context<'a>,
+    of: fn(&'a Answer) -> Option<&'a ProxyMetrics>,
+    container: impl Fn(&Pod) -> Option<&'static str>,
+    what: &str,
+) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
     let pods = ctx.seen::<Pod>()?;
-    let given = ctx.diagnostics()?.iter().filter_map(|one| one.said.of_proxy());
-    let meshed: Vec<&Pod> =
-        pods.iter().filter(|pod| pod.spec.proxy().is_some() && !pod.is_finished()).collect();
-    // The command prints no namespace.
-    let mut of_name: HashMap<&str, usize> = HashMap::new();
-    meshed.iter().for_each(|pod| *of_name.entry(pod.metadata.name.as_str()).or_default() += 1);
+    let given = ctx.diagnostics()?;
+    let of_container: Vec<(&Pod, &'static str)> =
+        pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| Some((pod, container(pod)?))).collect();
     let mut by_name: HashMap<&str, Vec<&ProxyMetrics>> = HashMap::new();
-    given.for_each(|metrics| by_name.entry(metrics.pod.as_str()).or_default().push(metrics));
+    for metrics in given.iter().filter_map(|one| of(&one.said)) {
+        by_name.entry(metrics.pod.as_str()).or_default().push(metrics);
+    }
+    let mut of_name: HashMap<&str, usize> = HashMap::new();
+    of_container.iter().for_each(|(pod, _)| *of_name.entry(pod.metadata.name.as_str()).or_default() += 1);
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for pod in meshed.iter().copied().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        let name = pod.metadata.name.as_str();
-        let mut metrics = by_name.get(name).filter(|_| of_name[name] == 1).into_iter().flatten();
-        match metrics.find(|metrics| is_of(metrics, pod)) {
+    for (pod, container) in of_container {
+        let (namespace, name) = pod.metadata.key();
+        if !ctx.judges(namespace) {
+            continue;
+        }
+        // The linkerd command prints no namespace.
+        let is_its = |metrics: &&&ProxyMetrics| {
+            let is_named = metrics.namespace == namespace;
+            let is_only = metrics.namespace.is_empty() && of_name[name] == 1;
+            let of_container = metrics.container.is_empty() || metrics.container == container;
+            (is_named || is_only) && of_container && is_of(metrics, pod, container)
+        };
+        match by_name.get(name).into_iter().flatten().find(is_its) {
             Some(metrics) => found.push((pod, *metrics)),
-            None => missing.push(format!("{}/{}", pod.metadata.namespace, pod.metadata.name)),
+            None => missing.push(name_of(pod)),
         }
     }
-    let lacking = |part: String| ctx.lacking(Item::Diagnostics, Why::NotOffered, part);
-    if found.is_empty() && !missing.is_empty() {
-        return Err(lacking("the metrics of proxies".to_owned()));
+    // A sample leaves out most pods on purpose, and names the others.
+    let sample = given.iter().find_map(|one| one.said.of_sample());
+    if let Some(sample) = sample {
+        sampled(ctx, sample);
+        missing.clear();
+    }
+    if found.is_empty() && (!missing.is_empty() || sample.is_some()) {
+        return Err(lacking(ctx, format!("the metrics of {what}")));
     }
     if !missing.is_empty() {
-        ctx.gap(lacking(format!("the metrics of {}", some(&missing, NAMED))));
+        ctx.gap(lacking(ctx, format!("the metrics of {}", some(&missing, NAMED))));
     }
     Ok(found)
 }
 
-/// Whether metrics that could be had are of the proxy that runs now.
-fn is_of(metrics: &ProxyMetrics, pod: &Pod) -> bool {
-    let status = pod.container_status(PROXY_CONTAINER);
+/// Notes the parts of a sample that were not read.
+fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
+    if sample.left > 0 {
+        ctx.gap(lacking(
+            ctx,
+            format!("the metrics of {} more proxies, beyond the limits of a sample", sample.left),
+        ));
+    }
+    if let Some(first) = sample.failed.first() {
+        let pods = some(sample.failed.iter().map(|one| &one.pod), NAMED);
+        let why = Why::Failed { message: first.error.clone() };
+        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {pods}")));
+    }
+}
+
+/// Whether metrics are available, and of the process that runs now.
+fn is_of(metrics: &ProxyMetrics, pod: &Pod, container: &str) -> bool {
+    let status = pod.container_status(container);
     let started = status.and_then(|status| status.state.running()?.started_at.get());
     let is_older = started.zip(metrics.read_at).is_some_and(|(started, read)| read < started.as_second());
     metrics.error.is_empty() && !is_older
+}
+
+/// Growth of counters of one proxy.
+pub(super) struct Growth<'a> {
+    /// The pod.
+    pub(super) pod: &'a Pod,
+    /// Its metrics.
+    pub(super) metrics: &'a ProxyMetrics,
+    /// The counters that grew, and by how much.
+    pub(super) grown: Vec<(&'a Series, u64)>,
+}
+
+/// The proxies with counters of a meaning that grew between two reads.
+///
+/// # Errors
+/// No proxy was read twice.
+pub(super) fn growing<'a>(
+    ctx: &Context<'a>,
+    meaning: MetricMeaning,
+    is_counted: impl Fn(&Series) -> bool,
+) -> Result<Vec<Growth<'a>>, Missing> {
+    let all = grown(ctx, proxies(ctx)?, &[meaning])?;
+    let each = all.into_iter().map(|(pod, metrics)| {
+        let grown = metrics.grown(meaning).filter(|(series, _)| is_counted(series)).collect();
+        Growth { pod, metrics, grown }
+    });
+    Ok(each.filter(|growth| !growth.grown.is_empty()).collect())
+}
+
+/// Groups results by the workload of their pod.
+pub(super) fn by_workload<'a, T>(
+    ctx: &Context<'_>,
+    all: impl IntoIterator<Item = (&'a Pod, T)>,
+) -> Vec<(Subject, Vec<(&'a Pod, T)>)> {
+    let mut groups: BTreeMap<Owner, Vec<(&Pod, T)>> = BTreeMap::new();
+    for (pod, one) in all {
+        groups.entry(ctx.owners().of(pod)).or_default().push((pod, one));
+    }
+    let each = groups.into_iter().map(|(owner, all)| {
+        let pods = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+        (owner.subject(pods), all)
+    });
+    each.collect()
+}
+
+/// Evidence from the metrics of a pod.
+pub(super) fn quoted(pod: &Pod, said: impl Into<String>) -> Evidence {
+    Evidence::other(format!("proxy metrics, Pod {}", name_of(pod)), said)
 }

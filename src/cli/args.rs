@@ -2,6 +2,7 @@
 //! and no cluster.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
@@ -37,8 +38,8 @@ pub use ticket::Ticket;
 
 use super::format::{Output, output};
 use super::values::{
-    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics, logs,
-    namespace, nodes, time,
+    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics,
+    interval, logs, namespace, nodes, time,
 };
 
 /// Diagnose the Linkerd service mesh: what is broken, the evidence, and how to repair it.
@@ -170,10 +171,24 @@ pub struct EvidenceArgs {
     /// container; '-' is standard input. Only lines of known meaning are kept, redacted.
     #[arg(long, value_name = "NAME=FILE", value_parser = logs, num_args = 0..=1, default_missing_value = "")]
     pub logs: Vec<LogsArg>,
+    /// Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards.
+    ///
+    /// DURATION is 30s by default. Of each workload, the newest ready pod is read, and the one whose proxy restarted
+    /// most: at most 200 proxies, in 20 seconds per read. Only known series are kept.
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = interval,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "30s",
+        conflicts_with = "bundle"
+    )]
+    pub proxies: Option<Duration>,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
-    /// Accepted are proxy-metrics, endpoints -o json, and policy; for policy, add the pod and the port that were
-    /// queried.
+    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, and policy; for policy, add the pod and the
+    /// port that were queried. Metrics that were read twice, with some time in between, also show what grew.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
     pub diagnostics: Vec<DiagnosticsArg>,
     /// Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this

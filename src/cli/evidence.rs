@@ -118,7 +118,8 @@ pub(super) fn read(
     save: Save<'_>,
 ) -> anyhow::Result<Read> {
     let evidence = way.evidence;
-    let live = evidence.live || asks_for_logs(evidence) || way.node_pods.is_some();
+    let live =
+        evidence.live || asks_for_logs(evidence) || evidence.proxies.is_some() || way.node_pods.is_some();
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
     if !(offline || evidence.complete.is_empty()) {

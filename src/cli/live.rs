@@ -45,12 +45,15 @@ mod connected {
     use super::super::values::CliVersionArg;
     use super::super::{node_pods, output};
     use super::{NodeEvidence, Read, Reading, Stop, Way};
-    use crate::collect::collect;
+    use crate::collect::{Collected, Observer, Saver, collect};
     use crate::item::Item;
+    use crate::proxy_sample;
     use crate::published::{Published, ReportApi};
     use crate::source::Source;
+    use crate::source::diagnostics::Diagnostics;
     use crate::source::layered::Layered;
     use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live, PublishError};
+    use crate::source::logs::Logs;
     use crate::tails;
 
     /// Time limit for reading a cluster, unless `--timeout` limits the whole run.
@@ -93,21 +96,15 @@ mod connected {
                     // The logs to read depend on the other evidence.
                     let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
-                    let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(diagnostics);
-                    let collecting = async {
-                        let Some(given) = later else {
-                            return collect(&source, reading.items, &reading.options, saver, progress).await;
-                        };
-                        let mut items = reading.items.clone();
-                        items.remove(&Item::Logs);
-                        let mut collected = collect(&source, &items, &reading.options, saver, progress).await;
-                        let wanted = tails::wanted(&collected.cluster, &items);
-                        let logs = source.base().tails(&wanted, given.unwrap_or_default()).await;
-                        let logs = Layered::new(NodeEvidence::default(), None).with_logs(Some(logs));
-                        let items = BTreeSet::from([Item::Logs]);
-                        collected.add(collect(&logs, &items, &reading.options, saver, progress).await);
-                        collected
+                    let interval =
+                        way.evidence.proxies.filter(|_| reading.items.contains(&Item::Diagnostics));
+                    let (given, later_metrics) = match interval {
+                        Some(interval) => (None, Some((interval, diagnostics))),
+                        None => (diagnostics, None),
                     };
+                    let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(given);
+                    let later = Later { logs: later, metrics: later_metrics };
+                    let collecting = collect_in_turn(&source, reading, later, (saver, progress));
                     let collected = tokio::select! {
                         collected = collecting => collected,
                         () = signals.next() => return Err(interrupted().into()),
@@ -118,6 +115,49 @@ mod connected {
             })
         })?;
         Ok(Read { pods_left, ..read })
+    }
+
+    /// Evidence that depends on the other evidence, with what was given of it.
+    struct Later {
+        /// Logs, if they are read from the cluster.
+        logs: Option<Option<Logs>>,
+        /// The time between two reads of metrics, if they are read from the cluster.
+        metrics: Option<(Duration, Option<Diagnostics>)>,
+    }
+
+    /// Collects the evidence; metrics and logs last, since the processes to read follow from the rest.
+    async fn collect_in_turn(
+        source: &Layered<Live>,
+        reading: &Reading<'_>,
+        later: Later,
+        (saver, progress): (Option<&dyn Saver>, &dyn Observer),
+    ) -> Collected {
+        let mut items = reading.items.clone();
+        if later.logs.is_some() {
+            items.remove(&Item::Logs);
+        }
+        if later.metrics.is_some() {
+            items.remove(&Item::Diagnostics);
+        }
+        let options = &reading.options;
+        let mut collected = collect(source, &items, options, saver, progress).await;
+        let alone = || Layered::new(NodeEvidence::default(), None);
+        if let Some((interval, given)) = later.metrics {
+            let sample = proxy_sample::select(&collected.cluster);
+            let metrics = source.base().metrics(&sample, interval, given.unwrap_or_default()).await;
+            let metrics = alone().with_diagnostics(Some(metrics));
+            let item = BTreeSet::from([Item::Diagnostics]);
+            collected.add(collect(&metrics, &item, options, saver, progress).await);
+            items.extend(item);
+        }
+        if let Some(given) = later.logs {
+            let wanted = tails::wanted(&collected.cluster, &items);
+            let logs = source.base().tails(&wanted, given.unwrap_or_default()).await;
+            let logs = alone().with_logs(Some(logs));
+            let item = BTreeSet::from([Item::Logs]);
+            collected.add(collect(&logs, &item, options, saver, progress).await);
+        }
+        collected
     }
 
     /// Prints the pods that `--node-pods` would create.

@@ -12,6 +12,9 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     if connection.probe {
         options.push(Flag { option: Repeated::Probe, value: None });
     }
+    if evidence.proxies.is_some() {
+        options.push(Flag { option: Repeated::Proxies, value: None });
+    }
     if evidence.logs.contains(&LogsArg::Live) {
         options.push(Flag { option: Repeated::Logs, value: None });
     }

@@ -92,6 +92,14 @@ pub(super) fn some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// `--proxies`: the time between two reads of metrics.
+pub(super) fn interval(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        between if (1..=240).contains(&between.as_secs()) => Ok(between),
+        _ => Err("the time between two reads is from 1s to 4m".to_owned()),
+    }
+}
+
 /// A time (RFC 3339).
 pub(super) fn time(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| format!("{text:?} is not a time such as 2026-01-15T12:00:00Z"))

@@ -41,6 +41,8 @@ pub enum Repeated {
     LinkerdCli,
     /// `--probe`.
     Probe,
+    /// `--proxies`.
+    Proxies,
     /// `--knowledge`.
     Knowledge,
     /// `--live`.
@@ -60,6 +62,7 @@ impl Repeated {
             Repeated::CniNamespace => "--cni-namespace",
             Repeated::LinkerdCli => "--linkerd-cli",
             Repeated::Probe => "--probe",
+            Repeated::Proxies => "--proxies",
             Repeated::Knowledge => "--knowledge",
             Repeated::Live => "--live",
             Repeated::Nodes => "--nodes",

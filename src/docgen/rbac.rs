@@ -65,7 +65,7 @@ pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>, homes: Option<&
     );
     role.push_str(&rules);
     if optional {
-        role.push_str("# With --probe, --logs or links: docs/rbac-optional.yaml.\n");
+        role.push_str("# With --probe, --proxies, --logs or links: docs/rbac-optional.yaml.\n");
     }
     if let Some(bound) = bound {
         role.push_str(&binding("ClusterRole", None, bound));
@@ -206,8 +206,9 @@ pub fn optional_roles() -> String {
      #\n\
      # Optional permissions in addition to docs/rbac.yaml. Bind those that you want; without them, the report lists the affected checks.\n\
      #\n\
-     # For --probe, which queries running programs. Port-forwarding reaches every port of a pod, so it allows more than\n\
-     # reading. Binding it in the namespaces of Linkerd and its extensions is sufficient:\n\
+     # For --probe, which queries running programs, and --proxies, which reads metrics. Port-forwarding reaches every port of a pod, so it allows more than\n\
+     # reading. Binding it in the namespaces of Linkerd and its extensions is sufficient, for --proxies also in those of the\n\
+     # workloads to read:\n\
      #   kubectl -n linkerd-viz create rolebinding meshdoctor-probe --clusterrole=meshdoctor-probe --user=NAME\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: ClusterRole\n\

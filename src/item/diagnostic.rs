@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::asked::Asked;
+use super::proxy_metrics::ProxyMetrics;
 use crate::close::Close;
 use crate::fetched::Why;
 use crate::objects::{Meta, Object, Store, by_metadata};
@@ -32,12 +33,14 @@ impl Object for Diagnostic {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Answer {
-    /// `linkerd diagnostics proxy-metrics`, for one proxy.
+    /// `linkerd diagnostics proxy-metrics` or `controller-metrics`, for one container.
     ProxyMetrics(ProxyMetrics),
     /// `linkerd diagnostics policy po/NAME PORT`.
     Policy(PortPolicy),
     /// `linkerd diagnostics endpoints -o json`, for one Service.
     Endpoints(ServiceEndpoints),
+    /// The extent of a sample of metrics that was read from a cluster.
+    MetricsSample(MetricsSample),
 }
 
 impl Default for Answer {
@@ -46,45 +49,26 @@ impl Default for Answer {
     }
 }
 
-/// Metrics of a proxy. Times are seconds since 1970 by the clock of its node.
+/// The extent of a sample of metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct ProxyMetrics {
-    /// The pod. Its namespace is not in the output.
-    pub pod: String,
-    /// Error of the command; empty if there are metrics.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub error: String,
-    /// Time of the metrics.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_at: Option<i64>,
-    /// Start of the proxy.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub started_at: Option<i64>,
-    /// Expiry of its certificate; 0 if it never had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<i64>,
-    /// Denials by inbound policy since the start.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub denied: Vec<Denied>,
+#[serde(default)]
+pub struct MetricsSample {
+    /// Number of processes whose metrics were read.
+    pub read: usize,
+    /// Number of processes that the limits left out.
+    pub left: usize,
+    /// Those whose metrics could not be read.
+    pub failed: Vec<FailedRead>,
 }
 
-/// Denials by inbound policy on one port.
+/// A process whose metrics could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Denied {
-    /// The port.
-    pub port: u16,
-    /// `requests` or `connections`.
-    pub what: String,
-    /// Policy of the port: `server` or `default`.
-    pub kind: String,
-    /// Name of the Server or of the default policy.
-    pub name: String,
-    /// The client's identity; empty if it had none.
-    pub client: String,
-    /// Number of denials.
-    pub count: u64,
+pub struct FailedRead {
+    /// `NAMESPACE/NAME` of the pod.
+    pub pod: String,
+    /// The reason.
+    pub error: String,
 }
 
 /// The policy controller's response for a port of a pod.
@@ -142,7 +126,21 @@ pub struct Endpoint {
 impl Answer {
     /// The metrics of a proxy, if it is that output.
     pub fn of_proxy(&self) -> Option<&ProxyMetrics> {
+        self.metrics().filter(|metrics| metrics.container.is_empty())
+    }
+
+    /// The metrics of a control-plane container, if it is that output.
+    pub fn of_controller(&self) -> Option<&ProxyMetrics> {
+        self.metrics().filter(|metrics| !metrics.container.is_empty())
+    }
+
+    fn metrics(&self) -> Option<&ProxyMetrics> {
         if let Answer::ProxyMetrics(metrics) = self { Some(metrics) } else { None }
+    }
+
+    /// The extent of a sample of metrics, if it is that.
+    pub fn of_sample(&self) -> Option<&MetricsSample> {
+        if let Answer::MetricsSample(sample) = self { Some(sample) } else { None }
     }
 
     /// The policy of a port, if it is that output.
@@ -158,9 +156,15 @@ impl Answer {
     /// The object to file.
     pub fn object(&self) -> Value {
         let (namespace, name) = match self {
-            Answer::ProxyMetrics(of) => ("", format!("{}/proxy-metrics", of.pod)),
+            Answer::ProxyMetrics(of) if of.container.is_empty() => {
+                (of.namespace.as_str(), format!("{}/proxy-metrics", of.pod))
+            }
+            Answer::ProxyMetrics(of) => {
+                (of.namespace.as_str(), format!("{}/metrics/{}", of.pod, of.container))
+            }
             Answer::Policy(of) => (of.namespace.as_str(), format!("{}/policy/{}", of.pod, of.port)),
             Answer::Endpoints(of) => (of.namespace.as_str(), format!("{}/endpoints", of.service)),
+            Answer::MetricsSample(_) => ("", "metrics-sample".to_owned()),
         };
         serde_json::json!({
             "apiVersion": "meshdoctor.io/v1", "kind": "Diagnostic",
@@ -226,8 +230,8 @@ impl Asked for OfDiagnostics {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, namespace: text, service: text, error: sentence, \
-         denied: {what: word, kind: word, name: text, client: text}, \
+        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, namespace: text, service: text, \
+         error: sentence, exported: word, truncated: word, failed: {pod: text, error: sentence}, series: {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
          answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, ip: text}}}"
     }
 
@@ -236,20 +240,22 @@ impl Asked for OfDiagnostics {
     }
 
     fn in_words(&self, _: Option<&str>) -> String {
-        "output of linkerd diagnostics".to_owned()
+        "metrics and output of linkerd diagnostics".to_owned()
     }
 
     fn documented(&self) -> String {
-        "output of linkerd diagnostics, given with --diagnostics or in --bundle (no permission)".to_owned()
+        "metrics, read with --proxies, and output of linkerd diagnostics, given with --diagnostics or in --bundle \
+         (create and get on pods/portforward, only for --proxies)"
+            .to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::NotOffered | Why::NotCaptured => {
-                "provide the output of linkerd diagnostics proxy-metrics, policy or endpoints -o json with \
-                 --diagnostics FILE"
+                "read metrics with --proxies, or provide the output of linkerd diagnostics proxy-metrics, \
+                 controller-metrics, policy or endpoints -o json with --diagnostics FILE"
             }
-            _ => "run the linkerd diagnostics command again, and provide its unchanged output",
+            _ => "run again; for --diagnostics, provide the unchanged output of the linkerd command",
         }))
     }
 }

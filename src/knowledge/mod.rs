@@ -64,7 +64,7 @@ pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};
-pub use proxy_metrics::{MetricMeaning, ProxyMetricNames};
+pub use proxy_metrics::{MetricFamily, MetricKind, MetricMeaning, ProxyMetricNames};
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{

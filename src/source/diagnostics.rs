@@ -13,10 +13,11 @@ use serde_json::Value;
 
 use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
-use crate::item::diagnostic::{Answer, Endpoint, InboundAnswer, PortPolicy, ServiceEndpoints};
+use crate::item::diagnostic::{Answer, Endpoint, InboundAnswer, MetricsSample, PortPolicy, ServiceEndpoints};
+use crate::item::proxy_metrics::ProxyMetrics;
 use crate::names::{is_label, is_subdomain};
 use crate::yaml;
-pub use metrics::begins_metrics;
+pub use metrics::{MetricsReader, begins_metrics, share_clocks};
 
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
@@ -60,6 +61,7 @@ pub enum Unread {
 pub struct Diagnostics {
     files: Vec<String>,
     answers: BTreeMap<String, Answer>,
+    failed: Option<Why>,
 }
 
 impl Diagnostics {
@@ -89,7 +91,8 @@ impl Diagnostics {
             }
             all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
                 Unread::Other => unreadable(
-                    "it is not output of linkerd diagnostics proxy-metrics, policy or endpoints -o json",
+                    "it is not output of linkerd diagnostics proxy-metrics, controller-metrics, policy or \
+                     endpoints -o json",
                 ),
                 Unread::Of(why) => unreadable(why),
             })?;
@@ -105,7 +108,7 @@ impl Diagnostics {
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.answers.is_empty() && self.failed.is_none()
     }
 
     /// Adds the output of one command, and returns its size.
@@ -117,23 +120,53 @@ impl Diagnostics {
         let answers =
             if begins_metrics(text.as_bytes()) { metrics::read(text)? } else { document(text, of)? };
         let count = answers.len();
-        for answer in answers {
-            let object = answer.object();
-            let key = format!("{}/{}", object["metadata"]["namespace"], object["metadata"]["name"]);
-            self.answers.insert(key, answer);
-        }
+        answers.into_iter().for_each(|answer| self.add(answer));
         Ok(count)
+    }
+
+    /// Adds metrics of a process; those of another read of it give the growth of its counters.
+    pub fn add_metrics(&mut self, metrics: ProxyMetrics) {
+        self.add(Answer::ProxyMetrics(metrics));
+    }
+
+    /// Adds the extent of a sample.
+    pub fn add_sample(&mut self, sample: MetricsSample) {
+        self.add(Answer::MetricsSample(sample));
+    }
+
+    /// Records that metrics were requested, and that none could be read.
+    pub fn fail(&mut self, why: Why) {
+        self.failed = Some(why);
+    }
+
+    fn add(&mut self, answer: Answer) {
+        let object = answer.object();
+        let key = format!("{}/{}", object["metadata"]["namespace"], object["metadata"]["name"]);
+        let answer = match (self.answers.remove(&key), answer) {
+            (Some(Answer::ProxyMetrics(earlier)), Answer::ProxyMetrics(later)) => {
+                Answer::ProxyMetrics(earlier.followed_by(later))
+            }
+            (_, answer) => answer,
+        };
+        self.answers.insert(key, answer);
     }
 
     /// Each output as an object.
     pub fn answer(&self, take: &mut dyn FnMut(&[u8])) -> Fetched {
         if self.answers.is_empty() {
-            return Fetched::Missing { reason: Why::NotOffered };
+            return Fetched::Missing { reason: self.failed.clone().unwrap_or(Why::NotOffered) };
         }
         for answer in self.answers.values() {
-            take(answer.object().to_string().as_bytes());
+            let object = match answer {
+                Answer::ProxyMetrics(metrics) => Answer::ProxyMetrics(metrics.clone().reduced()).object(),
+                other => other.object(),
+            };
+            take(object.to_string().as_bytes());
         }
-        Fetched::Complete
+        match &self.failed {
+            Some(why) => Fetched::Partial { reasons: vec![why.clone()] },
+            None => Fetched::Complete,
+        }
     }
 }
 
@@ -250,10 +283,6 @@ mod tests {
             Err(Unread::Of(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
-        assert!(
-            of("#\n# POD linkerd-identity-1 (1 of 1)\n# CONTAINER identity \n#\nx 1\n")
-                .contains("controller-metrics")
-        );
         assert!(
             of("{\"protocol\":{\"Kind\":{\"Opaque\":{}}},\"labels\":{\"kind\":\"server\",\"name\":\"a\"}}")
                 .contains("POD:PORT")

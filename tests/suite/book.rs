@@ -16,7 +16,10 @@ const PARTS: &[(&str, &[&str])] = &[
         "Guides",
         &["upgrades", "manifests", "tickets", "values", "waivers", "fleets", "deploy", "your-own-checks"],
     ),
-    ("Concepts", &["glossary", "reading-a-report", "bundles", "node-evidence", "knowledge", "limits"]),
+    (
+        "Concepts",
+        &["glossary", "reading-a-report", "bundles", "metrics", "node-evidence", "knowledge", "limits"],
+    ),
     ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "cost"]),
     ("Contributing", &["architecture", "testing"]),
 ];

@@ -99,18 +99,12 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     let other = write(folder.path(), "other.txt", "hello");
     let empty = write(folder.path(), "empty.txt", "\n");
     let policy = write(folder.path(), "policy.json", POLICY);
-    let controllers = write(
-        folder.path(),
-        "controllers.txt",
-        "#\n# POD identity-1 (1 of 1)\n# CONTAINER identity \n#\nx 1\n",
-    );
     for (given, status, part) in [
         (gone, 3, "gone.txt: No such file"),
         (empty, 3, "empty.txt: the file is empty"),
         ("-".to_owned(), 3, "-: standard input is not supported"),
         (other.clone(), 3, "other.txt: it is not output of linkerd diagnostics"),
         (policy.clone(), 3, "NAMESPACE/POD:PORT=FILE"),
-        (controllers, 3, "controller-metrics"),
         (format!("shop/web-1:0={policy}"), 2, "is not a pod port"),
         (format!("shop/web-1:http={policy}"), 2, "NAMESPACE/POD:PORT"),
         (String::new(), 2, "the file name is missing"),

@@ -45,6 +45,7 @@ mod honesty;
 mod hostile;
 mod injection;
 mod installs;
+mod lab_metrics;
 mod layers;
 mod leaves;
 mod logs;

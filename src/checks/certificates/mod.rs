@@ -9,6 +9,7 @@ mod control_plane_anchors_stale;
 mod data_plane_anchors_disjoint;
 mod data_plane_anchors_stale;
 mod identity;
+mod identity_serves_other_issuer;
 mod issuer_expired;
 mod issuer_expiring;
 mod issuer_key_mismatch;
@@ -24,6 +25,8 @@ mod node_clock_off;
 mod old_anchor_removed_too_soon;
 mod proxies;
 mod proxy_certificate_expired;
+mod proxy_certificate_not_renewed;
+mod proxy_certificate_of_old_issuer;
 mod proxy_trust_domain_differs;
 pub(super) mod remedy;
 mod role;
@@ -47,6 +50,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "control-plane-anchors-stale", control_plane_anchors_stale),
     row!("certificates", "data-plane-anchors-disjoint", data_plane_anchors_disjoint),
     row!("certificates", "data-plane-anchors-stale", data_plane_anchors_stale),
+    row!("certificates", "identity-serves-other-issuer", identity_serves_other_issuer),
     row!("certificates", "issuer-expired", issuer_expired),
     row!("certificates", "issuer-expiring", issuer_expiring),
     row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),
@@ -61,6 +65,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "node-clock-off", node_clock_off),
     row!("certificates", "old-anchor-removed-too-soon", old_anchor_removed_too_soon),
     row!("certificates", "proxy-certificate-expired", proxy_certificate_expired),
+    row!("certificates", "proxy-certificate-not-renewed", proxy_certificate_not_renewed),
+    row!("certificates", "proxy-certificate-of-old-issuer", proxy_certificate_of_old_issuer),
     row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),

@@ -9,7 +9,7 @@ use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Item;
-use crate::item::diagnostic::ProxyMetrics;
+use crate::item::proxy_metrics::ProxyMetrics;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 

@@ -13,6 +13,7 @@ mod control_plane_below_ha;
 mod control_plane_churning;
 mod control_plane_ha_partial;
 mod control_plane_missing;
+mod control_plane_name_unresolved;
 mod control_plane_not_evictable;
 mod control_plane_not_ready;
 mod control_plane_on_one_node;
@@ -23,6 +24,7 @@ mod control_plane_restarting;
 mod control_plane_role_missing;
 mod control_plane_service_missing;
 mod crd_missing;
+mod destination_updates_delayed;
 mod endpoints_answer_stale;
 mod extension_command_missing;
 mod extension_namespace_twice;
@@ -36,6 +38,7 @@ mod linkerd_image_not_pulled;
 mod network_policy_blocks_webhooks;
 mod networks;
 mod pod_network_overlaps;
+mod proxy_cut_off;
 mod proxy_init_not_root;
 mod removed_component_left;
 mod service_account_missing;
@@ -54,6 +57,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-churning", control_plane_churning),
     row!("control-plane", "control-plane-ha-partial", control_plane_ha_partial),
     row!("control-plane", "control-plane-missing", control_plane_missing),
+    row!("control-plane", "control-plane-name-unresolved", control_plane_name_unresolved),
     row!("control-plane", "control-plane-not-evictable", control_plane_not_evictable),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
     row!("control-plane", "control-plane-on-one-node", control_plane_on_one_node),
@@ -64,6 +68,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "control-plane-service-missing", control_plane_service_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "destination-updates-delayed", destination_updates_delayed),
     row!("control-plane", "endpoints-answer-stale", endpoints_answer_stale),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
@@ -74,6 +79,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "linkerd-image-not-pulled", linkerd_image_not_pulled),
     row!("control-plane", "network-policy-blocks-webhooks", network_policy_blocks_webhooks),
     row!("control-plane", "pod-network-overlaps", pod_network_overlaps),
+    row!("control-plane", "proxy-cut-off", proxy_cut_off),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "removed-component-left", removed_component_left),
     row!("control-plane", "service-account-missing", service_account_missing),

@@ -6,10 +6,13 @@ mod app_runs_as_proxy;
 mod autoscaler_held_by_proxy;
 mod await_hook_failing;
 mod calico_connect_time_balancing;
+mod call_without_mtls;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
+mod endpoints_unreachable;
 mod exposed;
 mod external_workload_without_endpoint;
+mod inbound_requests_shed;
 mod init_container_before_proxy;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
@@ -20,9 +23,11 @@ mod opaque_port_missing;
 mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
+mod protocol_detection_times_out;
 mod proxies_fail_on_some_nodes;
 mod proxy_cpu_limit_low;
 mod proxy_ended_with_error;
+mod proxy_file_descriptors_low;
 mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
@@ -31,6 +36,7 @@ mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
 mod selected;
+mod server_identity_refused;
 mod service_without_endpoints;
 mod trace_collector_identity;
 mod trace_collector_unreachable;
@@ -45,9 +51,12 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "autoscaler-held-by-proxy", autoscaler_held_by_proxy),
     row!("data-plane", "await-hook-failing", await_hook_failing),
     row!("data-plane", "calico-connect-time-balancing", calico_connect_time_balancing),
+    row!("data-plane", "call-without-mtls", call_without_mtls),
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
+    row!("data-plane", "endpoints-unreachable", endpoints_unreachable),
     row!("data-plane", "external-workload-without-endpoint", external_workload_without_endpoint),
+    row!("data-plane", "inbound-requests-shed", inbound_requests_shed),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
@@ -57,9 +66,11 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
+    row!("data-plane", "protocol-detection-times-out", protocol_detection_times_out),
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
     row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
+    row!("data-plane", "proxy-file-descriptors-low", proxy_file_descriptors_low),
     row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
@@ -67,6 +78,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
+    row!("data-plane", "server-identity-refused", server_identity_refused),
     row!("data-plane", "service-without-endpoints", service_without_endpoints),
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),

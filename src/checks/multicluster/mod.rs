@@ -6,6 +6,7 @@ use super::{Check, row};
 mod control_plane_credentials_incomplete;
 mod gateway_identity_mismatch;
 mod gateway_probe_failing;
+mod gateway_refuses_requests;
 mod link_anchors_differ;
 mod link_crd_missing;
 mod link_credentials_unusable;
@@ -27,6 +28,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "control-plane-credentials-incomplete", control_plane_credentials_incomplete),
     row!("multicluster", "gateway-identity-mismatch", gateway_identity_mismatch),
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
+    row!("multicluster", "gateway-refuses-requests", gateway_refuses_requests),
     row!("multicluster", "link-anchors-differ", link_anchors_differ),
     row!("multicluster", "link-crd-missing", link_crd_missing),
     row!("multicluster", "link-credentials-unusable", link_credentials_unusable),

@@ -13,6 +13,7 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_refused;
+mod outbound_connection_forbidden;
 mod pod_started_without_policy;
 mod policy_answer_differs;
 mod policy_audits;
@@ -52,6 +53,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
     row!("policy", "ingress-refused", ingress_refused),
+    row!("policy", "outbound-connection-forbidden", outbound_connection_forbidden),
     row!("policy", "pod-started-without-policy", pod_started_without_policy),
     row!("policy", "policy-answer-differs", policy_answer_differs),
     row!("policy", "policy-audits", policy_audits),

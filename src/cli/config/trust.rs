@@ -70,6 +70,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "nodes", Nothing(EVIDENCE)),
     (&[], "logs", Nothing(EVIDENCE)),
     (&[], "diagnostics", Nothing(EVIDENCE)),
+    (&[], "proxies", Nothing(MORE_ACCESS)),
     (&[], "at", Nothing(EVIDENCE)),
     (&[], "max-age", Gate),
     (&[], "expect", Gate),

@@ -1,15 +1,21 @@
-//! Parses the output of `linkerd diagnostics proxy-metrics`: Prometheus text of one pod after another, of which a few
-//! series are kept.
+//! Parses the output of `linkerd diagnostics proxy-metrics` and `controller-metrics`: Prometheus text of one container after
+//! another, of which a few series are kept.
+
+use std::collections::BTreeMap;
 
 use super::Unread;
-use crate::item::diagnostic::{Answer, Denied, ProxyMetrics};
-use crate::knowledge::{Knowledge, MetricMeaning};
-use crate::names::is_subdomain;
+use crate::item::diagnostic::Answer;
+use crate::item::proxy_metrics::{Denied, ProxyMetrics, Series};
+use crate::knowledge::{Knowledge, MetricFamily, MetricKind, MetricMeaning};
+use crate::names::{is_label, is_subdomain};
+use crate::objects::container::PROXY_CONTAINER;
 
 /// Beginning of the output of `proxy-metrics` and `controller-metrics`.
 const METRICS: &str = "#\n# POD ";
 /// Maximum number of different denials to keep per proxy.
 const MOST_DENIED: usize = 100;
+/// Maximum number of series to keep per meaning and process.
+const MOST_SERIES: usize = 500;
 
 /// Whether a text begins like output of `proxy-metrics` and `controller-metrics`.
 pub fn begins_metrics(head: &[u8]) -> bool {
@@ -17,96 +23,230 @@ pub fn begins_metrics(head: &[u8]) -> bool {
     head == METRICS.as_bytes()
 }
 
-/// Parses the metrics of all pods.
+/// Parses the metrics of all containers.
 pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
-    let mut proxies: Vec<Reading> = Vec::new();
+    let mut all: Vec<MetricsReader> = Vec::new();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# POD ") {
             let pod = rest.split(' ').next().unwrap_or_default();
             if !is_subdomain(pod) {
                 return Err(Unread::Other);
             }
-            let proxy = ProxyMetrics { pod: pod.to_owned(), ..ProxyMetrics::default() };
-            proxies.push(Reading { proxy, uptime: None });
+            all.push(MetricsReader::new("", pod, ""));
             continue;
         }
-        let Some(reading) = proxies.last_mut() else { continue };
-        if line.starts_with("# CONTAINER ") {
-            return Err(Unread::Of(
-                "linkerd diagnostics controller-metrics is not used: its counters lack the period in which \
-                 they grew",
-            ));
-        }
-        if let Some(error) = line.strip_prefix("# ERROR") {
-            error.trim_start_matches([':', ' ']).clone_into(&mut reading.proxy.error);
-        } else if !line.starts_with('#') {
-            reading.sample(line);
+        let Some(reader) = all.last_mut() else { continue };
+        if let Some(container) = line.strip_prefix("# CONTAINER ").map(str::trim) {
+            if !is_label(container) {
+                return Err(Unread::Other);
+            }
+            reader.set_container(container);
+        } else if let Some(error) = line.strip_prefix("# ERROR") {
+            reader.fail(error.trim_start_matches([':', ' ']));
+        } else {
+            reader.line(line);
         }
     }
-    Ok(proxies.into_iter().map(|reading| Answer::ProxyMetrics(reading.done())).collect())
+    let mut all: Vec<ProxyMetrics> = all.into_iter().map(MetricsReader::finish).collect();
+    share_clocks(&mut all);
+    Ok(all.into_iter().map(Answer::ProxyMetrics).collect())
 }
 
-/// A proxy whose metrics are being parsed.
-struct Reading {
-    proxy: ProxyMetrics,
+/// Controllers in Go do not export their clock: the one of another container of the pod in the same output is used.
+pub fn share_clocks(all: &mut [ProxyMetrics]) {
+    let clocks: BTreeMap<String, i64> =
+        all.iter().filter_map(|one| Some((one.pod.clone(), one.read_at?))).collect();
+    for one in all.iter_mut().filter(|one| one.read_at.is_none() && !one.container.is_empty()) {
+        one.read_at = clocks.get(&one.pod).copied();
+    }
+}
+
+/// Reads the metrics of one process, line by line.
+#[derive(Debug)]
+pub struct MetricsReader {
+    metrics: ProxyMetrics,
     uptime: Option<i64>,
+    series: BTreeMap<MetricMeaning, BTreeMap<BTreeMap<String, String>, f64>>,
 }
 
-impl Reading {
-    /// Parses one line of metrics; ignores other series.
-    fn sample(&mut self, line: &str) {
-        let name = line.split(['{', ' ']).next().unwrap_or_default();
-        let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
-        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
-        let seconds = || value().filter(|value| value.is_finite()).map(|value| value as i64);
-        let Some(meaning) = Knowledge::embedded().proxy_metrics().meaning(name) else { return };
-        let proxy = &mut self.proxy;
-        match meaning {
-            MetricMeaning::ReadAt => proxy.read_at = seconds(),
-            MetricMeaning::StartedAt => proxy.started_at = seconds(),
-            MetricMeaning::Uptime => self.uptime = seconds(),
-            MetricMeaning::CertificateExpiresAt => proxy.expires_at = seconds(),
-            MetricMeaning::DeniedRequests => self.denied(line, "requests", value()),
-            MetricMeaning::DeniedConnections => self.denied(line, "connections", value()),
+impl MetricsReader {
+    /// Metrics of a container; the name of the proxy, or none, is the proxy.
+    pub fn new(namespace: &str, pod: &str, container: &str) -> MetricsReader {
+        let metrics =
+            ProxyMetrics { namespace: namespace.to_owned(), pod: pod.to_owned(), ..ProxyMetrics::default() };
+        let mut reader = MetricsReader { metrics, uptime: None, series: BTreeMap::new() };
+        reader.set_container(container);
+        reader
+    }
+
+    fn set_container(&mut self, container: &str) {
+        let container = if container == PROXY_CONTAINER { "" } else { container };
+        container.clone_into(&mut self.metrics.container);
+    }
+
+    /// Records that the metrics are unavailable.
+    pub fn fail(&mut self, error: &str) {
+        error.clone_into(&mut self.metrics.error);
+    }
+
+    /// Reads one line; ignores comments and unknown series.
+    pub fn line(&mut self, line: &str) {
+        if line.starts_with('#') {
+            return;
         }
+        let name = line.split(['{', ' ']).next().unwrap_or_default();
+        let Some((family, adds)) = Knowledge::embedded().proxy_metrics().family(name) else { return };
+        let Some((labels, value)) = sample(&line[name.len()..]) else { return };
+        let label = |name: &str| labels.get(name).map_or("", String::as_str);
+        if !family.only.iter().all(|(name, value)| label(name) == value) {
+            return;
+        }
+        let metrics = &mut self.metrics;
+        metrics.exported.insert(family.meaning);
+        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+        let seconds = value.is_finite().then_some(value as i64);
+        match family.meaning {
+            MetricMeaning::ReadAt => metrics.read_at = seconds,
+            MetricMeaning::StartedAt => metrics.started_at = seconds,
+            MetricMeaning::Uptime => self.uptime = seconds,
+            MetricMeaning::CertificateExpiresAt => metrics.expires_at = seconds,
+            MetricMeaning::DeniedRequests => self.denied(&labels, "requests", value),
+            MetricMeaning::DeniedConnections => self.denied(&labels, "connections", value),
+            _ => self.keep(family, adds, labels, value),
+        }
+    }
+
+    /// Adds a sample to the series with the same kept labels.
+    fn keep(
+        &mut self,
+        family: &MetricFamily,
+        adds: &BTreeMap<String, String>,
+        mut labels: BTreeMap<String, String>,
+        value: f64,
+    ) {
+        if !value.is_finite() {
+            return;
+        }
+        labels.retain(|name, value| family.labels.contains(name) && !value.is_empty());
+        labels.extend(adds.clone());
+        let all = self.series.entry(family.meaning).or_default();
+        if all.len() >= MOST_SERIES && !all.contains_key(&labels) {
+            self.metrics.truncated.insert(family.meaning);
+            return;
+        }
+        let known = all.entry(labels).or_insert(0.0);
+        *known = match family.kind {
+            MetricKind::Time => known.max(value),
+            MetricKind::Counter | MetricKind::Gauge => *known + value,
+        };
     }
 
     /// A sample of a denial counter.
-    fn denied(&mut self, line: &str, what: &str, value: Option<f64>) {
-        let label = |name: &str| label(line, name).unwrap_or_default();
+    fn denied(&mut self, labels: &BTreeMap<String, String>, what: &str, value: f64) {
+        let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
-        let count = value.map_or(0, |value| value as u64);
-        if count > 0 && self.proxy.denied.len() < MOST_DENIED {
-            self.proxy.denied.push(Denied {
+        let count = value as u64;
+        if count > 0 && self.metrics.denied.len() < MOST_DENIED {
+            self.metrics.denied.push(Denied {
                 port: label("target_port").parse().unwrap_or_default(),
                 what: what.to_owned(),
-                kind: label("srv_kind").to_owned(),
-                name: label("srv_name").to_owned(),
-                client: label("client_id").to_owned(),
+                kind: label("srv_kind"),
+                name: label("srv_name"),
+                client: label("client_id"),
                 count,
+                grown: None,
             });
         }
     }
 
-    fn done(self) -> ProxyMetrics {
-        let Reading { mut proxy, uptime } = self;
-        let told = proxy.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
-        proxy.read_at = proxy.read_at.or(told);
-        proxy.denied.sort();
-        proxy
+    /// The metrics read.
+    pub fn finish(self) -> ProxyMetrics {
+        let MetricsReader { mut metrics, uptime, series } = self;
+        let told = metrics.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
+        metrics.read_at = metrics.read_at.or(told);
+        metrics.denied.sort();
+        let each = series.into_iter().flat_map(|(meaning, all)| {
+            all.into_iter().map(move |(labels, value)| Series { meaning, labels, value, before: None })
+        });
+        metrics.series = each.collect();
+        metrics
     }
 }
 
-/// Value of a label of a sample.
-fn label<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let labels = line.split_once('{')?.1;
-    let mut rest = labels;
-    while let Some((key, after)) = rest.split_once("=\"") {
-        let (value, after) = after.split_once('"')?;
-        if key.trim_start_matches(',') == name {
-            return Some(value);
+/// Labels and value of a sample, after its name; `None` if it is malformed.
+fn sample(rest: &str) -> Option<(BTreeMap<String, String>, f64)> {
+    let mut labels = BTreeMap::new();
+    let mut rest = rest.trim_start();
+    if let Some(inside) = rest.strip_prefix('{') {
+        rest = inside;
+        loop {
+            rest = rest.trim_start_matches([',', ' ']);
+            if let Some(after) = rest.strip_prefix('}') {
+                rest = after;
+                break;
+            }
+            let (name, after) = rest.split_once("=\"")?;
+            let (value, after) = quoted(after)?;
+            labels.insert(name.to_owned(), value);
+            rest = after;
         }
-        rest = after;
+    }
+    let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
+    Some((labels, value))
+}
+
+/// The value of a label up to its closing quote, and the rest.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '"' => return Some((value, &text[at + 1..])),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                other => value.push(other),
+            },
+            other => value.push(other),
+        }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_are_reduced_to_kept_labels() {
+        let mut reader = MetricsReader::new("shop", "web-1", PROXY_CONTAINER);
+        for line in [
+            "# TYPE inbound_tcp_errors_total counter",
+            "inbound_tcp_errors_total{error=\"i/o\",target_addr=\"10.0.0.1:80\",target_port=\"80\"} 2",
+            "inbound_tcp_errors_total{error=\"i/o\",target_addr=\"10.0.0.2:80\",target_port=\"80\"} 3 1700000000000",
+            "tcp_open_total{direction=\"inbound\",peer=\"src\",tls=\"true\"} 9",
+            "inbound_tcp_errors_total{error=\"broken} 1",
+            "inbound_tcp_errors_total{error=\"a\\\"b\",target_port=\"81\"} NaN",
+        ] {
+            reader.line(line);
+        }
+        let metrics = reader.finish();
+        let [one] = metrics.series.as_slice() else { panic!("{metrics:?}") };
+        assert_eq!(
+            (one.label("error"), one.label("target_port"), one.label("protocol")),
+            ("i/o", "80", "tcp")
+        );
+        assert_eq!((one.value, one.label("target_addr")), (5.0, ""));
+        assert_eq!((metrics.namespace.as_str(), metrics.container.as_str()), ("shop", ""));
+    }
+
+    #[test]
+    fn number_of_series_is_bounded() {
+        let mut reader = MetricsReader::new("", "web-1", "");
+        for port in 0..2 * MOST_SERIES {
+            reader.line(&format!("inbound_tcp_errors_total{{error=\"i/o\",target_port=\"{port}\"}} 1"));
+        }
+        let metrics = reader.finish();
+        assert_eq!(metrics.series.len(), MOST_SERIES);
+        assert!(metrics.truncated.contains(&MetricMeaning::InboundErrors));
+    }
 }

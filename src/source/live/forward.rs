@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
-use hyper::body::Body;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use kube::api::{ObjectMeta, Portforward, Portforwarder};
@@ -72,9 +72,48 @@ pub(super) async fn get(
     port: u16,
     path: &str,
 ) -> Result<(u16, Vec<u8>), Why> {
+    read(api, (namespace, pod), port, path, Whole).await
+}
+
+/// GETs a path on a port of a pod, and reads the response with `reader`.
+pub(super) async fn read<B: BodyReader>(
+    api: &ApiClient,
+    (namespace, pod): (&str, &str),
+    port: u16,
+    path: &str,
+    reader: B,
+) -> Result<B::Content, Why> {
     let patience = api.patience(PATIENCE);
-    let asking = exchange(api.client(), (namespace, pod), port, path);
+    let asking = exchange(api.client(), (namespace, pod), port, path, reader);
     tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(too_late(patience)))
+}
+
+/// Reads a response of a program.
+pub(super) trait BodyReader {
+    /// The result.
+    type Content;
+
+    /// Encodings of the body that it reads, as in Accept-Encoding.
+    const ENCODINGS: &'static str;
+
+    /// Reads the response to its end.
+    ///
+    /// # Errors
+    /// The response cannot be read; contains the reason.
+    async fn read(self, answer: http::Response<Incoming>) -> Result<Self::Content, &'static str>;
+}
+
+/// The HTTP status and the whole body.
+struct Whole;
+
+impl BodyReader for Whole {
+    type Content = (u16, Vec<u8>);
+    const ENCODINGS: &'static str = "identity";
+
+    async fn read(self, answer: http::Response<Incoming>) -> Result<(u16, Vec<u8>), &'static str> {
+        let status = answer.status().as_u16();
+        Ok((status, whole(answer).await?))
+    }
 }
 
 /// The timeout error.
@@ -102,19 +141,20 @@ pub(super) async fn open(
     }
 }
 
-async fn exchange(
+async fn exchange<B: BodyReader>(
     client: &kube::Client,
     (namespace, pod): (&str, &str),
     port: u16,
     path: &str,
-) -> Result<(u16, Vec<u8>), Why> {
+    reader: B,
+) -> Result<B::Content, Why> {
     let mut forwarder = open(client, (namespace, pod), port).await?;
     let error = forwarder.take_error(port);
     let Some(stream) = forwarder.take_stream(port) else { return Err(failed("no stream for the port")) };
-    let answer = ask(stream, path).await;
+    let answer = talk(stream, path, reader).await;
     let said = match error {
         // The kubelet's message is relevant only if nothing was received.
-        Some(error) if answer == Err(NOTHING) => {
+        Some(error) if matches!(answer, Err(NOTHING)) => {
             tokio::time::timeout(Duration::from_secs(1), error).await.ok().flatten()
         }
         _ => None,
@@ -123,12 +163,14 @@ async fn exchange(
     answer.map_err(|wrong| failed(said.as_deref().unwrap_or(wrong)))
 }
 
-/// Sends the request to the program: the HTTP status and the body.
-async fn ask(
+/// Sends the request to the program, and reads its response.
+async fn talk<B: BodyReader>(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     path: &str,
-) -> Result<(u16, Vec<u8>), &'static str> {
+    reader: B,
+) -> Result<B::Content, &'static str> {
     let request = Request::get(path)
+        .header(header::ACCEPT_ENCODING, B::ENCODINGS)
         .header(header::HOST, "localhost")
         .header(header::ACCEPT, "*/*")
         .header(header::USER_AGENT, "meshdoctor")
@@ -142,8 +184,7 @@ async fn ask(
         .map_err(|_| NOTHING)?;
     let answer = pin!(async {
         let answer = requests.send_request(request).await.map_err(|error| unanswered(&error))?;
-        let status = answer.status().as_u16();
-        Ok((status, whole(answer).await?))
+        reader.read(answer).await
     });
     // The response also contains the reason for closing the connection.
     let connection = pin!(async {
@@ -158,11 +199,8 @@ async fn ask(
 
 /// Reads a body to its end. Streams may stay open when the pod ends, or break, so the response must declare its own
 /// length.
-async fn whole(answer: http::Response<hyper::body::Incoming>) -> Result<Vec<u8>, &'static str> {
-    let length = answer.body().size_hint().exact();
-    if length.is_none() && !is_chunked(answer.headers()) {
-        return Err("the response does not declare its length");
-    }
+async fn whole(answer: http::Response<Incoming>) -> Result<Vec<u8>, &'static str> {
+    let length = declared_length(&answer)?;
     if length.is_some_and(|length| length > MOST as u64) {
         return Err(TOO_LARGE);
     }
@@ -172,6 +210,23 @@ async fn whole(answer: http::Response<hyper::body::Incoming>) -> Result<Vec<u8>,
         Err(error) if error.downcast_ref().is_some_and(is_cut) => Err("the response is incomplete"),
         Err(_) => Err(NO_HTTP),
     }
+}
+
+/// The length of a response; `None` if each of its chunks declares its own.
+///
+/// # Errors
+/// The response declares none, so its end would look like a broken connection.
+pub(super) fn declared_length(answer: &http::Response<Incoming>) -> Result<Option<u64>, &'static str> {
+    let length = answer.body().size_hint().exact();
+    if length.is_none() && !is_chunked(answer.headers()) {
+        return Err("the response does not declare its length");
+    }
+    Ok(length)
+}
+
+/// Reason why a body ended early.
+pub(super) fn broken_body(error: &hyper::Error) -> &'static str {
+    if is_cut(error) { "the response is incomplete" } else { NO_HTTP }
 }
 
 fn is_chunked(headers: &HeaderMap) -> bool {
@@ -218,6 +273,13 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+
+    async fn ask(
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        path: &str,
+    ) -> Result<(u16, Vec<u8>), &'static str> {
+        talk(stream, path, Whole).await
+    }
 
     /// Reads these bytes, and the end of the stream if `ends`.
     async fn heard(bytes: &[u8], ends: bool) -> Result<(u16, Vec<u8>), &'static str> {

@@ -3,7 +3,7 @@
 //!
 //! It reads lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs headers or bodies. It never writes, except for [`node_pods`] and [`publish`] on explicit
-//! request. Ports are forwarded only on request ([`served`]). An access review is posted, but the API server does not
+//! request. Ports are forwarded only on request ([`served`], [`metrics`]). An access review is posted, but the API server does not
 //! store it.
 
 use std::sync::Arc;
@@ -35,6 +35,7 @@ mod forward;
 mod kubeconfig;
 mod linked;
 mod list;
+mod metrics;
 pub mod node_pods;
 mod overrides;
 mod path;

@@ -4,6 +4,7 @@
 
 mod cluster;
 mod logs;
+mod metrics;
 mod program;
 mod world;
 

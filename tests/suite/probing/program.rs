@@ -29,6 +29,8 @@ pub enum Says {
     Silence,
     /// The connection to the API server ends before an answer, so many times; then this.
     After(Arc<AtomicUsize>, Box<Says>),
+    /// One of these after another; the last one again and again.
+    InTurn(Arc<AtomicUsize>, Vec<Says>),
     /// The stream is there, and nothing comes.
     Hangs,
     /// The upgrade is followed by what is no websocket.
@@ -54,6 +56,7 @@ pub async fn play(mut stream: TcpStream, head: &str, port: u16, says: &Says) -> 
     let says = match says {
         Says::After(breaks, _) if breaks.fetch_update(SeqCst, SeqCst, left).is_ok() => return None,
         Says::After(_, then) => then,
+        Says::InTurn(turn, all) => &all[turn.fetch_add(1, SeqCst).min(all.len() - 1)],
         other => other,
     };
     let refusal = match says {

@@ -1,0 +1,78 @@
+//! `proxy-certificate-not-renewed`: a proxy's certificate is still valid, but its renewal is overdue.
+
+use jiff::Timestamp;
+
+use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Remedy, StepKind};
+use crate::item::proxy_metrics::ProxyMetrics;
+use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+
+/// Share of the lifetime, in percent, after which a renewal is overdue; proxies renew after 70 %.
+const OVERDUE: i64 = 85;
+/// The number of quoted proxies per workload.
+const QUOTED: usize = 5;
+
+/// Times of a certificate whose renewal is overdue.
+struct Overdue {
+    refreshed: i64,
+    expires: i64,
+    read: i64,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let all = exporting(ctx, proxies(ctx)?, CertificateRefreshedAt, "the renewal time of the certificate");
+    let late = all.into_iter().filter_map(|(pod, metrics)| Some((pod, overdue(metrics)?)));
+    let findings = by_workload(ctx, late).into_iter().map(|(subject, late)| {
+        let said = late.iter().take(QUOTED).map(|(pod, times)| {
+            quoted(
+                pod,
+                format!(
+                    "certificate renewed at {}, expires at {}; read at {}",
+                    at(times.refreshed),
+                    at(times.expires),
+                    at(times.read)
+                ),
+            )
+        });
+        ctx.finding(
+            subject,
+            "the proxy has not renewed its certificate, although the renewal is overdue: it cannot reach \
+             identity, and other proxies will reject it when the certificate expires",
+        )
+        .evidences(said)
+        .remedy(remedy(&late))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn overdue(metrics: &ProxyMetrics) -> Option<Overdue> {
+    #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+    let refreshed = metrics.value(CertificateRefreshedAt)? as i64;
+    let (read, expires) = (metrics.read_at?, metrics.expires_at?);
+    let lifetime = expires.checked_sub(refreshed).filter(|lifetime| *lifetime > 0)?;
+    let due = refreshed.saturating_add(lifetime.saturating_mul(OVERDUE) / 100);
+    // An expired one is the finding of another check.
+    (due < read && read < expires).then_some(Overdue { refreshed, expires, read })
+}
+
+fn remedy<T>(late: &[(&Pod, T)]) -> Remedy {
+    let mut remedy = Remedy::new();
+    if let Some((pod, _)) = late.first() {
+        let logs = kubectl().namespace(&pod.metadata.namespace).words("logs").operand(&pod.metadata.name);
+        remedy = remedy.run(
+            StepKind::Command,
+            format!("Read the log lines about identity of {}", name_of(pod)),
+            logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
+        );
+    }
+    remedy
+        .step(StepKind::Note, "Repair identity, or the connection to it; the proxy then renews automatically")
+}
+
+fn at(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string())
+}

@@ -1,0 +1,40 @@
+//! `inbound-requests-shed`: a proxy rejects requests because its application does not take them.
+
+use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Remedy, StepKind};
+use crate::knowledge::MetricMeaning::InboundErrors;
+
+/// The number of quoted ports per workload.
+const QUOTED: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let shed = growing(ctx, InboundErrors, |series| series.label("error") == "loadshed")?;
+    let each = shed.iter().map(|growth| (growth.pod, growth));
+    let findings = by_workload(ctx, each).into_iter().map(|(subject, all)| {
+        let said = all.iter().flat_map(|(pod, growth)| {
+            growth.grown.iter().map(move |(series, count)| {
+                let port = series.label("target_port");
+                quoted(pod, format!("port {port}: {count} requests shed {}", within(growth.metrics)))
+            })
+        });
+        let (namespace, pod) = all.first().map_or(("", ""), |(pod, _)| pod.metadata.key());
+        ctx.finding(
+            subject,
+            "the proxy rejects inbound requests with 503: the application accepts no connection, or answers \
+             too slowly",
+        )
+        .evidences(said.take(QUOTED))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Check the application's containers",
+                    kubectl().namespace(namespace).words("describe pod").operand(pod),
+                )
+                .step(StepKind::Note, "Repair the application, or add replicas if it is overloaded"),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

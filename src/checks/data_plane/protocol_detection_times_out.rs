@@ -1,0 +1,103 @@
+//! `protocol-detection-times-out`: connections wait for the client to send, but the server of the port speaks
+//! first.
+
+use std::collections::BTreeMap;
+
+use super::opaque::ANNOTATION;
+use crate::checks::diagnosed::{by_workload, exporting, grown, proxies, quoted, within};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Remedy, StepKind, Subject};
+use crate::item::proxy_metrics::{ProxyMetrics, Series};
+use crate::knowledge::MetricMeaning::{InboundDetection, OutboundDetection};
+use crate::objects::{Kind, Pod};
+
+/// Minimum number of connections that waited in vain.
+const LEAST: u64 = 3;
+/// The number of quoted proxies.
+const QUOTED: usize = 3;
+
+/// Proxies with connections to a Service that waited in vain, and their number.
+type Clients<'a> = Vec<(&'a Pod, &'a ProxyMetrics, u64)>;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let all = exporting(ctx, proxies(ctx)?, InboundDetection, "the results of protocol detection");
+    let all = grown(ctx, all, &[InboundDetection, OutboundDetection])?;
+    let mut findings = Vec::new();
+    let waiting = all.iter().filter_map(|(pod, metrics)| {
+        let ports = timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
+        (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
+    });
+    for (subject, waiting) in by_workload(ctx, waiting) {
+        let said = waiting.iter().take(QUOTED).flat_map(|(pod, (metrics, ports))| {
+            ports.iter().map(move |(port, count)| {
+                quoted(
+                    pod,
+                    format!(
+                        "port {port}: {count} connections waited 10 s for the client {}",
+                        within(metrics)
+                    ),
+                )
+            })
+        });
+        findings.push(
+            ctx.finding(
+                subject,
+                "the proxy delays connections by 10 seconds: it waits for the client to send, but the server \
+                 of the port speaks first",
+            )
+            .evidences(said)
+            .remedy(remedy("pod template and of the Services")),
+        );
+    }
+    let mut services: BTreeMap<(String, String), Clients<'_>> = BTreeMap::new();
+    for (pod, metrics) in &all {
+        let is_service = |(series, _): &(&Series, u64)| series.label("parent_kind") == "Service";
+        let each = timeouts(metrics.grown(OutboundDetection).filter(is_service), |series| {
+            (series.label("parent_namespace").to_owned(), series.label("parent_name").to_owned())
+        });
+        for (service, count) in each {
+            services.entry(service).or_default().push((pod, metrics, count));
+        }
+    }
+    for ((namespace, name), clients) in services {
+        // The proxy's port label is that of another port of the Service, so it is not quoted.
+        let said = clients.iter().take(QUOTED).map(|(pod, metrics, count)| {
+            quoted(
+                pod,
+                format!("{count} connections to the Service waited 10 s for the client {}", within(metrics)),
+            )
+        });
+        findings.push(
+            ctx.finding(
+                Subject::object(Kind::Service, &namespace, &name),
+                "proxies of clients delay connections by 10 seconds: they wait for the client to send, but \
+                 the server speaks first",
+            )
+            .evidences(said)
+            .remedy(remedy("Service and of its pods")),
+        );
+    }
+    Ok(findings.into())
+}
+
+fn remedy(of: &str) -> Remedy {
+    Remedy::new().step(
+        StepKind::Note,
+        format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"),
+    )
+}
+
+/// The timeouts of each port or Service, if they are at least half of its results.
+fn timeouts<'a, K: Ord>(
+    grown: impl Iterator<Item = (&'a Series, u64)>,
+    key: impl Fn(&Series) -> K,
+) -> BTreeMap<K, u64> {
+    let mut counts: BTreeMap<K, (u64, u64)> = BTreeMap::new();
+    for (series, growth) in grown {
+        let (late, all) = counts.entry(key(series)).or_default();
+        *late += if series.label("result") == "read_timeout" { growth } else { 0 };
+        *all += growth;
+    }
+    let many = counts.into_iter().filter(|(_, (late, all))| *late >= LEAST && late * 2 >= *all);
+    many.map(|(key, (late, _))| (key, late)).collect()
+}

@@ -1,0 +1,56 @@
+//! `outbound-connection-forbidden`: proxies close outbound connections that policy forbids, or to ports that a Service does
+//! not declare.
+
+use std::collections::BTreeMap;
+
+use crate::checks::diagnosed::{Growth, growing, quoted, within};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::proxy_metrics::Series;
+use crate::knowledge::MetricMeaning::RouteCloses;
+
+/// The number of quoted clients per target.
+const QUOTED: usize = 3;
+/// Name of the route for a port that the Service does not declare.
+const UNDECLARED: &str = "undefined-port";
+
+/// A forbidden target: kind, namespace, name, and whether the Service does not declare the port.
+type Target<'a> = (&'a str, &'a str, &'a str, bool);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let all = growing(ctx, RouteCloses, |series| series.label("error") == "forbidden")?;
+    let mut targets: BTreeMap<Target<'_>, Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
+    for growth in &all {
+        for (series, count) in &growth.grown {
+            let label = |name| series.label(name);
+            let undeclared = label("route_name") == UNDECLARED;
+            let key = (label("parent_kind"), label("parent_namespace"), label("parent_name"), undeclared);
+            targets.entry(key).or_default().push((growth, series, *count));
+        }
+    }
+    let named = targets.into_iter().filter(|((kind, ..), _)| !kind.is_empty());
+    let findings = named.map(|((kind, namespace, name, undeclared), clients)| {
+        let said = clients.iter().take(QUOTED).map(|(growth, series, count)| -> Evidence {
+            let port = series.label("parent_port");
+            quoted(
+                growth.pod,
+                format!("{count} connections to port {port} closed {}", within(growth.metrics)),
+            )
+        });
+        let (message, step) = match undeclared {
+            true => (
+                "proxies close connections to a port that the Service does not declare",
+                "Add the port to the Service, or correct the port that the clients use",
+            ),
+            false => (
+                "proxies close outbound connections that policy forbids",
+                "If the connections should be allowed, add a route or change the traffic policy",
+            ),
+        };
+        ctx.finding(Subject::object(kind, namespace, name), message)
+            .parameter(if undeclared { "undeclared" } else { "forbidden" })
+            .evidences(said)
+            .remedy(Remedy::new().step(StepKind::Note, step))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

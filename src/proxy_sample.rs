@@ -1,0 +1,90 @@
+//! Selects the processes whose metrics are read: containers of the control plane, and one or two proxies per workload. Sends
+//! no requests; the number is limited.
+
+use std::collections::BTreeMap;
+
+use crate::item::proxy_metrics::{MetricsTarget, ProxySample};
+use crate::item::{Item, Kind};
+use crate::model::Cluster;
+use crate::model::installed::COMPONENT;
+use crate::model::owners::{Owner, Owners};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Container, Job, Pod, Workload};
+
+/// Maximum number of control-plane pods: three components with some replicas.
+const OF_CONTROL_PLANE: usize = 30;
+/// Maximum number of other proxies.
+const OF_WORKLOADS: usize = 200;
+/// Name, or end of the name, of a port that serves metrics.
+const ADMIN: &str = "admin";
+/// The proxy's metrics port if it declares none.
+const PROXY_ADMIN: u16 = 4191;
+
+/// Selects all replicas of the control plane, and of each workload the newest ready pod and the one whose proxy restarted
+/// most.
+pub fn select(cluster: &Cluster) -> ProxySample {
+    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let home = cluster.namespaces.control_plane.as_str();
+    let running = || pods.iter().filter(|pod| pod.status.phase == "Running" && !pod.is_finished());
+    let own =
+        running().filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some());
+    let mut targets: Vec<MetricsTarget> = own.take(OF_CONTROL_PLANE).flat_map(containers).collect();
+    let replica_sets = cluster.answer(&Item::List(Kind::ReplicaSet));
+    let jobs = cluster.answer(&Item::List(Kind::Job));
+    let owners = Owners::new(
+        replica_sets.map_or(&[][..], |answer| answer.objects::<Workload>()),
+        jobs.map_or(&[][..], |answer| answer.objects::<Job>()),
+    );
+    let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
+    for pod in running().filter(|pod| pod.metadata.namespace != home && pod.spec.proxy().is_some()) {
+        workloads.entry(owners.of(pod)).or_default().push(pod);
+    }
+    let chosen: Vec<&Pod> = workloads.values().flat_map(|pods| of_workload(pods)).collect();
+    let left = chosen.len().saturating_sub(OF_WORKLOADS);
+    targets.extend(chosen.into_iter().take(OF_WORKLOADS).filter_map(proxy));
+    ProxySample { targets, left }
+}
+
+/// The newest ready pod, or the newest one; and the pod whose proxy restarted most, if that is another one.
+fn of_workload<'a>(pods: &[&'a Pod]) -> Vec<&'a Pod> {
+    let is_ready = |pod: &Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
+    let newest = pods
+        .iter()
+        .copied()
+        .max_by_key(|pod| (is_ready(pod), pod.metadata.creation_timestamp.get(), pod.metadata.name.as_str()));
+    let restarts = |pod: &Pod| pod.container_status(PROXY_CONTAINER).map_or(0, |status| status.restart_count);
+    let restarted = pods
+        .iter()
+        .copied()
+        .max_by_key(|pod| (restarts(pod), pod.metadata.name.as_str()))
+        .filter(|pod| restarts(pod) > 0);
+    let other = restarted.filter(|pod| newest.is_none_or(|newest| newest.metadata.name != pod.metadata.name));
+    newest.into_iter().chain(other).collect()
+}
+
+/// The containers of a control-plane pod that serve metrics.
+fn containers(pod: &Pod) -> impl Iterator<Item = MetricsTarget> {
+    pod.spec.all_containers().filter_map(|container| {
+        let port = admin_port(container);
+        let port = port.or_else(|| (container.name == PROXY_CONTAINER).then_some(PROXY_ADMIN))?;
+        Some(target(pod, container, port))
+    })
+}
+
+fn proxy(pod: &Pod) -> Option<MetricsTarget> {
+    let container = pod.spec.proxy()?;
+    Some(target(pod, container, admin_port(container).unwrap_or(PROXY_ADMIN)))
+}
+
+fn admin_port(container: &Container) -> Option<u16> {
+    container.ports.iter().find(|port| port.name.ends_with(ADMIN)).map(|port| port.container_port)
+}
+
+fn target(pod: &Pod, container: &Container, port: u16) -> MetricsTarget {
+    MetricsTarget {
+        namespace: pod.metadata.namespace.to_string(),
+        pod: pod.metadata.name.clone(),
+        container: container.name.to_string(),
+        port,
+    }
+}

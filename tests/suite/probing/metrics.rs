@@ -1,0 +1,136 @@
+//! `check --proxies`: metrics of the control plane and of a sample of proxies, read twice through port-forwards, live and from
+//! the bundle, whatever the programs answer.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use meshdoctor::item::Kind;
+use meshdoctor::render::document::Outcome;
+use meshdoctor::source::memory::Memory;
+
+use super::cluster::{Cluster, Server, change, mesh};
+use super::program::Says;
+use super::{run, twice};
+
+const SHED: &str = "inbound-requests-shed";
+const EXPIRED: &str = "proxy-certificate-expired";
+const READ: [&str; 3] = ["--proxies=1s", "--request-timeout", "3s"];
+/// A request of a client that must not be kept.
+const PRIVATE: &str = "orders.private.example";
+
+/// Metrics of a proxy at a moment.
+fn metrics(at: i64, shed: u64) -> String {
+    format!(
+        "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds 1768294900\nprocess_clock_time_seconds {at}\n\
+         control_identity_cert_expiration_timestamp_seconds 1799999999.0\n\
+         request_total{{authority=\"{PRIVATE}\"}} 9\n\
+         inbound_http_errors_total{{error=\"loadshed\",target_ip=\"10.42.1.7\",target_port=\"8080\"}} {shed}\n"
+    )
+}
+
+fn gzipped(body: &str) -> Says {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(body.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", packed.len());
+    Says::Bytes([head.into_bytes(), packed].concat())
+}
+
+/// The first answer, then the second.
+fn in_turn(first: Says, second: Says) -> Says {
+    Says::InTurn(Arc::new(AtomicUsize::new(0)), vec![first, second])
+}
+
+/// A mesh whose pods run.
+fn running() -> Memory {
+    let mut memory = mesh();
+    let names: Vec<String> = memory.objects[&Kind::Pod].iter().map(|held| held.name.clone()).collect();
+    for name in names {
+        change(&mut memory, Kind::Pod, &name, |pod| pod["status"]["phase"] = "Running".into());
+    }
+    memory
+}
+
+/// A mesh in which every proxy answers with this.
+async fn started(says: &Says) -> Server {
+    let memory = running();
+    let programs: BTreeMap<(String, u16), Says> = memory.objects[&Kind::Pod]
+        .iter()
+        .map(|held| {
+            let says = match says {
+                Says::InTurn(_, all) => Says::InTurn(Arc::default(), all.clone()),
+                other => other.clone(),
+            };
+            ((held.name.clone(), 4191), says)
+        })
+        .collect();
+    Server::start(Cluster { memory, programs, ..Cluster::default() }).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn growth_between_two_reads_is_judged_live_and_from_the_bundle() {
+    let plain = |at, shed| Says::http(200, &metrics(at, shed));
+    for says in [
+        in_turn(plain(1_768_478_280, 4), plain(1_768_478_310, 9)),
+        in_turn(gzipped(&metrics(1_768_478_280, 4)), gzipped(&metrics(1_768_478_310, 9))),
+    ] {
+        let server = started(&says).await;
+        let ran = twice(&server, &[PRIVATE.to_owned()], &READ).await;
+        assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Findings, "{:#?}", ran.document.coverage);
+        assert_eq!(ran.outcomes(&[EXPIRED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+        let quoted = format!("{:?}", ran.document.findings);
+        assert!(quoted.contains("5 requests shed within 30 seconds"), "{quoted}");
+        let forwards = server.asked().iter().filter(|path| path.contains("portforward")).count();
+        let pods = server
+            .asked()
+            .iter()
+            .filter(|path| path.contains("/web-5d9f8c7b66-") && path.contains("portforward"))
+            .count();
+        assert!(pods == 2 && forwards > pods, "one pod of two is read, twice: {forwards}, {pods}");
+    }
+    let quiet = in_turn(plain(1_768_478_280, 9), plain(1_768_478_310, 9));
+    let ran = twice(&started(&quiet).await, &[PRIVATE.to_owned()], &READ).await;
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unusable_answers_are_never_a_pass() {
+    let broken = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\nnot gzip!";
+    for says in [
+        Says::http(503, "no"),
+        Says::Bytes(broken.as_bytes().to_vec()),
+        Says::Bytes(b"HTTP/1.1 200 OK\r\n\r\nprocess_open_fds 7\n".to_vec()),
+        Says::Refuses(403, "pods \"web\" is forbidden: cannot create resource \"pods/portforward\""),
+        Says::Hangs,
+        Says::Endless,
+        Says::NoWebsocket,
+    ] {
+        let server = started(&says).await;
+        let ran = twice(&server, &[], &READ).await;
+        for (id, outcome) in ran.outcomes(&[SHED, EXPIRED]) {
+            assert_eq!(outcome, Outcome::NotChecked, "{id}: {:#?}", ran.document.coverage);
+        }
+        assert_ne!(ran.status, 0, "{:#?}", ran.document.coverage);
+        assert!(ran.took.as_secs() < 60, "{:?}", ran.took);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_second_read_is_a_gap_of_growth_only() {
+    let says = in_turn(Says::http(200, &metrics(1_768_478_280, 4)), Says::http(503, "no"));
+    let ran = twice(&started(&says).await, &[], &READ).await;
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::NotChecked, "{:#?}", ran.document.coverage);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_flag_no_port_is_forwarded() {
+    let server = started(&Says::http(200, &metrics(1_768_478_280, 4))).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = super::kubeconfig(folder.path(), &server).display().to_string();
+    let words = ["check", "--kubeconfig", &config, "--linkerd-cli", "none", "-o", "json", "--only", SHED];
+    let (_, status) = run(&words).await;
+    assert!(status != 1 && !server.asked().iter().any(|path| path.contains("portforward")));
+}
