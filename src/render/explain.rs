@@ -360,7 +360,7 @@ mod tests {
             "  error  a-check  Deployment shop/web\n    a message that is as long as a line of the card may be,\n    \
              which is one hundred columns in all, and goes on\n    evidence  Deployment shop/web\n                \
              spec.template.metadata.annotations: a value\n                that is longer than the line\n    fix       1. \
-             Run it\n                 kubectl -n shop rollout restart deployment/web\n    verify    meshdoctor check\n"
+             Run it\n                   kubectl -n shop rollout restart deployment/web\n    verify    meshdoctor check\n"
         );
     }
 

@@ -22,7 +22,7 @@ const CONTROL_PLANES: [&str; 4] =
 const PARTS: [&str; 4] = ["viz", "multicluster", "jaeger", "workloads"];
 
 /// Findings of stock installations that are true: the release, the part, the check.
-const DEFECTS: [(&str, &str, &str); 1] = [
+pub(crate) const DEFECTS: [(&str, &str, &str); 1] = [
     // The jobs of viz expect the port names of earlier control planes, until edge-26.4.1.
     ("2.19", "viz", "viz-scrape-mismatch"),
 ];
