@@ -62,7 +62,6 @@ use context::Run;
 use joins::Joins;
 pub(crate) use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
-#[cfg(feature = "live")]
 pub use restart::Issuance;
 pub use settings::Settings;
 pub use unjudged::Unjudged;
