@@ -213,7 +213,10 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
             "is for the namespace other instead of linkerd",
         ),
         (whole.replace(", namespace: linkerd", ""), "has no namespace"),
-        (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, an unknown version"),
+        (
+            whole.replace("2025.4.4", "2039.4.4"),
+            "installs edge-39.4.4, but only charts of edge-22.8.3 to edge-26.8.3 are known",
+        ),
         (
             format!("{whole}---\n{}", whole.replace("name: control-plane", "name: second")),
             "is one of several",

@@ -92,9 +92,8 @@ fn unfit(one: &Installed, namespace: &str, knowledge: &Knowledge) -> Option<Stri
     }
     let edge = release.ok().and_then(|release| release.edge());
     let (first, through) = knowledge.charts().range();
-    edge.filter(|edge| !knowledge.charts().covers(*edge)).map(|edge| {
-        format!("installs edge-{edge}, but only charts of edge-{first} to edge-{through} are known")
-    })
+    edge.filter(|edge| !knowledge.charts().covers(*edge))
+        .map(|edge| format!("installs {edge}, but only charts of {first} to {through} are known"))
 }
 
 fn given(one: &Installed) -> Given {

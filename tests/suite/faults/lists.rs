@@ -361,7 +361,7 @@ async fn a_list_that_is_given_up_asks_for_no_more_pages() {
         let next = count.to_string();
         drop(count);
         std::thread::sleep(Duration::from_millis(20));
-        Reply::json(&page(0, 1, &next))
+        Reply::json(&page(0, 25, &next))
     })
     .await;
     let live = live(&server).await;
