@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Form, Printer};
 use super::look::Look;
 use super::repair::Extent;
-use super::text::{clean, count, width, wrap};
+use super::text::{clean, count, shortened, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
@@ -361,6 +361,9 @@ fn undecided(report: &Report) -> String {
     });
     let mut reasons = missing.chain(crashed);
     let (first, way) = reasons.next().unwrap_or_else(|| {
+        if let Some(first) = report.coverage.set_aside.first().filter(|_| report.coverage.objects > 0) {
+            return (shortened(&clean(first), SAID_TWICE).into_owned(), None);
+        }
         let nothing = report.coverage.objects == 0 && !report.coverage.set_aside.is_empty();
         let words = if nothing { "no object can be judged as it is" } else { "a check could not be made" };
         (words.to_owned(), None)

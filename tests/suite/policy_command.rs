@@ -142,7 +142,7 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
 fn denied_ports_are_named_first() {
     let denied = SHOP
         .replace("--cluster-networks=10.0.0.0/8", "--cluster-networks=10.0.0.0/8, --default-policy=deny")
-        + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: linkerd-destination-1, namespace: linkerd, labels: \
+        + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: linkerd-destination-2, namespace: linkerd, labels: \
            {linkerd.io/control-plane-component: destination, linkerd.io/control-plane-ns: linkerd}}\nspec: \
            {containers: [{name: linkerd-proxy, image: p}, {name: policy, image: p, ports: [{containerPort: 8090}]}]}\n";
     let folder = tempfile::tempdir().unwrap();

@@ -549,14 +549,14 @@ fn traffic_in_which_the_server_speaks_first_needs_an_opaque_port() {
 fn calls_hang_while_the_control_plane_is_not_ready() {
     let down = |container: &str| {
         let ready = format!("{{name: {container}, ready: true}}");
-        assert!(CALLS.contains(&ready));
-        CALLS
+        assert!(SHOP.contains(&ready));
+        format!("{SHOP}{CALLS}")
             .replace(&ready, &format!("{{name: {container}, ready: false}}"))
             .replace("{type: Ready, status: \"True\"}]\n  containerStatuses: [{name: destination", "{type: Ready, status: \"False\", lastTransitionTime: \"2026-03-01T00:00:00Z\"}]\n  containerStatuses: [{name: destination")
     };
     let reached = |cluster: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
-        let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{cluster}"));
+        let dump = write(folder.path(), "shop.yaml", cluster.to_owned());
         let output = told("reach", words, &dump);
         (output.status, output.out)
     };

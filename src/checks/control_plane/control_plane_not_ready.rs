@@ -166,28 +166,21 @@ fn is_unschedulable(pod: &Pod) -> bool {
     pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
 }
 
-/// A finding for a component whose missing pods are starting. `linkerd check` waits for them. An info, but a warning if an
-/// older component has lost its last ready pod: what depends on it fails until one is ready.
+/// A finding (info) for a component whose missing pods are starting. `linkerd check` waits for them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let is_down = ready == 0 && !ctx.is_recent(meta.creation_timestamp);
-    let (severity, message) = if is_down {
-        (
-            Severity::Warning,
-            "no pod of the component is ready, so what depends on it fails now. Its pods were created less than five \
-             minutes ago, and no container has failed",
-        )
+    let message = if is_down {
+        "no pod of the component is ready, so what depends on it fails now. Its pods were created less than five minutes \
+         ago, and no container has failed"
     } else {
-        (
-            Severity::Info,
-            "a component of the control plane is starting: its missing pods were created less than five minutes ago, and \
-             no container has failed",
-        )
+        "a component of the control plane is starting: its missing pods were created less than five minutes ago, and no \
+         container has failed"
     };
     let finding = ctx
         .finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
-        .severity(severity)
+        .severity(Severity::Info)
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", word(pod))

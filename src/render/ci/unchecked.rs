@@ -36,6 +36,9 @@ impl<'a> Unchecked<'a> {
             }
             alike.entry((gap.checks.as_slice(), gap.close.to_string())).or_default().push(gap);
         }
+        for message in report.coverage.set_aside.iter().filter(|message| place(report, message).is_some()) {
+            unreadable.entry(message).or_default();
+        }
         Unchecked { failing: alike.into_values().collect(), unreadable, accepted }
     }
 }
@@ -52,11 +55,12 @@ pub(super) fn alike(gaps: &[&Gap]) -> String {
 /// The checks that an unreadable file affects, on one line.
 pub(super) fn unreadable(message: &str, gaps: &[&Gap]) -> String {
     let named = checks(gaps);
+    let Some(first) = gaps.first() else { return message.to_owned() };
     format!(
         "{message}; {} not run fully: {}; to check this: {}",
         count(named.len(), "check did", "checks did"),
         some_of(&named, NAMED),
-        gaps[0].close,
+        first.close,
     )
 }
 
