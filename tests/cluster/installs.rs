@@ -73,8 +73,14 @@ fn every_shape(release: &str) {
             let said = doctor.check_twice(&["--linkerd-cli", "none"], &["--fail-on", "warning"]);
             // tap's Service has no endpoint, so the API server cannot reach it; everything else is healthy.
             let tap = "viz-tap-api-unavailable";
-            let aside: &[&str] = if said.outcomes()[tap] == "NotApplicable" { &[] } else { &[tap] };
-            said.assert_nothing_but(aside, &format!("{release} with {parts:?}"));
+            let mut aside = if said.outcomes()[tap] == "NotApplicable" { vec![] } else { vec![tap] };
+            // The scrape jobs of this release's viz expect the port names of earlier control planes.
+            if *release == *"2.19" && parts.contains(&"viz") {
+                let scrape = "viz-scrape-mismatch";
+                assert_eq!(said.outcomes()[scrape], "Findings", "{release} with {parts:?}");
+                aside.push(scrape);
+            }
+            said.assert_nothing_but(&aside, &format!("{release} with {parts:?}"));
             let newer = said.outcomes()["kubernetes-unsupported"] == "Findings";
             assert_eq!(newer, BEFORE_1_34.contains(&release), "{release} on {}", kubernetes_version());
         }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
@@ -85,10 +84,7 @@ fn finding(
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
 }
 
-/// How many workloads a message names.
-const NAMED: usize = 2;
-
-/// The number of pods without a proxy, and their workloads: `2 pods of shop/late run`, `3 pods of shop/a, shop/b and 1 more run`.
+/// The number of pods without a proxy, and their workload: `2 pods of shop/late run`, `3 pods of 2 workloads run`.
 fn affected(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> String {
     let owners = ctx.owners();
     let name = |victim: &Unmeshed<'_>| {
@@ -96,7 +92,10 @@ fn affected(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> String {
         format!("{}/{}", owner.namespace, owner.name)
     };
     let workloads: BTreeSet<String> = victims.iter().map(name).collect();
-    let workloads = some(&workloads, NAMED);
+    let workloads = match workloads.first() {
+        Some(only) if workloads.len() == 1 => only.clone(),
+        _ => format!("{} workloads", workloads.len()),
+    };
     match victims.len() {
         1 => format!("1 pod of {workloads} runs"),
         count => format!("{count} pods of {workloads} run"),
