@@ -556,7 +556,7 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
     };
     let reached = |cluster: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
-        let dump = write(folder.path(), "shop.yaml", cluster.to_owned());
+        let dump = write(folder.path(), "shop.yaml", cluster);
         let output = told("reach", words, &dump);
         (output.status, output.out)
     };
