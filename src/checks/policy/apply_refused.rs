@@ -11,7 +11,7 @@ use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
-use crate::model::validation::{RejectedBy, Rejection, Validation};
+use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
 use crate::objects::{
     CustomResourceDefinition, Meta, Namespace, ValidatingWebhookConfiguration, Webhook, is_undefined,
 };
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for kind in KINDS {
         let objects = existing(ctx, kind);
-        let neighbours = if kind == Kind::Server { by_namespace(objects) } else { BTreeMap::new() };
+        let servers = if kind == Kind::Server { ServerIndex::new(objects) } else { ServerIndex::default() };
         for object in objects {
             let meta = meta(object);
             if !ctx.judges(&meta.namespace) {
@@ -58,16 +58,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let is_applied = ctx.applies(kind, &meta);
             let mut found = schema(&validation, kind, object, is_applied);
             if webhooks.are_called(kind, &meta.namespace) {
-                let neighbours = neighbours.get(meta.namespace.as_str()).map_or(&[][..], Vec::as_slice);
                 let answer = validation.webhook(kind, object).or_else(|| {
                     // Of two that are applied together, the first is accepted. A stored one has no conflict with
                     // one that is only applied, which is rejected.
-                    let is_earlier = |other: &&&Value| {
+                    let is_earlier = |other: &Value| {
                         let other = other["metadata"]["name"].as_str().unwrap_or_default();
                         let other_meta = Meta { name: other.to_owned(), ..meta.clone() };
                         !ctx.applies(kind, &other_meta) || (is_applied && other < meta.name.as_str())
                     };
-                    validation.overlap(object, neighbours.iter().filter(is_earlier).copied())
+                    validation.overlap(object, &servers, is_earlier)
                 });
                 webhooks.is_asked |= answer.is_some();
                 found.extend(answer);
@@ -93,8 +92,8 @@ fn note_unknown_webhooks(ctx: &Context<'_>) {
         .for_each(|missing| ctx.gap(missing));
 }
 
-/// The answers of the schema. Those of the Gateway API depend on its own release, so stored objects are not
-/// held against them.
+/// The answers of the schema. Those of the Gateway API depend on its own release, so they do not apply to
+/// stored objects.
 fn schema(validation: &Validation<'_>, kind: Kind, object: &Value, is_applied: bool) -> Vec<Rejection> {
     let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
     if is_foreign && !is_applied { Vec::new() } else { validation.schema(kind, object) }
@@ -164,14 +163,6 @@ fn existing<'a>(ctx: &Context<'a>, kind: Kind) -> &'a [Value] {
 
 fn meta(object: &Value) -> Meta {
     serde_json::from_value(object["metadata"].clone()).unwrap_or_default()
-}
-
-fn by_namespace(servers: &[Value]) -> BTreeMap<&str, Vec<&Value>> {
-    let mut found: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for server in servers {
-        found.entry(server["metadata"]["namespace"].as_str().unwrap_or_default()).or_default().push(server);
-    }
-    found
 }
 
 /// The validating webhooks of Linkerd, as far as they are known.

@@ -7,7 +7,7 @@ use super::outbound::{accrual, retry, timeouts};
 use super::parse::{self, Broken};
 use super::read::protocol;
 use super::routes::{self, RouteKind};
-use crate::objects::{HeaderModifier, Kind, Meta, Redirect, RouteFilter, RouteMatch, Server};
+use crate::objects::{HeaderModifier, Kind, LabelSelector, Meta, Redirect, RouteFilter, RouteMatch, Server};
 
 fn plain<T>(read: Result<T, Broken>) -> Result<T, String> {
     read.map_err(|Broken(why)| why)
@@ -19,6 +19,14 @@ fn plain<T>(read: Result<T, Broken>) -> Result<T, String> {
 /// It is neither.
 pub fn parse_network(text: &str) -> Result<IpNet, String> {
     plain(super::authentication::cidr(text))
+}
+
+/// Whether a label selector is valid.
+///
+/// # Errors
+/// It is not.
+pub fn selector_fault(selector: &LabelSelector) -> Result<(), String> {
+    plain(parse::selector(selector))
 }
 
 /// Whether the port of a Server is valid.

@@ -8,10 +8,12 @@ mod networks;
 mod profile;
 mod routes;
 mod schema;
+mod servers;
 mod webhook;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+pub use servers::ServerIndex;
 
 use crate::item::Kind;
 use crate::knowledge::{AdmissionRule, AdmissionRules, Knowledge};
@@ -106,17 +108,19 @@ impl<'k> Validation<'k> {
         answer.err().filter(|denied| self.holds(denied.rule)).map(|denied| self.rejection(by, denied))
     }
 
-    /// The answer of the webhook to a Server, as far as it depends on the other Servers of the namespace.
-    pub fn overlap<'o>(
+    /// The answer of the webhook to a Server, as far as it depends on the other Servers of the namespace. `counts` excludes
+    /// others.
+    pub fn overlap(
         &self,
         server: &Value,
-        others: impl IntoIterator<Item = &'o Value>,
+        others: &ServerIndex<'_>,
+        counts: impl Fn(&Value) -> bool,
     ) -> Option<Rejection> {
         if !self.holds(AdmissionRule::ServerOverlap) {
             return None;
         }
-        let denied = webhook::overlap(server, others)?;
-        Some(self.rejection(RejectedBy::PolicyValidator, denied))
+        let other = others.overlapping(server, counts)?;
+        Some(self.rejection(RejectedBy::PolicyValidator, webhook::taken(server, other)))
     }
 
     fn rejection(&self, by: RejectedBy, denied: Denied) -> Rejection {

@@ -1,5 +1,7 @@
 //! The policy-validator webhook for every kind but routes.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 use serde_json::Value;
 
@@ -71,13 +73,8 @@ fn server(server: &Server) -> Result<(), Denied> {
 }
 
 fn labels(rule: Rule, path: &str, selector: Option<&LabelSelector>) -> Result<(), Denied> {
-    match selector.and_then(|selector| selector.match_labels.no_text.as_ref()) {
-        Some(label) => {
-            let why = format!("the value of {label} in matchLabels must be a string, in quotes");
-            Err(Denied::new(rule, format!("{path}.matchLabels"), why))
-        }
-        None => Ok(()),
-    }
+    let fault = selector.map_or(Ok(()), policy::selector_fault);
+    Denied::at(rule, &format!("{path}.matchLabels"), fault)
 }
 
 fn server_authorization(object: &ServerAuthorization) -> Result<(), Denied> {
@@ -180,10 +177,12 @@ fn mesh_tls(object: &MeshTLSAuthentication) -> Result<(), Denied> {
 
 /// Whether an identity has the form of a DNS name, with an optional wildcard in front, or of a SPIFFE id.
 fn identity(text: &str) -> Result<(), String> {
-    const DNS: &str = r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+    static DNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok()
+    });
     let invalid = |why: &str| Err(format!("identity {text:?} is invalid: {why}"));
     let Some(rest) = text.strip_prefix("spiffe://") else {
-        let is_dns = Regex::new(DNS).is_ok_and(|dns| dns.is_match(text));
+        let is_dns = DNS.as_ref().is_some_and(|dns| dns.is_match(text));
         return if is_dns { Ok(()) } else { invalid("it is neither a DNS name nor a SPIFFE id") };
     };
     let is_plain = |c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
@@ -250,32 +249,13 @@ fn qualified(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
-/// Another Server of the namespace with the same port, if either selects all pods or both select the same.
-pub(super) fn overlap<'o>(server: &Value, others: impl IntoIterator<Item = &'o Value>) -> Option<Denied> {
-    let name = server["metadata"]["name"].as_str();
-    let (spec, port) = (&server["spec"], &server["spec"]["port"]);
-    let is_empty = |part: &Value| match part {
-        Value::Object(map) => map.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        other => other.is_null(),
-    };
-    let selects_all =
-        |selector: &Value| selector.as_object().is_some_and(|parts| parts.values().all(is_empty));
-    let overlaps = |other: &&Value| {
-        let other_spec = &other["spec"];
-        let same_pods = || {
-            ["podSelector", "externalWorkloadSelector"].iter().any(|field| {
-                let (one, two) = (&spec[*field], &other_spec[*field]);
-                !one.is_null() && !two.is_null() && (one == two || selects_all(one) || selects_all(two))
-            })
-        };
-        other["metadata"]["name"].as_str() != name && other_spec["port"] == *port && same_pods()
-    };
-    let other = others.into_iter().find(overlaps)?;
+/// The denial of a Server because of one that takes the same port.
+pub(super) fn taken(server: &Value, other: &Value) -> Denied {
+    let port = &server["spec"]["port"];
     let why = format!(
         "Server {} already takes port {} of pods that this one selects",
         other["metadata"]["name"].as_str().unwrap_or_default(),
         port.as_str().map_or_else(|| port.to_string(), str::to_owned),
     );
-    Some(Denied::new(Rule::ServerOverlap, "spec.port", why))
+    Denied::new(Rule::ServerOverlap, "spec.port", why)
 }
