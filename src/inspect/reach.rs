@@ -333,10 +333,7 @@ impl<'a> Mesh<'a> {
     }
 
     fn identity(&self, pod: &Pod) -> String {
-        let account = match pod.spec.service_account_name.as_str() {
-            "" => "default",
-            account => account,
-        };
+        let account = pod.spec.account();
         self.policy.index.controller.identity(&pod.metadata.namespace, account)
     }
 }

@@ -141,6 +141,14 @@ impl PodSpec {
         self.init_containers.share(&before.init_containers);
     }
 
+    /// Its service account; `default` if none is named.
+    pub fn account(&self) -> &str {
+        match self.service_account_name.as_str() {
+            "" => "default",
+            name => name,
+        }
+    }
+
     /// Every container, init containers first.
     pub fn all_containers(&self) -> impl Iterator<Item = &Container> {
         self.init_containers.iter().chain(self.containers.iter())

@@ -10,9 +10,6 @@ use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 use crate::objects::{Workload, meta::Meta};
 
-/// The account of a pod without a named one.
-const DEFAULT_ACCOUNT: &str = "default";
-
 /// API group, resource, verb.
 type Right = (&'static str, &'static str, &'static str);
 
@@ -38,10 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for set in sets {
         let spec = &set.spec.template.spec;
-        let account = match spec.service_account_name.as_str() {
-            "" => DEFAULT_ACCOUNT,
-            name => name,
-        };
+        let account = spec.account();
         let holder = (set.metadata.namespace.as_str(), account);
         let lacking = |wanted: &[Right]| -> Vec<String> {
             wanted.iter().filter(|right| !may(rights, holder, **right)).map(in_words).collect()

@@ -82,10 +82,7 @@ fn range(namespace: &Namespace) -> Option<(&str, i64, i64)> {
 /// namespace.
 fn is_granted(ctx: &Context<'_>, maker: &Maker<'_>) -> bool {
     let namespace = maker.namespace();
-    let account = match maker.spec.service_account_name.as_str() {
-        "" => "default",
-        name => name,
-    };
+    let account = maker.spec.account();
     let everywhere = ctx.noted(ctx.seen::<ClusterRoleBinding>()).unwrap_or_default();
     let here = ctx.noted(ctx.seen::<RoleBinding>()).unwrap_or_default();
     let here = here.iter().filter(|binding| binding.metadata.namespace == namespace);

@@ -16,10 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut by_account: BTreeMap<(&str, &str), Vec<&Pod>> = BTreeMap::new();
     for pod in ctx.every::<Pod>()?.iter().filter(|pod| pod.status.phase == "Running") {
-        let account = match pod.spec.service_account_name.as_str() {
-            "" => "default",
-            account => account,
-        };
+        let account = pod.spec.account();
         by_account.entry((&pod.metadata.namespace, account)).or_default().push(pod);
     }
     let objects = survey.objects.mesh_tls_authentications.iter();

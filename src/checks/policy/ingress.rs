@@ -120,10 +120,7 @@ pub(super) fn running(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
 pub(super) fn identity(survey: &Survey<'_>, home: &str, pod: &Pod) -> Option<String> {
     let meta = &pod.metadata;
     let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-    let account = match pod.spec.service_account_name.as_str() {
-        "" => "default",
-        account => account,
-    };
+    let account = pod.spec.account();
     meshed.then(|| survey.index.controller.identity(&meta.namespace, account))
 }
 

@@ -94,10 +94,7 @@ fn scrapers<'a>(
                 return None;
             }
             let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-            let account = match pod.spec.service_account_name.as_str() {
-                "" => "default",
-                account => account,
-            };
+            let account = pod.spec.account();
             let identity = meshed.then(|| survey.index.controller.identity(&meta.namespace, account));
             Some(Scraper { pod, identity, of_viz, told })
         })

@@ -53,10 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (pod, skipped) in skipping {
             let meta = &pod.metadata;
             let itself = meta.namespace == service.metadata.namespace && served.contains(meta.name.as_str());
-            let account = match pod.spec.service_account_name.as_str() {
-                "" => "default",
-                account => account,
-            };
+            let account = pod.spec.account();
             let identity = controller.identity(&meta.namespace, account);
             let address = pod.status.pod_ip;
             let let_in = |identity| inbound.connect(Client { identity, address }) == Entry::Admitted;

@@ -167,10 +167,7 @@ const OF_ONE_GENERATION: [&str; 5] = [
 
 /// The manifest of an AuthorizationPolicy for a Server that authorizes the ServiceAccount of a client.
 fn authorization_policy(namespace: &str, server: &str, client: &Pod) -> Vec<String> {
-    let account = match client.spec.service_account_name.as_str() {
-        "" => "default",
-        account => account,
-    };
+    let account = client.spec.account();
     let from = client.metadata.namespace.as_str();
     vec![
         "apiVersion: policy.linkerd.io/v1alpha1".to_owned(),

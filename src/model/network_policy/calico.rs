@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use super::form::{Action, Fits, Held, Label, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network};
-use super::{Direction, Known, Peer, account, kubernetes};
+use super::{Direction, Known, Peer, kubernetes};
 use crate::model::networks::Network;
 use crate::objects::{CalicoEntity, CalicoPolicy, CalicoRule, CalicoTier, Pod, TargetPort};
 
@@ -227,7 +227,8 @@ fn is_selected(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Kn
     let account = match &entity.service_accounts {
         None => Fits::Yes,
         Some(accounts) => {
-            let named = accounts.names.is_empty() || accounts.names.iter().any(|name| name == account(pod));
+            let named =
+                accounts.names.is_empty() || accounts.names.iter().any(|name| name == pod.spec.account());
             Fits::from(named).and(|| fits(known, &accounts.selector, |key| of_account(pod, key)))
         }
     };
@@ -264,7 +265,7 @@ fn fits<'l>(known: &Known<'_>, text: &str, label: impl Fn(&str) -> Label<'l>) ->
 fn label<'p>(pod: &'p Pod, key: &str) -> Label<'p> {
     match key {
         NAMESPACE => Label::Is(&pod.metadata.namespace),
-        ACCOUNT => Label::Is(account(pod)),
+        ACCOUNT => Label::Is(pod.spec.account()),
         ORCHESTRATOR => Label::Is("k8s"),
         key => kubernetes::label(pod, key),
     }
@@ -279,7 +280,7 @@ fn of_namespace<'p>(pod: &'p Pod, key: &str, known: &'p Known<'_>) -> Label<'p> 
 
 fn of_account<'p>(pod: &'p Pod, key: &str) -> Label<'p> {
     match key {
-        NAME => Label::Is(account(pod)),
+        NAME => Label::Is(pod.spec.account()),
         _ => Label::Unknown("labels of a service account"),
     }
 }

@@ -272,7 +272,7 @@ fn label<'p>(pod: &'p Pod, key: &str, known: &'p Known<'_>) -> Label<'p> {
     }
     match key {
         NAMESPACE => Label::Is(&pod.metadata.namespace),
-        ACCOUNT => Label::Is(super::account(pod)),
+        ACCOUNT => Label::Is(pod.spec.account()),
         CLUSTER => Label::Unknown("Cilium's name of the cluster"),
         key if LEFT_OUT.iter().any(|prefix| key.starts_with(prefix)) => {
             Label::Unknown("a label that Cilium ignores by default")

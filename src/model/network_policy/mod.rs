@@ -307,14 +307,6 @@ impl<'a> Policies<'a> {
     }
 }
 
-/// The service account of a pod.
-fn account(pod: &Pod) -> &str {
-    match pod.spec.service_account_name.as_str() {
-        "" => "default",
-        name => name,
-    }
-}
-
 /// With policies of both Cilium and Calico, only one of them enforces its own, and it is unknown which.
 fn either<'a>(cilium: Passage<'a>, calico: Passage<'a>) -> Passage<'a> {
     const WHY: &str = "whether Cilium or Calico enforces policies here";
