@@ -4,10 +4,10 @@
 use jiff::Timestamp;
 
 use super::identity::{identity_deployment, issuer};
+use super::remedy;
 use crate::checks::diagnosed::{controllers, lacking, name_of};
 use crate::checks::{Context, Judgement};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::Evidence;
 use crate::knowledge::MetricMeaning::IssuerLifetime;
 use crate::objects::Pod;
 
@@ -35,15 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if other.is_empty() {
         return Ok(Vec::new().into());
     }
-    let namespace = &ctx.namespaces().control_plane;
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Restart identity: it reads the issuer when it starts",
-        Command::lines([
-            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-            kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
-        ]),
-    );
+    let remedy = remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts");
     let finding = ctx
         .finding(
             issuer.subject(),

@@ -4,9 +4,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::identity::{ISSUER, identity_deployment, issuer};
+use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Severity, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Event, Pod};
 
@@ -46,14 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Older events have expired, so their absence proves nothing.
     let silent = age < KEPT && events.is_some();
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Restart identity: it reads the issuer when it starts",
-        Command::lines([
-            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-            kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
-        ]),
-    );
+    let remedy = remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts");
     let message = if silent {
         "the issuer was replaced, but no event shows that identity loaded the new one: certificates may \
             still come from the old issuer and fail when it expires"

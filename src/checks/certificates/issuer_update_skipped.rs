@@ -1,9 +1,9 @@
 //! `issuer-update-skipped`: identity rejected a new issuer and uses the one that it started with.
 
 use super::identity::{ISSUER, identity_deployment};
+use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, kubectl};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Subject};
 use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
@@ -39,14 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let events = last(UPDATED).into_iter().chain([skipped]).flat_map(moments::of_event);
     let starts = older.iter().flat_map(|pod| moments::of_pod(pod, "created", |name| name == "identity"));
     let names: Vec<String> = older.iter().map(|pod| format!("{namespace}/{}", pod.metadata.name)).collect();
-    let remedy = Remedy::new().run(
-        StepKind::Command,
+    let remedy = remedy::identity_restarted(
+        ctx,
         "Restart identity, so that it reads the issuer and the trust anchors again. A pod that rejects \
                 them does not become ready, and the old one keeps running",
-        Command::lines([
-            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-            kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
-        ]),
     );
     let finding = ctx
         .finding(

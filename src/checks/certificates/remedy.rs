@@ -397,6 +397,16 @@ pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         )
 }
 
+/// The remedy that restarts identity, which reads the issuer and the trust anchors when it starts.
+pub(super) fn identity_restarted(ctx: &Context<'_>, act: &str) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let lines = [
+        kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
+        kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+    ];
+    Remedy::new().run(StepKind::Command, act, Command::lines(lines))
+}
+
 /// Whether a pod of the control plane was created with other trust anchors than the current ones, according to its annotation.
 fn is_control_plane_stale(ctx: &Context<'_>) -> bool {
     let namespace = ctx.namespaces().control_plane.as_str();
