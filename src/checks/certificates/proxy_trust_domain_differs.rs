@@ -6,7 +6,6 @@ use super::identity::{config, need_control_plane, trust_domain};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy};
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::LOCAL_NAME;
@@ -24,14 +23,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
     for pod in pods {
-        let meta = &pod.metadata;
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home);
-        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() || !ctx.judges(&meta.namespace) {
+        if !ctx.has_injected(pod) {
             continue;
         }
         let Some(name) = pod.spec.proxy().and_then(|proxy| proxy.env_value(LOCAL_NAME)) else { continue };
         if domain_of(name, home).is_some_and(|other| other != domain) {
-            found.entry((owners.of(pod), name)).or_default().push(meta.name.clone());
+            found.entry((owners.of(pod), name)).or_default().push(pod.metadata.name.clone());
         }
     }
     let findings = found.into_iter().map(|((owner, name), pods)| {

@@ -9,7 +9,6 @@ use super::{config_map, template};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind};
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
 use crate::objects::container::VALIDATOR_CONTAINER;
@@ -24,7 +23,6 @@ const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let services = ctx.seen::<Service>()?;
-    let home = ctx.namespaces().control_plane.as_str();
     let namespaces = ctx.noted(ctx.seen::<Namespace>()).unwrap_or_default();
     let chart = ctx.noted(config_map::needed_config(ctx)).flatten();
     let owners = ctx.owners();
@@ -33,8 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut other_family: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
     for pod in pods {
         let meta = &pod.metadata;
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
-        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() {
+        if !ctx.has_injected(pod) {
             continue;
         }
         let Some(target) = target(pod) else { continue };

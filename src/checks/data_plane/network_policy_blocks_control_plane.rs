@@ -7,7 +7,7 @@ use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_old
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
-use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::installed::COMPONENT;
 use crate::model::network_policy::control_plane::{best, to_component};
 use crate::model::network_policy::{
     Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM,
@@ -48,13 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let owners = ctx.owners();
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
-    let counts = |pod: &&Pod| {
-        ctx.judges(&pod.metadata.namespace)
-            && pod.metadata.label(CONTROL_PLANE_NS) == Some(home)
-            && pod.spec.proxy().is_some()
-            && !pod.is_finished()
-            && pod.metadata.deletion_timestamp.is_none()
-    };
+    let counts = |pod: &&Pod| ctx.has_injected(pod) && pod.spec.proxy().is_some();
     for pod in pods.iter().filter(counts) {
         workloads.entry(owners.of(pod)).or_default().push(pod);
     }

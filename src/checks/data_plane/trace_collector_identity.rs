@@ -4,7 +4,6 @@
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement, Verdict, restart};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 use crate::objects::container::{COLLECTOR_NAME, LOCAL_NAME};
 
@@ -17,9 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let mut found: Vec<(&Pod, &str, &str)> = Vec::new();
     for pod in ctx.seen::<Pod>()? {
-        let meta = &pod.metadata;
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
-        if !own || pod.is_finished() || meta.deletion_timestamp.is_some() {
+        if !ctx.has_injected(pod) {
             continue;
         }
         let Some(proxy) = pod.spec.proxy() else { continue };

@@ -11,7 +11,6 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::injection::INJECT;
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::service_address::{Lookup, ServiceAddress, Services};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::{COLLECTOR_ADDRESS, COLLECTOR_NAME};
@@ -81,18 +80,15 @@ fn is_starting(ctx: &Context<'_>, cause: &NoEndpoint<'_>) -> bool {
 
 /// The collectors that running proxies use, and the one that new proxies will use.
 fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Key, Source>, crate::missing::Missing> {
-    let home = ctx.namespaces().control_plane.as_str();
     let mut found: BTreeMap<Key, Source> = BTreeMap::new();
     for pod in ctx.seen::<Pod>()? {
-        let meta = &pod.metadata;
-        let is_own = meta.label(CONTROL_PLANE_NS) == Some(home) && ctx.judges(&meta.namespace);
-        if !is_own || pod.is_finished() || meta.deletion_timestamp.is_some() {
+        if !ctx.has_injected(pod) {
             continue;
         }
         let Some(proxy) = pod.spec.proxy() else { continue };
         let Some(address) = proxy.env_value(COLLECTOR_ADDRESS) else { continue };
         let identity = proxy.env_value(COLLECTOR_NAME);
-        let object = format!("Pod {}/{}", meta.namespace, meta.name);
+        let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let env = |name: &str, said: &str| {
             Evidence::field(&object, format!("containers[linkerd-proxy].env[{name}]"), said)
         };
@@ -207,7 +203,7 @@ fn wrong(
     if let Some(pod) = pods.iter().copied().find(is_skipped) {
         return Some(bypassed(ctx, service, pod, source));
     }
-    let others = |pod: &&Pod| (account(pod), pod.metadata.namespace.as_str()) != expected;
+    let others = |pod: &&Pod| (pod.spec.account(), pod.metadata.namespace.as_str()) != expected;
     let others: Vec<&Pod> = pods.into_iter().filter(others).collect();
     (!others.is_empty()).then(|| other_account(ctx, service, &others, expected, source))
 }
@@ -261,7 +257,7 @@ fn other_account(
          use another ServiceAccount. Proxies reject its certificate, so no trace arrives"
     );
     let said = pods.iter().take(QUOTED).map(|pod| {
-        let said = format!("{} (namespace {})", account(pod), pod.metadata.namespace);
+        let said = format!("{} (namespace {})", pod.spec.account(), pod.metadata.namespace);
         of_pod(pod, "spec.serviceAccountName", &said)
     });
     let remedy = Remedy::new();
@@ -271,7 +267,7 @@ fn other_account(
             remedy,
             StepKind::ChartValue,
             "Expect the ServiceAccount that the collector uses",
-            Options::none().set(ACCOUNT, account(pod)).set(NAMESPACE, pod.metadata.namespace.to_string()),
+            Options::none().set(ACCOUNT, pod.spec.account()).set(NAMESPACE, pod.metadata.namespace.to_string()),
         ),
         _ => remedy.step(
             StepKind::Note,
@@ -301,14 +297,6 @@ fn corrected(ctx: &Context<'_>, act: &str, path: &'static str, variable: &'stati
 
 fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     restart::all_meshed(ctx, remedy, Needs::NewProxy, "Then restart the meshed workloads")
-}
-
-/// The ServiceAccount of a pod.
-fn account(pod: &Pod) -> &str {
-    match pod.spec.service_account_name.as_str() {
-        "" => "default",
-        account => account,
-    }
 }
 
 fn object(service: &Service) -> String {
