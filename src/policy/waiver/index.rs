@@ -142,10 +142,7 @@ impl<'a> Waivers<'a> {
         for ((_, place), (count, last)) in of_annotation.into_iter().filter(|(_, (count, _))| *count > ALIKE)
         {
             let more = format!("{} more waivers of this annotation have the same problem", count - ALIKE);
-            let finding = problems.swap_remove(last);
-            problems.push(finding.evidence(Evidence::other(place, more)));
-            let end = problems.len() - 1;
-            problems.swap(last, end);
+            problems[last].evidence.push(Evidence::other(place, more));
         }
         problems
     }
