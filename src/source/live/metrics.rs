@@ -1,8 +1,10 @@
 //! Metrics of proxies and control-plane containers: each is read twice through a port-forward, line by line, in bounded time.
 //! Only known series are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flate2::write::MultiGzDecoder;
@@ -77,28 +79,26 @@ impl Live {
         diagnostics
     }
 
-    /// One read of each process, as far as the time limit allows.
+    /// One read of each process, as far as the time limit allows. A process that does not answer delays no other one.
     async fn read_all<'a>(&self, targets: &'a [MetricsTarget]) -> Results<'a> {
         let mut results = Results::new();
-        let mut denied: Vec<&str> = Vec::new();
+        // A 403 on one pod applies to the whole namespace.
+        let namespaces: Mutex<BTreeSet<&str>> = Mutex::default();
+        let denied = &|| namespaces.lock().unwrap_or_else(PoisonError::into_inner);
         let until = self.at_latest(Instant::now() + BUDGET);
-        for some in targets.chunks(AT_ONCE) {
-            // A 403 on one pod applies to the whole namespace.
-            let allowed = some.iter().filter(|target| !denied.contains(&target.namespace.as_str()));
-            let mut reading: futures::stream::FuturesUnordered<_> =
-                allowed.map(|target| async move { (target, self.read_metrics(target).await) }).collect();
-            loop {
-                match tokio::time::timeout_at(until, reading.next()).await {
-                    Ok(Some((target, result))) => {
-                        if matches!(result, Err(Why::Denied { .. })) {
-                            denied.push(&target.namespace);
-                        }
-                        results.insert(target, result);
-                    }
-                    Ok(None) => break,
-                    Err(_) => return results,
-                }
+        let reads = targets.iter().map(|target| async move {
+            if denied().contains(target.namespace.as_str()) {
+                return None;
             }
+            let result = self.read_metrics(target).await;
+            if matches!(result, Err(Why::Denied { .. })) {
+                denied().insert(&target.namespace);
+            }
+            Some((target, result))
+        });
+        let mut reading = pin!(futures::stream::iter(reads).buffer_unordered(AT_ONCE));
+        while let Ok(Some(read)) = tokio::time::timeout_at(until, reading.next()).await {
+            results.extend(read);
         }
         results
     }
