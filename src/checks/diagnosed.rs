@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 /// The output of one command, `part` in words.
 ///
 /// # Errors
-/// There is no output of it.
+/// The evidence has no output of the command.
 pub(super) fn answers<'a, T>(
     ctx: &Context<'a>,
     of: fn(&'a Answer) -> Option<&'a T>,
@@ -35,7 +35,7 @@ pub(super) fn answers<'a, T>(
 /// The pods with a proxy whose metrics are available. The others are noted as a gap.
 ///
 /// # Errors
-/// There are no pods, or metrics of none of them.
+/// The pods are unknown, or the evidence has no metrics.
 pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
     of_pods(ctx, Answer::of_proxy, |pod| pod.spec.proxy().is_some().then_some(PROXY_CONTAINER), "proxies")
 }

@@ -87,7 +87,7 @@ fn every_list_denied<'g, 'a>(report: &Report, groups: &'g Groups<'a>) -> Option<
     (report.coverage.objects == 0 && all_denied && lists.len() > FEW).then_some(lists.as_slice())
 }
 
-/// How to grant everything that the selected checks read to the user whom the API server denied.
+/// How to grant the denied user everything that the selected checks read.
 fn grant_whole_role(gaps: &[&Gap]) -> (String, Option<Command>) {
     let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
     let role = meshdoctor().words("rbac");

@@ -74,7 +74,7 @@ fn overflows(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
     each.collect()
 }
 
-/// Kinds of which more than 1 % of the updates took more than 10 seconds.
+/// Kinds whose updates took more than 10 seconds in more than 1 % of the cases.
 fn late_updates(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
     let in_time = |kind: &Series| -> u64 {
         let is_it = |series: &Series| series.label("resource") == kind.label("resource");

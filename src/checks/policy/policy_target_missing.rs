@@ -68,7 +68,7 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Whether the absence of a target says something: all are known, or others of its kind and namespace are.
+    /// Whether an absent target is missing: all targets are known, or others of its kind in its namespace.
     fn are_known(&self, kind: Kind, namespace: &str) -> bool {
         !self.is_partial
             || match kind {
