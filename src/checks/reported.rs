@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Context, Unjudged};
-use crate::checks::words::some;
+use crate::checks::words::{sentence, some};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind};
@@ -226,11 +226,6 @@ fn restarted(remedy: Remedy, owner: &Owner) -> Remedy {
             .restarting(Restarts::Workloads),
         None => remedy.step(StepKind::Note, "Create the pods of the workload again"),
     }
-}
-
-fn sentence(clause: &str) -> String {
-    let mut letters = clause.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Notes the missing logs as a gap.

@@ -13,3 +13,9 @@ pub(super) fn some<T: Display>(all: impl IntoIterator<Item = T>, most: usize) ->
 pub(super) fn and_more(left: usize) -> String {
     if left > 0 { format!(" and {left} more") } else { String::new() }
 }
+
+/// The text with a capital first letter.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -44,8 +44,11 @@ pub struct KnownDefect {
     /// The checks whose findings it explains, and which of them.
     #[serde(default)]
     pub explains: BTreeMap<String, Reach>,
-    /// A way to avoid the effect in an affected release, as a sentence.
+    /// A way to avoid the effect in an affected release: sentences, each one step.
     pub workaround: Option<String>,
+    /// The commands of these steps, in their order.
+    #[serde(default)]
+    pub workaround_commands: Vec<WorkaroundCommand>,
     /// Issues and pull requests.
     pub references: Vec<String>,
     /// An object that triggers it.
@@ -55,6 +58,18 @@ pub struct KnownDefect {
     /// Further objects that both examples need.
     #[serde(default)]
     pub example_context: Vec<serde_json::Value>,
+}
+
+/// The command of a step of a workaround.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkaroundCommand {
+    /// Edits the object that triggers the defect.
+    Edit,
+    /// Restarts linkerd-destination.
+    RestartDestination,
+    /// The step has no command.
+    None,
 }
 
 /// The findings of a check that a defect explains.
@@ -94,7 +109,7 @@ impl Decides {
 
 /// Objects for which an expression is true.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DefectTrigger {
     /// Their kinds, as resources with group.
     pub kinds: Vec<String>,
@@ -113,6 +128,8 @@ pub struct DefectTrigger {
     pub path: String,
     /// Expression for the quoted text.
     pub quote: Option<String>,
+    /// Text at which the quote of a long message starts.
+    pub quote_from: Option<String>,
 }
 
 impl DefectTrigger {
@@ -130,6 +147,13 @@ impl DefectTrigger {
 }
 
 impl KnownDefect {
+    /// The steps of the workaround, without full stops, each with its command.
+    pub fn workaround_steps(&self) -> impl Iterator<Item = (&str, WorkaroundCommand)> {
+        let sentences = self.workaround.iter().flat_map(|text| text.trim_end_matches('.').split(". "));
+        let commands = self.workaround_commands.iter().copied();
+        sentences.zip(commands.chain(std::iter::repeat(WorkaroundCommand::None)))
+    }
+
     /// Whether a version of the deciding component surely has it; `None` if it surely does not, or if even the release
     /// that it is built from may not have it. A vendor's builds may contain fixes that are not public.
     pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Option<Confidence> {
@@ -228,6 +252,11 @@ impl KnownDefects {
     /// Every row, most important first.
     pub fn rows(&self) -> &[KnownDefect] {
         &self.defects
+    }
+
+    /// The row with an id.
+    pub fn row(&self, id: &str) -> Option<&KnownDefect> {
+        self.defects.iter().find(|row| row.id == id)
     }
 
     /// Source of the facts.

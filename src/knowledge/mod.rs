@@ -54,7 +54,7 @@ pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use free_text::{FreeText, KeyValue};
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
-pub use known_defects::{Decides, DefectTrigger, KnownDefect, KnownDefects, Reach};
+pub use known_defects::{Decides, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};

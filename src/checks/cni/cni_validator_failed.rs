@@ -7,6 +7,7 @@ use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use super::target::target;
 use crate::checks::grace::spared;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
@@ -108,7 +109,7 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         remedy::with_node_files(),
     );
     let remedy = match said {
-        Some(said) => remedy.step(StepKind::Note, remedy::sentence(said)),
+        Some(said) => remedy.step(StepKind::Note, sentence(said)),
         None => remedy,
     };
     let node = pod.node_name.as_str();

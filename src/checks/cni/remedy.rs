@@ -5,6 +5,7 @@ use super::chart::{ChartValue, image_version, set};
 use super::gitops;
 use super::target::{Target, target};
 use crate::checks::Context;
+use crate::checks::words::sentence;
 use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{IptablesMode, Signature};
@@ -164,10 +165,4 @@ impl Target<'_> {
             .arg(patch);
         Command::lines([patch.into(), self.rollout("rollout status")]).whole()
     }
-}
-
-/// The text with a capital first letter.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -9,13 +9,16 @@ mod triggers;
 use std::collections::BTreeSet;
 
 use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::expression::Expression;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Kind;
-use crate::knowledge::{Decides, Knowledge, KnownDefect, Reach};
+use crate::knowledge::{Decides, Knowledge, KnownDefect, Reach, WorkaroundCommand};
 use crate::objects::Pod;
 use deciding::{Deciding, Releases};
+use fields::ObjectFields;
 
 /// The id of this check.
 pub(in crate::checks) const ID: &str = "known-defect";
@@ -101,7 +104,7 @@ impl Affected<'_> {
     }
 
     /// A finding about the subject that triggers the defect.
-    fn finding(&self, ctx: &Context<'_>, subject: Subject, trigger: Vec<Evidence>) -> Finding {
+    fn finding(&self, ctx: &Context<'_>, object: &ObjectFields<'_>, trigger: Vec<Evidence>) -> Finding {
         let Affected { row, by, confidence } = self;
         // A line of a log is proof, also if the content of the release is not public.
         let is_sure = *confidence == Confidence::Observed
@@ -117,7 +120,7 @@ impl Affected<'_> {
             }
         };
         let finding = ctx
-            .finding(subject, message)
+            .finding(object.subject(), message)
             .severity(severity)
             .parameter(row.id.clone())
             .evidences(trigger)
@@ -126,7 +129,7 @@ impl Affected<'_> {
                 "Known defect",
                 format!("{}: {} ({})", row.id, row.title, row.releases()),
             ))
-            .remedy(self.remedy(ctx));
+            .remedy(self.remedy(ctx, object));
         let finding = if *confidence == Confidence::Likely { finding.likely() } else { finding };
         // An effect that is only worth knowing stops nothing.
         if severity == Severity::Info || row.explains.is_empty() {
@@ -149,31 +152,41 @@ impl Affected<'_> {
         }
     }
 
-    fn remedy(&self, ctx: &Context<'_>) -> Remedy {
+    /// The workaround, or the upgrade to a release with the fix: either of them is enough.
+    fn remedy(&self, ctx: &Context<'_>, object: &ObjectFields<'_>) -> Remedy {
         let row = self.row;
         let version = &self.by.version;
         let fixed = row.fixed_for(version, ctx.knowledge.releases());
+        let mut remedy =
+            row.workaround_steps().fold(Remedy::new(), |remedy, (text, command)| match command {
+                WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+                WorkaroundCommand::RestartDestination => {
+                    let home = &ctx.namespaces().control_plane;
+                    let restart = kubectl().namespace(home).words("rollout restart");
+                    remedy.run(StepKind::Command, text, restart.arg("deployment/linkerd-destination"))
+                }
+                WorkaroundCommand::None => remedy.step(StepKind::Note, text),
+            });
+        let mut is_alternative = row.workaround.is_some();
+        if self.confidence == Confidence::Likely && fixed.is_some() {
+            let notes = format!("Check whether the release notes of {version} mention the fix");
+            remedy = remedy.step(StepKind::Note, notes);
+            is_alternative = false;
+        }
         let upgrade = match (&fixed, row.decides) {
-            (Some(fixed), Decides::ControlPlane) => format!("Upgrade the control plane to {fixed} or newer"),
+            (Some(fixed), Decides::ControlPlane) => format!("upgrade the control plane to {fixed} or newer"),
             (Some(fixed), Decides::Proxy) => format!(
-                "Upgrade to {fixed} or newer, and restart the workloads so that they get proxies of that \
-                 release"
+                "upgrade to {fixed} or newer, and restart the workloads so that they get proxies of that release"
             ),
             (Some(fixed), Decides::ServiceMirror) => {
-                format!("Upgrade the multicluster extension to {fixed} or newer")
+                format!("upgrade the multicluster extension to {fixed} or newer")
             }
-            (None, _) => "Check the release notes of newer releases: no known release has the fix".to_owned(),
+            (None, _) => {
+                let notes = "Check the release notes of newer releases: no known release has the fix";
+                return remedy.step(StepKind::Note, notes);
+            }
         };
-        let avoid = row.workaround.iter().fold(Remedy::new(), |remedy, workaround| {
-            remedy.step(StepKind::Note, workaround.trim_end_matches('.').to_owned())
-        });
-        let avoid = match self.confidence {
-            Confidence::Likely if fixed.is_some() => avoid.step(
-                StepKind::Note,
-                format!("Check whether the release notes of {version} mention the fix"),
-            ),
-            Confidence::Likely | Confidence::Observed => avoid,
-        };
-        avoid.step(if fixed.is_some() { StepKind::Upgrade } else { StepKind::Note }, upgrade)
+        let upgrade = if is_alternative { format!("Or {upgrade}") } else { sentence(&upgrade) };
+        remedy.step(StepKind::Upgrade, upgrade)
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
 use crate::collect::is_kept_in_full;
+use crate::command::{Call, kubectl};
 use crate::finding::Subject;
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
@@ -157,6 +158,12 @@ impl<'a> ObjectFields<'a> {
     pub(super) fn own_subject(&self) -> Subject {
         let (namespace, name) = self.key();
         Subject::object(self.kind, namespace, name)
+    }
+
+    /// The command that edits the object.
+    pub(super) fn edit(&self) -> Call {
+        let (namespace, name) = self.key();
+        kubectl().namespace(namespace).words("edit").arg(self.kind.resource()).operand(name)
     }
 
     /// Whether it is in a namespace that the run checks.

@@ -233,7 +233,7 @@ impl Parsed<'_> {
         let trigger = self.quoted(scope, object.own_subject());
         let past = past.evidence_for(&self.trigger.expression).cloned();
         let evidence: Vec<Evidence> = trigger.into_iter().chain(past).collect();
-        let finding = self.affected.finding(ctx, object.subject(), evidence);
+        let finding = self.affected.finding(ctx, object, evidence);
         // A container can end in the same way for another reason.
         if self.reads_past() { finding.likely() } else { finding }
     }
@@ -243,6 +243,11 @@ impl Parsed<'_> {
         let quoted = match self.quote.as_ref()?.quoted(scope) {
             Ok(text) => text,
             Err(why) => format!("no value: {why}"),
+        };
+        let from = self.trigger.quote_from.as_deref().and_then(|from| quoted.find(from));
+        let quoted = match from {
+            Some(at) if at > 0 && quoted.chars().count() > QUOTED => format!("…{}", &quoted[at..]),
+            Some(_) | None => quoted,
         };
         let quoted = match quoted.char_indices().nth(QUOTED) {
             Some((at, _)) => format!("{}…", &quoted[..at]),
