@@ -67,12 +67,15 @@ pub struct Facts {
 pub const REACH: [(u8, &str); 6] = [
     (FINE, "every requested connection succeeds"),
     (FINDINGS, "at least one requested connection is known to fail, always or in part"),
-    (USAGE, "wrong usage: an unknown flag value, or a client or destination without a namespace"),
+    (USAGE, "wrong usage: an unknown flag value or client, or a client or destination without a namespace"),
     (
         COULD_NOT_RUN,
         "could not run: no cluster, an unreadable bundle, or unreadable settings of the policy controller",
     ),
-    (NOT_CHECKED, "no connection is known to fail, but the evidence does not show that all succeed"),
+    (
+        NOT_CHECKED,
+        "no connection is known to fail, but the evidence does not show that all succeed, or one succeeds only for some kinds of traffic (--traffic)",
+    ),
     (INTERRUPTED, STOPPED),
 ];
 

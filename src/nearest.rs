@@ -6,9 +6,14 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .map(|name| (strsim::jaro_winkler(word, name), name))
-        .filter(|(likeness, name)| *likeness > 0.75 && is_near(word, name))
+        .filter(|(likeness, name)| (*likeness > 0.75 || is_typo(word, name)) && is_near(word, name))
         .max_by(|(a, x), (b, y)| a.total_cmp(b).then(y.cmp(x)))
         .map(|(_, name)| name.to_owned())
+}
+
+/// Whether one letter differs, or two neighbouring ones are swapped; of short words, the likeness says little.
+fn is_typo(word: &str, name: &str) -> bool {
+    word.chars().count() >= 3 && strsim::osa_distance(word, name) == 1
 }
 
 /// Whether enough of a word matches.
@@ -29,6 +34,8 @@ mod tests {
         assert_eq!(of("podz").as_deref(), Some("pods"));
         assert_eq!(of("orange-marmelade").as_deref(), Some("orange-marmalade"));
         assert_eq!(of("orange").as_deref(), Some("orange-marmalade"));
+        assert_eq!(closest("wbe", ["api", "web"]).as_deref(), Some("web"));
+        assert_eq!(closest("wb", ["a", "ab"]), None);
         assert_eq!(of("marmalade-orange"), None);
         assert_eq!(of("orange-lemonades"), None);
     }

@@ -29,6 +29,7 @@ mod makers;
 mod multicluster;
 mod native_sidecar;
 mod network_policies;
+pub(crate) mod no_endpoint;
 mod policy;
 mod pre_install;
 mod quota;

@@ -16,7 +16,7 @@ use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
 use super::routed;
-pub use super::walk::{End, NoEnd, Outcome, Part, Step, Walk};
+pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
 pub use traffic::Traffic;
 
 use crate::checks::Issuance;
@@ -69,6 +69,13 @@ impl<'c> Caller<'c> {
     fn through(self, passes: bool) -> Caller<'c> {
         Caller { meshed: self.meshed && passes, ..self }
     }
+}
+
+/// The next step if the client does not exist.
+const NAME_A_CLIENT: &str = "name a pod or a workload as NAMESPACE/NAME";
+
+fn no_client(from: &End) -> String {
+    format!("pod {from} does not exist, and no workload of that name has a pod")
 }
 
 impl<'a> Mesh<'a> {
@@ -184,6 +191,15 @@ impl<'a> Mesh<'a> {
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
     }
 
+    /// A client that surely does not exist, and the next step.
+    pub fn client_missing(&self, from: &End) -> Option<(String, String)> {
+        let namespace = from.namespace.as_deref().unwrap_or_default();
+        let lacks_pods =
+            self.gaps().iter().any(|missing| missing.request.item.kind() == Some(crate::objects::Kind::Pod));
+        (!lacks_pods && self.pods_of(namespace, &from.name).is_empty())
+            .then(|| (no_client(from), self.meant(namespace, &from.name, NAME_A_CLIENT, false)))
+    }
+
     /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly one TCP port.
     pub fn port_missing(&self, to: &End) -> Option<(String, String)> {
         if to.port.is_some() {
@@ -251,15 +267,10 @@ impl<'a> Mesh<'a> {
         let clients = self.pods_of(namespace, &from.name);
         let is_ready = |pod: &&&Pod| pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready);
         let Some(client) = clients.iter().find(is_ready).or(clients.first()).copied() else {
-            walk.step(
-                Part::Client,
-                Outcome::Stops,
-                format!("pod {from} does not exist, and no workload of that name has a pod"),
-            )
-            .fix(self.meant(
+            walk.step(Part::Client, Outcome::Stops, no_client(from)).fix(self.meant(
                 namespace,
                 &from.name,
-                "name a pod or a workload as NAMESPACE/NAME",
+                NAME_A_CLIENT,
                 false,
             ));
             return walk;

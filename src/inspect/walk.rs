@@ -137,6 +137,24 @@ impl Part {
     }
 }
 
+/// A condition on the traffic for a call to succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Only these kinds get through.
+    If(String),
+    /// All kinds but these get through.
+    Unless(String),
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::If(kinds) => write!(f, "if {kinds}"),
+            Condition::Unless(kinds) => write!(f, "unless {kinds}"),
+        }
+    }
+}
+
 /// A step of the walk.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -148,8 +166,8 @@ pub struct Step {
     pub says: String,
     /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// The condition for the step to pass, as an if-clause without "if".
-    pub condition: Option<String>,
+    /// The condition on the traffic for the step to pass.
+    pub condition: Option<Condition>,
     /// The fix for a step that stops.
     pub fix: Option<String>,
     /// Commands or a manifest for the fix, as lines to paste.
@@ -235,9 +253,9 @@ impl Walk {
         }
     }
 
-    /// The conditions for the call to succeed if no step stops it, each an if-clause without "if".
-    pub fn conditions(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = self.steps.iter().filter_map(|step| step.condition.as_deref()).collect();
+    /// The conditions for the call to succeed if no step stops it.
+    pub fn conditions(&self) -> Vec<&Condition> {
+        let mut all: Vec<&Condition> = self.steps.iter().filter_map(|step| step.condition.as_ref()).collect();
         all.dedup();
         all
     }
@@ -249,7 +267,7 @@ impl Step {
         self
     }
 
-    pub(super) fn only_if(&mut self, condition: Option<String>) -> &mut Step {
+    pub(super) fn only_if(&mut self, condition: Option<Condition>) -> &mut Step {
         self.condition = condition;
         self
     }

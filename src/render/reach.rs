@@ -96,7 +96,10 @@ pub(super) fn result(walk: &Walk) -> String {
     match walk.outcome() {
         Outcome::Passes => match walk.conditions().as_slice() {
             [] => "the call succeeds".to_owned(),
-            conditions => format!("the call succeeds, {}", conditions.join(", and ")),
+            conditions => {
+                let conditions: Vec<String> = conditions.iter().map(ToString::to_string).collect();
+                format!("the call succeeds, {}", conditions.join(", and "))
+            }
         },
         Outcome::Partly => {
             format!("some calls succeed, others fail: see {}", steps(Outcome::Partly))
@@ -282,7 +285,7 @@ fn call(walk: &Walk) -> Value {
         "from": walk.from,
         "to": walk.to,
         "outcome": key(walk.outcome()),
-        "conditions": walk.conditions(),
+        "conditions": walk.conditions().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "steps": walk.steps.iter().map(step).collect::<Vec<_>>(),
     })
 }
@@ -293,7 +296,7 @@ fn step(step: &Step) -> Value {
         "outcome": key(step.outcome),
         "says": step.says,
         "evidence": step.evidence,
-        "condition": step.condition,
+        "condition": step.condition.as_ref().map(ToString::to_string),
         "fix": step.fix,
         "paste": step.paste,
     })

@@ -85,6 +85,25 @@ fn calls_in_recorded_installs_get_through() {
     }
 }
 
+/// A Service that declares HTTP/2: other traffic fails, and only --traffic tells which one it is.
+#[test]
+fn a_call_for_one_kind_of_traffic_is_judged_by_its_kind() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let text = std::fs::read_to_string(folder.join("healthy-2.20/cluster.json")).unwrap();
+    let mut cluster: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let services = cluster["items"].as_array_mut().unwrap().iter_mut();
+    let mut api = services.filter(|one| one["kind"] == "Service" && one["metadata"]["name"] == "api");
+    api.next().unwrap()["spec"]["ports"][0]["appProtocol"] = "kubernetes.io/h2c".into();
+    drop(api);
+    let temporary = tempfile::tempdir().unwrap();
+    let dump = write(temporary.path(), "cluster.json", cluster.to_string());
+    let call = ["shop/web", "shop/api:80"];
+    let any = told("reach", &call, &dump);
+    assert!(any.status == 4 && any.out.contains("the call succeeds, if it is HTTP/2"), "{}", any.out);
+    let http2 = told("reach", &[&call[..], &["--traffic", "http2"]].concat(), &dump);
+    assert_eq!(http2.status, 0, "{}", http2.out);
+}
+
 #[test]
 fn a_call_is_walked_to_where_it_stops() {
     // These proxies have no anchors in their environment, so that step is not checked, and the status shows
@@ -107,8 +126,10 @@ fn a_call_is_walked_to_where_it_stops() {
         assert_eq!(status, 1, "{to}: {text}");
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{to}: {text}");
     }
-    let (status, text) = reached(&["shop/fornt-1", "shop/web:80"]);
-    assert!(status == 1 && text.contains("shop/front-1?"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}"));
+    let misspelt = told("reach", &["shop/fornt-1", "shop/web:80"], &dump);
+    assert!(misspelt.status == 2 && misspelt.err.contains("shop/front-1?"), "{}", misspelt.err);
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
     assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
     assert_eq!(reached(&["shop/front-1"]).0, 2);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::identity::anchors;
 use super::{Caller, Mesh};
+use crate::checks::no_endpoint;
 use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
@@ -60,7 +61,7 @@ impl<'a> Mesh<'a> {
             let cause = NoEndpoint::of(service, self.policy.pods, workloads);
             let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
             step.evidence.extend(cause.evidence());
-            step.fix("make its pods ready; a selector that matches no pod gives no endpoint");
+            self.remedy(step, &no_endpoint::remedy(service, &cause));
             return Vec::new();
         }
         walk.step(Part::Endpoints, Outcome::Passes, format!("{ready} of {all} endpoints are ready"))

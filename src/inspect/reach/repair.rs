@@ -2,6 +2,7 @@
 
 use super::{Caller, Mesh};
 use crate::command::{Call, Command, kubectl, meshdoctor};
+use crate::finding::Remedy;
 use crate::inspect::walk::Step;
 use crate::model::policy::{DefaultPolicy, Inbound, TakenBy};
 use crate::objects::container::PROXY_CONTAINER;
@@ -32,6 +33,14 @@ impl Mesh<'_> {
             commands.flat_map(|command| command.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
         lines.dedup();
         step.paste(lines);
+    }
+
+    /// Adds the steps of a remedy to a step of the walk.
+    pub(super) fn remedy(&self, step: &mut Step, remedy: &Remedy) {
+        let texts: Vec<&str> = remedy.steps.iter().map(|one| one.text.as_str()).collect();
+        step.fix(texts.join(". "));
+        let commands = remedy.steps.iter().filter_map(|one| one.command.clone());
+        step.paste(commands.flat_map(|command| command.aimed(&self.issuance.connection).rendered()));
     }
 
     /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired first (COMMAND)`.

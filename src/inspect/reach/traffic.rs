@@ -1,5 +1,6 @@
 //! How the proxies of both ends handle the bytes of a connection, by the side that sends first.
 
+use crate::inspect::walk::Condition;
 use crate::knowledge::Calls;
 use crate::model::policy::{Protocol, Spoken};
 
@@ -83,8 +84,8 @@ pub(super) struct Said {
     pub(super) says: String,
     /// The result for the requested traffic; the best of several kinds.
     pub(super) fate: Known,
-    /// The condition on the traffic if some of it fails: a clause with "if" or "unless".
-    pub(super) condition: Option<String>,
+    /// The condition on the traffic if some of it fails.
+    pub(super) condition: Option<Condition>,
 }
 
 /// Whether bytes get through.
@@ -261,7 +262,7 @@ fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
 }
 
 /// The condition on the traffic if some of it fails: the shorter list of working or failing kinds.
-fn condition(fates: &[(Traffic, Fate)]) -> Option<String> {
+fn condition(fates: &[(Traffic, Fate)]) -> Option<Condition> {
     let of = |fails: bool| {
         let those = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Fails(_)) == fails);
         those.map(|(traffic, _)| traffic.clause()).collect::<Vec<_>>()
@@ -269,8 +270,8 @@ fn condition(fates: &[(Traffic, Fate)]) -> Option<String> {
     let (fails, works) = (of(true), of(false));
     match (fails.is_empty(), fails.len() <= works.len()) {
         (true, _) => None,
-        (false, true) => Some(format!("unless {}", fails.join(" or "))),
-        (false, false) => Some(format!("if {}", works.join(" or "))),
+        (false, true) => Some(Condition::Unless(fails.join(" or "))),
+        (false, false) => Some(Condition::If(works.join(" or "))),
     }
 }
 
@@ -309,9 +310,9 @@ mod tests {
         assert_eq!(said(None, None), None);
         assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
         let plain = condition(None, Some(Protocol::Detect));
-        assert_eq!(plain.as_deref(), Some("unless the server speaks first"));
+        assert_eq!(plain, Some(Condition::Unless("the server speaks first".to_owned())));
         let h2c = condition(Some(Spoken::Http2), Some(Protocol::Detect));
-        assert_eq!(h2c.as_deref(), Some("if it is HTTP/2"));
+        assert_eq!(h2c, Some(Condition::If("it is HTTP/2".to_owned())));
     }
 
     #[test]
