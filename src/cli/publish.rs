@@ -60,6 +60,9 @@ mod connected {
             PublishError::NotServed => Some("install the CRDs of openreports.io or of wgpolicyk8s.io"),
             PublishError::Taken(_) => Some("rename or delete it, or add meshdoctor's label to it"),
             PublishError::Refused { .. } => Some(
+                "the API server or an admission webhook rejects the report: the message states what it requires",
+            ),
+            PublishError::Denied { .. } => Some(
                 "grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
             ),
             PublishError::Lost { .. } => Some("publish again when the API server responds"),

@@ -23,7 +23,15 @@ pub enum PublishError {
     /// Another tool owns a report of the same name.
     #[error("{0} exists but is not meshdoctor's: it has no label {MANAGED_BY}={NAME}")]
     Taken(String),
-    /// The server rejected the request or did not respond.
+    /// The server denied the request.
+    #[error("{what}: {why}")]
+    Denied {
+        /// The request.
+        what: String,
+        /// The reason.
+        why: String,
+    },
+    /// The server rejected the request for another reason, or its answer is no answer to it.
     #[error("{what}: {why}")]
     Refused {
         /// The request.
@@ -260,6 +268,11 @@ fn status(trouble: &RequestError) -> Option<StatusCode> {
 fn refused(what: String, trouble: &RequestError) -> PublishError {
     let reason = why(trouble).to_string();
     match trouble {
+        RequestError::Refused(_)
+            if matches!(status(trouble), Some(StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)) =>
+        {
+            PublishError::Denied { what, why: reason }
+        }
         RequestError::Refused(_) | RequestError::Broken(Broken::Other { .. }) => {
             PublishError::Refused { what, why: reason }
         }
