@@ -68,5 +68,13 @@ pub(in crate::checks) fn label_or_install(
             .operands(namespaces.iter().copied())
             .arg(format!("{EXTENSION_LABEL}-")),
     );
-    reinstall(ctx, remedy, extension, ", if you need it")
+    // The CLI installs an extension into a namespace of a fixed name.
+    let home = format!("linkerd-{extension}");
+    match namespaces.iter().all(|name| *name == home) {
+        true => reinstall(ctx, remedy, extension, ", if you need it"),
+        false => {
+            let why = format!(", if you need it, after the label is removed: it gets the namespace {home}");
+            reinstall(ctx, remedy, extension, &why)
+        }
+    }
 }
