@@ -125,7 +125,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::files -- Bundles or dumps to read instead of a cluster, as with --bundle:_files' \
+'*::files -- Bundles, dumps or folders to read instead of the cluster, as with --bundle:_files' \
 && ret=0
 ;;
 (report)
@@ -524,7 +524,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- A check id, or the hint anchor of a row of '\''linkerd check'\'' (l5d-...):_meshdoctor_checks' \
+':check -- A check id, a known defect (known-defect/ID), or the hint anchor of a row of '\''linkerd check'\'' (l5d-...):_meshdoctor_checks' \
 && ret=0
 ;;
 (test)

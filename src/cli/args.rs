@@ -295,7 +295,7 @@ pub enum ListFormat {
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A check id, or the hint anchor of a row of 'linkerd check' (l5d-...).
+    /// A check id, a known defect (known-defect/ID), or the hint anchor of a row of 'linkerd check' (l5d-...).
     ///
     /// If several checks cover a row, they are listed.
     pub check: String,

@@ -4,10 +4,14 @@ use super::args::{Explain, PageFormat};
 use super::output;
 use super::stop::Stop;
 use crate::command::{meshdoctor, own};
+use crate::knowledge::Knowledge;
 use crate::policy::PROBLEMS;
 use crate::{checks, render};
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
+    if let Some((checks::KNOWN_DEFECT, id)) = args.check.split_once('/') {
+        return output::print(&of_defect(id, args.output)?);
+    }
     let named: Vec<_> = match checks::find(&args.check) {
         Some(check) => vec![check],
         None => checks::answering(&args.check).collect(),
@@ -26,6 +30,25 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         (several, PageFormat::Json) => render::list::json(several),
     };
     output::print(&text)
+}
+
+/// A row of the known defects.
+fn of_defect(id: &str, form: PageFormat) -> Result<String, Stop> {
+    let knowledge = Knowledge::embedded();
+    let Some(row) = knowledge.known_defects().row(id) else {
+        let rows = knowledge.known_defects().rows();
+        let nearest = crate::nearest::closest(id, rows.iter().map(|row| row.id.as_str()));
+        let hint =
+            nearest.map(|id| format!("; did you mean {}/{id}?", checks::KNOWN_DEFECT)).unwrap_or_default();
+        return Err(Stop::usage(
+            format!("unknown defect {id:?}{hint}"),
+            format!("{} lists all known defects", own("list --defects")),
+        ));
+    };
+    Ok(match form {
+        PageFormat::Json => render::defects::json_of(row, knowledge),
+        PageFormat::Text | PageFormat::Markdown => render::defects::text(row, knowledge),
+    })
 }
 
 /// Problems with waivers are explained on the page of waivers.

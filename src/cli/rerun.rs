@@ -26,9 +26,16 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection
     let own = of(evidence, connection);
     let kept = kept.unwrap_or_default();
     let has_own = own.connection != Connection::default();
-    let options = if own.options.is_empty() { kept.options } else { own.options };
-    // Additional evidence is judged together with the cluster of the bundle.
-    let mut provided: Vec<Flag> = kept.provided.into_iter().chain(own.provided).collect();
+    let mut options = if own.options.is_empty() { kept.options } else { own.options };
+    // Logs are read again in the cluster; other additional evidence is collected again, and judged together with it.
+    let all = kept.provided.into_iter().chain(own.provided);
+    let (logs, mut provided): (Vec<Flag>, Vec<Flag>) = all.partition(|flag| flag.option == Repeated::Logs);
+    if !logs.is_empty() && options.iter().all(|flag| flag.option != Repeated::Logs) {
+        options.push(Flag { option: Repeated::Logs, value: None });
+    }
+    if provided.iter().all(|flag| flag.option == Repeated::Live) {
+        provided.clear();
+    }
     if !provided.is_empty() && provided.iter().all(|flag| flag.option != Repeated::Live) {
         provided.insert(0, Flag { option: Repeated::Live, value: None });
     }

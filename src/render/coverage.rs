@@ -56,6 +56,8 @@ pub struct Deciding<'a> {
     pub checks: Vec<&'a str>,
     /// How to provide it: a sentence, and the lines to paste.
     pub ways: Vec<(String, Vec<String>)>,
+    /// Whether the input only lacks it: no request failed.
+    pub is_not_provided: bool,
 }
 
 /// The gaps that decide the exit status if no finding does.
@@ -69,13 +71,14 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
         let what = "the API server denied every list: these credentials may not read the cluster".to_owned();
         let checks = checks_of(&groups.values().flatten().copied().collect::<Vec<_>>());
         let ways = vec![rendered(grant_whole_role(gaps))];
-        return vec![Deciding { brief: what.clone(), what, checks, ways }];
+        return vec![Deciding { brief: what.clone(), what, checks, ways, is_not_provided: false }];
     }
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
         what: head(gaps, if gaps.len() > SHOWN { FEW } else { SHOWN }) + &unreadable(gaps),
         brief: head(gaps, NAMED),
         checks: checks_of(gaps),
         ways: closings(*sort, gaps).into_iter().map(rendered).collect(),
+        is_not_provided: matches!(gaps[0].missing.why, Why::NotCaptured | Why::NotOffered | Why::PerhapsMore),
     });
     each.collect()
 }

@@ -14,24 +14,39 @@ pub fn table(knowledge: &Knowledge) -> String {
     let rows = knowledge.known_defects().rows();
     let mut text = String::new();
     for row in rows {
-        _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.word(), row.decides.label(), row.releases());
-        _ = writeln!(text, "  {}", row.effect);
-        if let Some(fixed) = row.fixed_in(knowledge.releases()) {
-            _ = writeln!(text, "  fixed in {fixed}");
-        }
-        if let Some(workaround) = &row.workaround {
-            _ = writeln!(text, "  workaround: {workaround}");
-        }
-        if let Some(check) = &row.reported_by {
-            _ = writeln!(text, "  reported by {check}");
-        }
-        if let Some(reason) = &row.unseen {
-            _ = writeln!(text, "  not detected: {reason}");
-        }
+        write_row(row, knowledge, &mut text);
         text.push('\n');
     }
     _ = writeln!(text, "{}", count(rows.len(), "known defect", "known defects"));
     text
+}
+
+/// One defect, with its references.
+pub fn text(row: &KnownDefect, knowledge: &Knowledge) -> String {
+    let mut text = String::new();
+    write_row(row, knowledge, &mut text);
+    if !row.references.is_empty() {
+        _ = writeln!(text, "\nRead more");
+        row.references.iter().for_each(|link| _ = writeln!(text, "  {link}"));
+    }
+    text
+}
+
+fn write_row(row: &KnownDefect, knowledge: &Knowledge, text: &mut String) {
+    _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.word(), row.decides.label(), row.releases());
+    _ = writeln!(text, "  {}", row.effect);
+    if let Some(fixed) = row.fixed_in(knowledge.releases()) {
+        _ = writeln!(text, "  fixed in {fixed}");
+    }
+    if let Some(workaround) = &row.workaround {
+        _ = writeln!(text, "  workaround: {workaround}");
+    }
+    if let Some(check) = &row.reported_by {
+        _ = writeln!(text, "  reported by {check}");
+    }
+    if let Some(reason) = &row.unseen {
+        _ = writeln!(text, "  not detected: {reason}");
+    }
 }
 
 #[derive(Serialize)]
@@ -64,21 +79,33 @@ struct List<'a> {
 
 /// The list as one JSON document, schema `meshdoctor.defects/1`.
 pub fn json(knowledge: &Knowledge) -> String {
-    let row = |row: &'_ KnownDefect| -> Option<String> { row.fixed_in(knowledge.releases()) };
-    let defects = knowledge.known_defects().rows().iter().map(|defect| Row {
-        id: &defect.id,
-        component: &defect.component,
-        decides: defect.decides,
-        releases: defect.releases(),
-        fixed_in: row(defect),
-        severity: defect.severity,
-        title: &defect.title,
-        effect: &defect.effect,
-        workaround: defect.workaround.as_deref(),
-        detected: defect.unseen.is_none(),
-        reported_by: defect.reported_by.as_deref(),
-        not_detected: defect.unseen.as_deref(),
-        references: &defect.references,
-    });
-    json::write(&List { schema: "meshdoctor.defects/1", defects: defects.collect() })
+    let defects = knowledge.known_defects().rows().iter().map(|row| Row::new(row, knowledge));
+    json::write(&List { schema: SCHEMA, defects: defects.collect() })
+}
+
+/// One defect in the same form.
+pub fn json_of(row: &KnownDefect, knowledge: &Knowledge) -> String {
+    json::write(&List { schema: SCHEMA, defects: vec![Row::new(row, knowledge)] })
+}
+
+const SCHEMA: &str = "meshdoctor.defects/1";
+
+impl<'a> Row<'a> {
+    fn new(defect: &'a KnownDefect, knowledge: &Knowledge) -> Row<'a> {
+        Row {
+            id: &defect.id,
+            component: &defect.component,
+            decides: defect.decides,
+            releases: defect.releases(),
+            fixed_in: defect.fixed_in(knowledge.releases()),
+            severity: defect.severity,
+            title: &defect.title,
+            effect: &defect.effect,
+            workaround: defect.workaround.as_deref(),
+            detected: defect.unseen.is_none(),
+            reported_by: defect.reported_by.as_deref(),
+            not_detected: defect.unseen.as_deref(),
+            references: &defect.references,
+        }
+    }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::named;
 use super::look::Look;
+use super::steps::in_words;
 use super::subject;
-use super::text::{clean, count, pad, some_of, thousands, width, wrap, wrap_from};
+use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrap_from};
 use crate::command::Command;
 use crate::finding::{Finding, Severity, Step};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
@@ -124,7 +125,7 @@ fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeM
 }
 
 impl PlanPrinter<'_> {
-    /// `error 2  check  subjects  after 1` and the message; a single finding is the verdict: `ERROR  check  subjects`.
+    /// `error 2  check  subjects  (after 1)` and the message; a single finding is the verdict: `ERROR  check  subjects`.
     fn heading(&self, number: usize) -> Vec<String> {
         let plan = &self.report.repair;
         let Some((&at, planned)) = plan.findings.iter().find(|(_, planned)| planned.number == number) else {
@@ -136,10 +137,12 @@ impl PlanPrinter<'_> {
         let word = finding.severity.word();
         let word = if is_single { word.to_uppercase() } else { word.to_owned() };
         let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
-        let after = match (own.and_then(BTreeSet::last), planned.after.is_empty()) {
-            (Some(step), _) => format!("  repaired by step {step}"),
+        let after = match (own, planned.after.is_empty()) {
+            (Some(_), _) => {
+                format!("  ({})", in_words(&own.into_iter().flatten().copied().collect::<Vec<_>>()))
+            }
             (None, true) => String::new(),
-            (None, false) => format!("  after {}", in_numbers(&planned.after)),
+            (None, false) => format!("  (after {})", in_numbers(&planned.after)),
         };
         let name = named(finding);
         let taken = width(&word) + width(&number) + 2 + width(&name) + 2;
@@ -173,7 +176,8 @@ impl PlanPrinter<'_> {
     ) -> Vec<String> {
         let indent = " ".repeat(2 + self.digits + 2);
         let repairs = repairs.filter(|_| self.report.repair.findings.len() > 1).map(|numbers| {
-            format!(" [{}]", numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            format!(" (for{BOUND}{})", numbers.join(&format!(",{BOUND}")))
         });
         let text = match self.extent == Extent::Short && is_stated {
             true => clean(step.step.without_requirement()),
@@ -182,7 +186,8 @@ impl PlanPrinter<'_> {
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
         let words = wrap(&format!("{text}{end}"), room).into_iter();
-        let mut lines: Vec<String> = words.map(|line| format!("{indent}{line}")).collect();
+        let mut lines: Vec<String> =
+            words.map(|line| format!("{indent}{}", line.replace(BOUND, " "))).collect();
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
@@ -268,12 +273,13 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
     let Some(first) = steps.first() else { return Vec::new() };
     let label = |words: &str| look.faint(&pad(words, 10));
+    let step = if report.repair.findings.len() > 1 { "step 1: " } else { "" };
     let command = |step: &PlanStep| -> Vec<String> {
         let command = step.step.command.iter().flat_map(|command| command_lines(command, look));
         command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {
-        format!("{}, {}", finding.check, subject::brief(finding.subjects.iter()))
+        format!("{step}{}, {}", finding.check, subject::brief(finding.subjects.iter()))
     });
     let room = look.prose() - 10;
     let about = wrap(&about, room).into_iter().enumerate();

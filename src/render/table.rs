@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Form, Printer};
 use super::look::Look;
 use super::repair::Extent;
-use super::text::{clean, count, shortened, width, wrap};
+use super::text::{BOUND, clean, count, shortened, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
-use crate::checks::{CheckResult, Outcome};
+use crate::checks::{CheckResult, KNOWN_DEFECT, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
+use crate::knowledge::Knowledge;
 use crate::report::{ConfigUse, Report};
 
 /// The result of a single check, as cards quote it.
@@ -159,7 +160,7 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
-    let command = first.map(|first| look.command(&explain(first.check)));
+    let command = first.map(|first| look.command(&explain(first)));
     let flags = match (unchecked && !look.coverage, &command) {
         _ if look.verbose => None,
         (true, Some(_)) => Some("-v, --coverage".to_owned()),
@@ -174,9 +175,16 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     }
 }
 
-/// The command that explains a check; for a custom one, with its folder.
-fn explain(check: &'static str) -> String {
-    let call = meshdoctor().words("explain").arg(Arg::known(check));
+/// The command that explains a finding: its check, for a custom one with its folder, or its known defect.
+fn explain(finding: &Finding) -> String {
+    let check = finding.check;
+    let call = meshdoctor().words("explain");
+    let call = match finding.parameters.as_slice() {
+        [row] if check == KNOWN_DEFECT && Knowledge::embedded().known_defects().row(row).is_some() => {
+            call.arg(format!("{check}/{row}"))
+        }
+        _ => call.arg(Arg::known(check)),
+    };
     let from = crate::checks::find(check).and_then(crate::checks::Check::brought_from);
     let call = match from {
         Some(from) => call.option("--checks", Arg::path(from)),
@@ -277,17 +285,17 @@ fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
     roots
 }
 
-/// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked   exit 1`.
+/// `exit 1: 1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked`.
 pub fn result_line(report: &Report) -> String {
     let why = match report.verdict.status {
-        exit::NOT_CHECKED => format!(": {}", undecided(report)),
+        exit::NOT_CHECKED => format!(". {}", undecided(report)),
         _ => String::new(),
     };
-    result_with(report, &why, true)
+    result_with(report, "", true) + &why
 }
 
-/// The same; `why` is the reason for an exit status that missing evidence decides. Without `in_full`, checks
-/// that do not apply are not counted.
+/// The same; `why` follows an exit status that missing evidence decides. Without `in_full`, checks that do not
+/// apply are not counted.
 fn result_with(report: &Report, why: &str, in_full: bool) -> String {
     let verdict = &report.verdict;
     let roots = [
@@ -329,17 +337,14 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
     let why = match verdict.status {
         exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
         exit::NOT_CHECKED => why.to_owned(),
-        exit::COULD_NOT_RUN => ": nothing could be checked".to_owned(),
+        exit::COULD_NOT_RUN => " (nothing could be checked)".to_owned(),
         _ => String::new(),
     };
     let by = report.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
     let counted: Vec<String> =
         [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
-    format!("{}   exit {}{why}{}", counted.join("; "), verdict.status, clean(&by))
+    format!("exit {}{why}{}: {}", verdict.status, clean(&by), counted.join("; "))
 }
-
-/// A space at which no line breaks.
-const BOUND: &str = "\u{a0}";
 
 /// Maximum width of a "not checked" entry that is repeated at the end, in columns.
 const SAID_TWICE: usize = 180;

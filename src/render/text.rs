@@ -150,6 +150,9 @@ pub fn wrap_from(text: &str, first: usize, columns: usize) -> Vec<String> {
     lines
 }
 
+/// A space at which no line breaks. Replace it after wrapping.
+pub const BOUND: &str = "\u{a0}";
+
 /// [`wrap_from`] with all lines of one width.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_from(text, columns, columns)

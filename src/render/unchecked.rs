@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::coverage;
+use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
@@ -14,12 +14,14 @@ use crate::report::{Gap, Report, Unread};
 /// Column at which the text next to a label starts.
 const INDENT: usize = 13;
 
-/// The block, including its label; empty if everything was checked. If findings need a repair, each gap is
-/// one short line, with its remedy only if that is one line too; `coverage` has the rest.
+/// The block, including its label; empty if everything was checked. If findings need a repair, evidence that was
+/// not provided is one line, and each other gap is one, with its remedy only if that is one line too; `coverage`
+/// has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     let is_brief = !report.repair.steps.is_empty() && !look.verbose;
-    let deciding = coverage::deciding(report);
+    let (folded, deciding): (Vec<Deciding<'_>>, Vec<Deciding<'_>>) =
+        coverage::deciding(report).into_iter().partition(|missing| is_brief && missing.is_not_provided);
     for (at, missing) in deciding.iter().enumerate() {
         let what = if is_brief { &missing.brief } else { &missing.what };
         let words = match missing.checks.as_slice() {
@@ -41,7 +43,12 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         }
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
-    text.extend(unasked(report, look));
+    let not_provided = match folded.is_empty() {
+        true => not_provided(report),
+        false => Some(without_evidence(report, &folded)),
+    };
+    text.extend(not_provided.into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT)));
+    text.extend(unread(&report.coverage.unread, look));
     let label = pad("not checked", INDENT);
     let blank = " ".repeat(INDENT);
     text.into_iter()
@@ -131,10 +138,13 @@ pub fn not_provided(report: &Report) -> Option<String> {
     Some(format!("{checks} {ways}"))
 }
 
-/// Evidence that was not provided, on one line if it fits; then objects that no check reads.
-fn unasked(report: &Report, look: Look) -> Vec<String> {
-    let optional = not_provided(report).into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT));
-    optional.chain(unread(&report.coverage.unread, look)).collect()
+/// The number of checks that need evidence which was not provided: `66 checks need more evidence (--coverage)`.
+fn without_evidence(report: &Report, folded: &[Deciding<'_>]) -> String {
+    let optional = report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
+    let optional = optional.flat_map(|gap| &gap.checks);
+    let checks: BTreeSet<&str> =
+        folded.iter().flat_map(|missing| &missing.checks).chain(optional).copied().collect();
+    format!("{} more evidence (--coverage)", count(checks.len(), "check needs", "checks need"))
 }
 
 /// Objects that no check reads, on one line.

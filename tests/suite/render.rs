@@ -248,7 +248,7 @@ fn the_result_names_the_gap_that_decides() {
         "{result}"
     );
     let result = render::table::result_line(&samples::bad_night());
-    assert!(result.ends_with("exit 1"), "{result}");
+    assert!(result.starts_with("exit 1: "), "{result}");
 }
 
 /// Evidence that was not requested takes at most four lines.

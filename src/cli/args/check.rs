@@ -32,7 +32,7 @@ pub struct InstallStage {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = help::of_check())]
 pub struct Check {
-    /// Bundles or dumps to read instead of a cluster, as with --bundle.
+    /// Bundles, dumps or folders to read instead of the cluster, as with --bundle.
     #[arg(value_name = "FILE", conflicts_with_all = ["live", "all_contexts", "bundles", "wait", "publish"])]
     pub files: Vec<PathBuf>,
     #[command(flatten)]

@@ -30,9 +30,11 @@ const STATUSES: [(u8, &str); 6] = [
 ];
 
 /// The flags that `check -h` shows, each in a line; `check --help` shows all of them in full.
-const COMMON: [(&str, &str); 22] = [
+const COMMON: [(&str, &str); 24] = [
     ("files", "Bundles, dumps or folders to read instead of the cluster"),
     ("bundle", "Read a bundle or dump instead of the cluster"),
+    ("complete", "Declare that the dump lists all objects of these kinds, or 'all'"),
+    ("at", "Time at which a dump was captured (RFC 3339)"),
     ("nodes", "Add node evidence: snapshots or copies of /etc/cni/net.d"),
     ("logs", "Read control-plane logs and the logs of affected proxies"),
     ("context", "Use this context of the kubeconfig; several check each cluster"),
@@ -93,6 +95,19 @@ pub(in crate::cli) fn shortened(command: Command) -> Command {
     );
     short.push_str("All flags: --help");
     command.after_help(short).after_long_help(of_check())
+}
+
+/// The flags of evidence and connection that `-h` shows for commands about workloads.
+const WITH_WORKLOADS: [&str; 4] = ["bundle", "nodes", "context", "proxies"];
+
+/// A command about workloads, whose short help leaves out the rarer flags of evidence and connection.
+pub(in crate::cli) fn of_workloads(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let is_shared = arg.get_help_heading().is_some_and(|of| ["Evidence", "Connection"].contains(&of));
+        let is_rare = is_shared && !WITH_WORKLOADS.contains(&arg.get_id().as_str());
+        if is_rare { arg.hide_short_help(true) } else { arg }
+    });
+    command.after_help("All flags: --help").after_long_help(" ")
 }
 
 /// The text for `ticket`.

@@ -71,10 +71,13 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
 
 /// The command line, with the help texts of `-h`.
 fn command() -> Command {
-    ["color", "checks", "config", "no_config"]
+    let command = ["color", "checks", "config", "no_config"]
         .into_iter()
         .fold(Cli::command(), |command, flag| command.mut_arg(flag, |arg| arg.hide_short_help(true)))
-        .mut_subcommand("check", super::args::help::shortened)
+        .mut_subcommand("check", super::args::help::shortened);
+    let about_workloads = ["reach", "policy", "injection"].into_iter();
+    about_workloads
+        .fold(command, |command, name| command.mut_subcommand(name, super::args::help::of_workloads))
 }
 
 /// Whether a configuration file applies: not in calls by `linkerd check`, which passes its own flags.

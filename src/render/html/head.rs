@@ -40,15 +40,15 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
         );
     }
     if document.run.judged_at.is_some() {
-        versions(document, body);
-        evidence(document, body);
+        clock(document, body);
+        about(document, body);
         sections(document, body);
     }
     body.push_str("</header>");
     errors(document, body);
 }
 
-/// The result in a sentence, and the counts. The exit status is for scripts, so it is small.
+/// The result in a sentence. The exit status is for scripts, so it is small.
 fn verdict(document: &Document, Headline { class, short, why }: &Headline, body: &mut String) {
     let why = why.as_ref().map(|why| format!(": {}", escaped(why))).unwrap_or_default();
     _ = write!(body, "<p class=\"headline\"><strong class=\"{class}\">{}</strong>{why}</p>", escaped(short));
@@ -64,11 +64,13 @@ fn verdict(document: &Document, Headline { class, short, why }: &Headline, body:
     }
     let gate =
         verdict.gate.as_ref().map(|gate| format!(" (--fail-on {})", escaped(gate))).unwrap_or_default();
-    let status = format!("<span class=\"faint\">exit {}{gate}</span>", verdict.status);
-    if document.run.judged_at.is_none() {
-        _ = write!(body, "<p>{status}</p>");
-        return;
-    }
+    _ = write!(body, "<p class=\"faint\">exit {}{gate}</p>", verdict.status);
+}
+
+/// The numbers of findings and checks.
+fn counts(document: &Document, body: &mut String) {
+    let verdict = &document.verdict;
+    let roots = verdict.roots;
     body.push_str("<div class=\"verdict\">");
     let tally = verdict.checks;
     let unchecked = tally.not_checked.unwrap_or_default();
@@ -88,23 +90,38 @@ fn verdict(document: &Document, Headline { class, short, why }: &Headline, body:
             _ = write!(body, "<span class=\"{class}\">{words}</span>");
         }
     }
-    _ = write!(body, "{status}</div>");
+    body.push_str("</div>");
 }
 
-/// The evidence: the evaluation time with its source, and the extent.
-fn evidence(document: &Document, body: &mut String) {
+/// Whether the time of the checks is only this machine's clock, although the evidence is older.
+fn is_guessed(document: &Document) -> bool {
     let is_live = document.origin.as_ref().is_some_and(|origin| origin.kind == "live");
+    document.run.judged_at_source == Some(TimeSource::Clock) && !is_live
+}
+
+/// A warning if the time of the evidence is not known.
+fn clock(document: &Document, body: &mut String) {
+    if let Some(at) = document.run.judged_at.filter(|_| is_guessed(document)) {
+        _ = write!(
+            body,
+            "<p class=\"warning\">Checked as of {at}, this machine's clock: the evidence does not state when it \
+             was collected (--at).</p>"
+        );
+    }
+}
+
+/// The counts, the versions and the evidence, folded: the evaluation time with its source, and the extent.
+fn about(document: &Document, body: &mut String) {
+    body.push_str("<details class=\"versions\"><summary>Counts, versions and evidence</summary>");
+    counts(document, body);
+    versions(document, body);
     let source = match document.run.judged_at_source {
         Some(TimeSource::Captured) => ", when the evidence was collected",
         Some(TimeSource::Flag) => " (--at)",
-        Some(TimeSource::Clock) if !is_live => {
-            ", this machine's clock: the evidence does not state when it was collected (--at)"
-        }
         Some(TimeSource::Clock) | None => "",
     };
-    if let Some(at) = document.run.judged_at {
-        let class = if source.contains("clock") { "warning" } else { "faint" };
-        _ = write!(body, "<p class=\"{class}\">Checked as of {at}{source}.</p>");
+    if let Some(at) = document.run.judged_at.filter(|_| !is_guessed(document)) {
+        _ = write!(body, "<p class=\"faint\">Checked as of {at}{source}.</p>");
     }
     let nodes = match (document.coverage.nodes, document.coverage.snapshots) {
         (None, 0) => String::new(),
@@ -115,7 +132,7 @@ fn evidence(document: &Document, body: &mut String) {
     };
     _ = write!(
         body,
-        "<p class=\"faint\">{} {}; release data of {}; {nodes}{} read, values redacted in {}.</p>",
+        "<p class=\"faint\">{} {}; release data of {}; {nodes}{} read, values redacted in {}.</p></details>",
         escaped(&document.tool.name),
         escaped(&document.tool.version),
         escaped(document.tool.knowledge.as_deref().unwrap_or("unknown")),
@@ -191,11 +208,13 @@ fn versions(document: &Document, body: &mut String) {
     if rows.is_empty() {
         return;
     }
-    body.push_str("<details class=\"versions\"><summary>Versions</summary><table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>");
+    body.push_str(
+        "<table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>",
+    );
     for (what, version) in rows {
         _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escaped(&what), escaped(&version));
     }
-    body.push_str("</tbody></table></details>");
+    body.push_str("</tbody></table>");
 }
 
 fn errors(document: &Document, body: &mut String) {

@@ -85,7 +85,7 @@ fn heading(report: &Report, number: usize, body: &mut String) {
 fn step(number: usize, step: &PlanStep, repairs: Option<&BTreeSet<usize>>, body: &mut String) {
     let repairs = repairs.map(|numbers| {
         let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        format!(" <span class=\"faint\">(repairs {})</span>", numbers.join(", "))
+        format!(" <span class=\"faint\">(for {})</span>", numbers.join(",&nbsp;"))
     });
     _ = write!(
         body,
