@@ -42,6 +42,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand test 'Run the test cases of your own checks, and report results that differ from the card'
             cand new 'Write a card to start your own check from'
             cand rbac 'Print the RBAC role that the chosen checks need, as a manifest'
+            cand mcp 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
             cand completions 'Print a completion script for a shell'
             cand config 'Show the settings of meshdoctor.toml and where each comes from'
             cand version 'Print the version of meshdoctor and of its release data'
@@ -492,6 +493,39 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'meshdoctor;mcp'= {
+            cand --baseline 'An earlier report (check -o json=FILE), which the tool diff knows as "baseline"'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable'
+            cand --complete 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --logs 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable'
+            cand --proxies 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards'
+            cand --diagnostics 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable'
+            cand --at 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time'
+            cand --linkerd-cli 'The linkerd CLI: its path (with a ''/''), its version, or ''none'''
+            cand -L 'Namespace of the control plane; by default found by its labels'
+            cand --linkerd-namespace 'Namespace of the control plane; by default found by its labels'
+            cand --cni-namespace 'Namespace of linkerd-cni; by default found by its labels'
+            cand --kubeconfig 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'Kubeconfig context. ''check'' accepts several and checks each cluster'
+            cand --cluster 'Kubeconfig cluster, instead of the context''s'
+            cand --user 'Kubeconfig user, instead of the context''s'
+            cand --as 'Impersonate this user'
+            cand --as-group 'Impersonate this group. Repeatable'
+            cand --request-timeout 'Time limit for one response of the API server: 30s, 2m; 0 means no limit'
+            cand --timeout 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m'
+            cand --color 'When to use color'
+            cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
+            cand --config 'Configuration file; flags override it'
+            cand --live 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+            cand --disable-compression 'Request uncompressed responses; faster on the API server''s machine or a very fast link'
+            cand --probe 'Also query running programs through port-forwards'
+            cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'meshdoctor;completions'= {
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
@@ -540,6 +574,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand test 'Run the test cases of your own checks, and report results that differ from the card'
             cand new 'Write a card to start your own check from'
             cand rbac 'Print the RBAC role that the chosen checks need, as a manifest'
+            cand mcp 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
             cand completions 'Print a completion script for a shell'
             cand config 'Show the settings of meshdoctor.toml and where each comes from'
             cand version 'Print the version of meshdoctor and of its release data'
@@ -574,6 +609,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;new'= {
         }
         &'meshdoctor;help;rbac'= {
+        }
+        &'meshdoctor;help;mcp'= {
         }
         &'meshdoctor;help;completions'= {
         }

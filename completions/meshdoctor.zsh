@@ -584,6 +584,43 @@ never\:"Never"))' \
 '--version[Print version]' \
 && ret=0
 ;;
+(mcp)
+_arguments "${_arguments_options[@]}" : \
+'--baseline=[An earlier report (check -o json=FILE), which the tool diff knows as "baseline"]:REPORT.json:_files' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -703,6 +740,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(mcp)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -746,6 +787,7 @@ _meshdoctor_commands() {
 'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
+'mcp:Serve the checks to an AI agent\: a read-only server of the Model Context Protocol on standard input and output' \
 'completions:Print a completion script for a shell' \
 'config:Show the settings of meshdoctor.toml and where each comes from' \
 'version:Print the version of meshdoctor and of its release data' \
@@ -806,6 +848,7 @@ _meshdoctor__subcmd__help_commands() {
 'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
+'mcp:Serve the checks to an AI agent\: a read-only server of the Model Context Protocol on standard input and output' \
 'completions:Print a completion script for a shell' \
 'config:Show the settings of meshdoctor.toml and where each comes from' \
 'version:Print the version of meshdoctor and of its release data' \
@@ -863,6 +906,11 @@ _meshdoctor__subcmd__help__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help list commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__mcp_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__mcp_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help mcp commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__new_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__new_commands() {
     local commands; commands=()
@@ -917,6 +965,11 @@ _meshdoctor__subcmd__injection_commands() {
 _meshdoctor__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor list commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__mcp_commands] )) ||
+_meshdoctor__subcmd__mcp_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor mcp commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__new_commands] )) ||
 _meshdoctor__subcmd__new_commands() {

@@ -17,6 +17,7 @@ mod gather;
 pub(in crate::cli) mod help;
 mod injection;
 mod inspect;
+mod mcp;
 mod rbac;
 mod rehearsal;
 mod saved;
@@ -31,6 +32,7 @@ pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat};
+pub use mcp::Mcp;
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use saved::Saved;
@@ -136,6 +138,10 @@ pub enum Command {
     New(New),
     /// Print the RBAC role that the chosen checks need, as a manifest.
     Rbac(Rbac),
+    /// Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output.
+    ///
+    /// An MCP client starts it. The flags determine the evidence; a client can choose neither files nor clusters.
+    Mcp(Box<Mcp>),
     /// Print a completion script for a shell.
     Completions(Completions),
     /// Show the settings of meshdoctor.toml and where each comes from.

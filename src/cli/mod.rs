@@ -26,6 +26,7 @@ mod interrupt;
 mod list;
 mod live;
 mod manifest_steps;
+mod mcp;
 mod moment;
 mod named;
 mod namespaces;
@@ -43,7 +44,7 @@ mod rerun;
 mod role;
 mod saved;
 mod scripts;
-#[cfg(feature = "live")]
+#[cfg(any(feature = "live", feature = "mcp"))]
 mod signals;
 mod stop;
 mod ticket;
@@ -104,6 +105,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Rbac(args) => rbac::run(args),
         Command::Test(args) => brought::test(args, &cli.checks),

@@ -1,6 +1,7 @@
 //! Printing: reports to standard output and files, everything else to standard error. A closed pipe is not an error.
 //! Only this module writes to terminals: it escapes control characters in texts of clusters, files and command lines.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,8 +34,45 @@ pub(super) fn look() -> Look {
     Look { colour, ..Look::plain(width()) }
 }
 
+/// Output of a command whose caller wants it instead of the terminal.
+#[derive(Debug, Default)]
+pub(super) struct Captured {
+    /// Standard output.
+    pub(super) out: String,
+    /// Lines of standard error.
+    pub(super) lines: Vec<String>,
+    /// The words of the command.
+    words: Vec<String>,
+}
+
+thread_local! {
+    static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
+}
+
+/// Runs a command on this thread, and returns its output instead of printing it.
+#[cfg(feature = "mcp")]
+pub(super) fn captured<T>(words: &[String], work: impl FnOnce() -> T) -> (T, Captured) {
+    let captured = Captured { words: words.to_vec(), ..Captured::default() };
+    CAPTURED.with(|held| held.replace(Some(captured)));
+    let result = work();
+    (result, CAPTURED.with(RefCell::take).unwrap_or_default())
+}
+
+/// Whether the output of this thread is captured; the process then outlives the command.
+pub(super) fn is_captured() -> bool {
+    CAPTURED.with(|held| held.borrow().is_some())
+}
+
+/// Applies `keep` to the captured output of this thread, if it is captured.
+fn keep<T>(keep: impl FnOnce(&mut Captured) -> T) -> Option<T> {
+    CAPTURED.with(|held| held.borrow_mut().as_mut().map(keep))
+}
+
 /// Prints a text to standard output.
 pub(super) fn print(text: &str) -> anyhow::Result<u8> {
+    if keep(|captured| captured.out.push_str(text)).is_some() {
+        return Ok(exit::FINE);
+    }
     quiet_on_broken_pipe(
         anstream::stdout().write_all(text.as_bytes()).and_then(|()| anstream::stdout().flush()),
     )?;
@@ -137,6 +175,9 @@ pub(super) fn for_people(text: String) -> String {
 /// Prints one line on standard error. The text always stays one line, and cannot act as a command of a terminal or CI
 /// system.
 pub(super) fn say(line: &str) {
+    if keep(|captured| captured.lines.push(clean(line).into_owned())).is_some() {
+        return;
+    }
     // A closed standard error cannot be handled.
     let _ = writeln!(anstream::stderr(), "{}", one_line(line));
 }
@@ -178,6 +219,9 @@ pub(super) fn say_error(cause: &str, next: Option<&str>) {
 
 /// The words of the command line, without secrets, for the report.
 pub(super) fn command() -> Vec<String> {
+    if let Some(words) = keep(|captured| captured.words.clone()) {
+        return shown(words.into_iter());
+    }
     shown(std::env::args().skip(1))
 }
 

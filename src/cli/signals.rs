@@ -1,12 +1,26 @@
 //! Signals that end a run: Ctrl-C, Ctrl-\, SIGTERM and SIGHUP. After `listen` they no longer end the process, so the
-//! caller must wait for them until the end.
+//! caller must wait for them until the end. A server can end the run of one thread in the same way.
 
+use std::cell::RefCell;
 use std::io;
+
+use tokio::sync::watch;
+
+thread_local! {
+    static CANCELLED: RefCell<Option<watch::Receiver<bool>>> = const { RefCell::new(None) };
+}
+
+/// From now on, `cancelled` ends runs of this thread when it becomes true.
+#[cfg(feature = "mcp")]
+pub(super) fn ends_when(cancelled: watch::Receiver<bool>) {
+    CANCELLED.with(|held| held.replace(Some(cancelled)));
+}
 
 /// Signals that end a run.
 pub(super) struct Signals {
     #[cfg(unix)]
     streams: [tokio::signal::unix::Signal; 4],
+    cancelled: Option<watch::Receiver<bool>>,
 }
 
 impl Signals {
@@ -15,6 +29,7 @@ impl Signals {
     /// # Errors
     /// The system does not allow it.
     pub(super) fn listen() -> io::Result<Signals> {
+        let cancelled = CANCELLED.with(|held| held.borrow().clone());
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
@@ -25,14 +40,33 @@ impl Signals {
                     signal(SignalKind::terminate())?,
                     signal(SignalKind::hangup())?,
                 ],
+                cancelled,
             })
         }
         #[cfg(not(unix))]
-        Ok(Signals {})
+        Ok(Signals { cancelled })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next one, or until the server cancels the run.
     pub(super) async fn next(&mut self) {
+        let mut cancelled = self.cancelled.clone();
+        let cancelled = async {
+            let ended = match &mut cancelled {
+                Some(cancelled) => cancelled.wait_for(|ended| *ended).await.is_ok(),
+                None => false,
+            };
+            // A server that is gone no longer cancels.
+            if !ended {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = self.signal() => {}
+            () = cancelled => {}
+        }
+    }
+
+    async fn signal(&mut self) {
         #[cfg(unix)]
         {
             let [interrupt, quit, terminate, hangup] = &mut self.streams;

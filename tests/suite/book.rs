@@ -14,7 +14,17 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Start", &["quickstart", "install", "install-as-extension"]),
     (
         "Guides",
-        &["upgrades", "manifests", "tickets", "values", "waivers", "fleets", "deploy", "your-own-checks"],
+        &[
+            "upgrades",
+            "manifests",
+            "tickets",
+            "values",
+            "waivers",
+            "fleets",
+            "deploy",
+            "mcp",
+            "your-own-checks",
+        ],
     ),
     (
         "Concepts",

@@ -51,6 +51,7 @@ mod leaves;
 mod logs;
 mod manifests;
 mod matrix;
+mod mcp;
 mod node_snapshot;
 mod nodes;
 mod outputs;

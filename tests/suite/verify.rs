@@ -19,19 +19,20 @@ const DEMO: &str = "cni-unauthorized";
 const BEFORE: &str = "2026-01-15T12:00:00Z";
 const AFTER: &str = "2026-01-15T13:00:00Z";
 
-struct Folder(tempfile::TempDir);
+/// A folder for bundles and reports.
+pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Folder {
+    pub fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// A demo's cluster as a bundle that was captured then.
-    fn bundle(&self, demo: &str, state: State, at: &str) -> PathBuf {
+    pub fn bundle(&self, demo: &str, state: State, at: &str) -> PathBuf {
         let scene = demo::find(demo).unwrap().scene(state).unwrap();
         let checks = Policy::default().select().unwrap();
         let mut items = policy::run_items(&checks);
@@ -46,7 +47,7 @@ impl Folder {
     }
 
     /// The report on a bundle, in a file.
-    fn report(&self, bundle: &Path, more: &[&str]) -> PathBuf {
+    pub fn report(&self, bundle: &Path, more: &[&str]) -> PathBuf {
         let file = self.path("report.json");
         let output = format!("json={}", file.display());
         let mut args = vec!["check", "--bundle", bundle.to_str().unwrap(), "-o", &output];
