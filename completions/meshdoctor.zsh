@@ -524,7 +524,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- A check id, a known defect (known-defect/ID), or the hint anchor of a row of '\''linkerd check'\'' (l5d-...):_meshdoctor_checks' \
+'*::text -- A check id, a known defect (known-defect/ID), the hint anchor of a row of '\''linkerd check'\'' (l5d-...), or a text to explain; '\''-'\'' reads a text from standard input:_meshdoctor_checks' \
 && ret=0
 ;;
 (test)
@@ -783,7 +783,7 @@ _meshdoctor_commands() {
 'node-snapshot:Save the CNI and runtime files of a node' \
 'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
 'list:List the checks' \
-'explain:Explain a check\: what it finds, why it matters, how to fix it, and its limits' \
+'explain:Explain a check, or a text such as a log line, a response header, a status code or an exit code' \
 'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
@@ -844,7 +844,7 @@ _meshdoctor__subcmd__help_commands() {
 'node-snapshot:Save the CNI and runtime files of a node' \
 'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
 'list:List the checks' \
-'explain:Explain a check\: what it finds, why it matters, how to fix it, and its limits' \
+'explain:Explain a check, or a text such as a log line, a response header, a status code or an exit code' \
 'test:Run the test cases of your own checks, and report results that differ from the card' \
 'new:Write a card to start your own check from' \
 'rbac:Print the RBAC role that the chosen checks need, as a manifest' \

@@ -21,6 +21,7 @@ pub mod command;
 pub mod demo;
 pub mod docgen;
 pub mod exit;
+pub mod explanation;
 pub mod expression;
 pub mod fetched;
 pub mod finding;

@@ -130,7 +130,7 @@ pub enum Command {
     Demo(Demo),
     /// List the checks.
     List(List),
-    /// Explain a check: what it finds, why it matters, how to fix it, and its limits.
+    /// Explain a check, or a text such as a log line, a response header, a status code or an exit code.
     Explain(Explain),
     /// Run the test cases of your own checks, and report results that differ from the card.
     Test(Test),
@@ -301,10 +301,13 @@ pub enum ListFormat {
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A check id, a known defect (known-defect/ID), or the hint anchor of a row of 'linkerd check' (l5d-...).
+    /// A check id, a known defect (known-defect/ID), the hint anchor of a row of 'linkerd check' (l5d-...), or a text to
+    /// explain; '-' reads a text from standard input.
     ///
-    /// If several checks cover a row, they are listed.
-    pub check: String,
+    /// If several checks cover a row, they are listed. Known texts are lines of logs, the message of an event, a response
+    /// header l5d-proxy-error, a status code with its headers, and the exit code of a program: 'exit code 95'.
+    #[arg(value_name = "CHECK|TEXT", required = true)]
+    pub text: Vec<String>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = PageFormat::Text)]
     pub output: PageFormat,

@@ -1,24 +1,35 @@
-//! `meshdoctor explain`: the page of one check, or the checks that cover a row of `linkerd check`.
+//! `meshdoctor explain`: the page of one check, the checks that cover a row of `linkerd check`, or the meaning of a
+//! pasted text.
+
+use std::io::Read;
 
 use super::args::{Explain, PageFormat};
 use super::output;
 use super::stop::Stop;
 use crate::command::{meshdoctor, own};
+use crate::explanation::explain;
 use crate::knowledge::Knowledge;
 use crate::policy::PROBLEMS;
-use crate::{checks, render};
+use crate::{checks, exit, render};
+
+/// Maximum size of a text, in bytes.
+const MOST: u64 = 1 << 20;
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
-    if let Some((checks::KNOWN_DEFECT, id)) = args.check.split_once('/') {
+    let given = args.text.join(" ");
+    if given == "-" {
+        return of_text(&read_input()?, args.output);
+    }
+    if let Some((checks::KNOWN_DEFECT, id)) = given.split_once('/') {
         return output::print(&of_defect(id, args.output)?);
     }
-    let named: Vec<_> = match checks::find(&args.check) {
+    let named: Vec<_> = match checks::find(&given) {
         Some(check) => vec![check],
-        None => checks::answering(&args.check).collect(),
+        None => checks::answering(&given).collect(),
     };
     let text = match (named.as_slice(), args.output) {
-        ([], _) if PROBLEMS.iter().any(|(id, _)| *id == args.check) => of_waivers(&args.check, args.output),
-        ([], _) => return Err(unknown(&args.check).into()),
+        ([], _) if PROBLEMS.iter().any(|(id, _)| *id == given) => of_waivers(&given, args.output),
+        ([], _) => return of_text(&given, args.output),
         ([check], PageFormat::Text) => render::explain::text(check, output::width()),
         ([check], PageFormat::Markdown) => render::explain::markdown(check),
         ([check], PageFormat::Json) => render::explain::json(check),
@@ -51,6 +62,43 @@ fn of_defect(id: &str, form: PageFormat) -> Result<String, Stop> {
     })
 }
 
+fn read_input() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        let cause = format!("the text is larger than {} MiB", MOST >> 20);
+        return Err(Stop::usage(cause, "give only the lines in question").into());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Explains a text that is not the name of a check.
+fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
+    let explained = explain(Knowledge::embedded(), text);
+    if explained.meanings.is_empty() {
+        let is_word =
+            !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
+        return Err(if is_word { unknown(text.trim()) } else { unrecognized() }.into());
+    }
+    output::print(&match form {
+        PageFormat::Json => render::explanation::json(&explained),
+        PageFormat::Text | PageFormat::Markdown => {
+            output::for_people(render::explanation::text(&explained, output::width()))
+        }
+    })
+}
+
+fn unrecognized() -> Stop {
+    let cause = "this text is not known: it is not an error of Linkerd that meshdoctor recognizes, so the application \
+                 may have written it";
+    let next = format!(
+        "{} checks the mesh; {} traces the connection",
+        own("check"),
+        own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT")
+    );
+    Stop { status: exit::FINDINGS, ..Stop::usage(cause, next) }
+}
+
 /// Problems with waivers are explained on the page of waivers.
 fn of_waivers(id: &str, form: PageFormat) -> String {
     let page = include_str!("../../docs/waivers.md");
@@ -58,7 +106,10 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
     let section = page[from..].find("\n## Baselines").map_or(&page[from..], |end| &page[from..from + end]);
     let title = PROBLEMS.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title);
     match form {
-        PageFormat::Json => format!("{:#}\n", serde_json::json!({"id": id, "title": title, "page": section})),
+        PageFormat::Json => format!(
+            "{:#}\n",
+            serde_json::json!({"id": id, "title": title, "page": section})
+        ),
         PageFormat::Text => render::explain::page(id, title, section, output::width()),
         PageFormat::Markdown => format!("# {id}\n\n{title}.\n\n{section}"),
     }

@@ -36,6 +36,7 @@ pub(super) fn look() -> Look {
 
 /// Output of a command whose caller wants it instead of the terminal.
 #[derive(Debug, Default)]
+#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "only the MCP server captures output"))]
 pub(super) struct Captured {
     /// Standard output.
     pub(super) out: String,

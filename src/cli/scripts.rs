@@ -58,7 +58,7 @@ fn told(arg: Arg, command: &str) -> Arg {
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("FORMAT[")));
     let values = match (arg.get_id().as_str(), command) {
         ("only" | "skip", _) => vec![LISTED],
-        ("check", "explain") => vec![CHECK],
+        ("text", "explain") => vec![CHECK],
         ("context", _) => vec![CONTEXT],
         ("namespace", "check" | "ticket") => vec![NAMESPACES],
         ("namespace" | "linkerd_namespace" | "cni_namespace" | "node_namespace" | "into", _) => {

@@ -20,6 +20,7 @@ mod mesh_logs;
 mod native_sidecar;
 mod nearest;
 mod node;
+mod pasted;
 mod platforms;
 mod policy_controller;
 mod protocols;
@@ -61,6 +62,7 @@ pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub(crate) use nearest::apart;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
+pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};
@@ -94,6 +96,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     policy_controller: Part<PolicyController>,
     protocols: Part<Protocols>,
+    pasted: Part<Pasted>,
     calls: Part<Calls>,
     proxy_metrics: Part<ProxyMetricNames>,
     linkerd_check: Part<LinkerdCheck>,
@@ -139,6 +142,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 PolicyController::NAME,
                 Protocols::NAME,
+                Pasted::NAME,
                 Calls::NAME,
                 ProxyMetricNames::NAME,
                 LinkerdCheck::NAME,
@@ -166,6 +170,7 @@ impl Knowledge {
             node: Part::load(dir)?,
             policy_controller: Part::load(dir)?,
             protocols: Part::load(dir)?,
+            pasted: Part::load(dir)?,
             calls: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             mesh_logs: Part::fixed(dir)?,
@@ -249,6 +254,11 @@ impl Knowledge {
     /// `protocols.yaml`: protocols that protocol detection delays.
     pub fn protocols(&self) -> &Protocols {
         self.protocols.get()
+    }
+
+    /// `pasted.yaml`: texts that people see outside of a report.
+    pub fn pasted(&self) -> &Pasted {
+        self.pasted.get()
     }
 
     /// `proxy-metrics.yaml`: names of proxy metrics.

@@ -12,6 +12,7 @@ pub mod defects;
 pub mod diff;
 pub mod document;
 pub mod explain;
+pub mod explanation;
 pub mod extension;
 mod finding;
 pub mod fleet;

@@ -17,6 +17,7 @@ const PARTS: &[(&str, &[&str])] = &[
         &[
             "upgrades",
             "manifests",
+            "explain",
             "tickets",
             "values",
             "waivers",

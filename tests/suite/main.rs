@@ -30,6 +30,7 @@ mod diffs;
 mod dumps;
 mod ends;
 mod environments;
+mod explanations;
 #[cfg(feature = "live")]
 mod faults;
 mod fleets;

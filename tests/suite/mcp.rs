@@ -209,8 +209,10 @@ fn answers_are_those_of_the_commands_and_valid() {
     let one = client.call("check", json!({"only": ["annotations"], "namespaces": ["shop"]}));
     assert_eq!(one["document"]["verdict"]["roots"]["error"], 0, "{one}");
 
-    let page = client.call("explain", json!({"check": "injector-fails-open"}));
+    let page = client.call("explain", json!({"text": "injector-fails-open"}));
     assert_eq!(page["document"]["id"], "injector-fails-open");
+    let code = client.call("explain", json!({"text": "exit code 95"}));
+    assert_eq!(code["document"]["meanings"][0]["program"], "linkerd-network-validator");
     let traced = client.call("reach", json!({"from": "shop/web", "to": "shop/redis:6379"}));
     assert_eq!(traced["document"]["calls"].as_array().unwrap().len(), 1, "{traced}");
     let policy = client.call("policy", json!({"targets": ["linkerd"]}));
@@ -305,8 +307,9 @@ fn wrong_calls_are_errors_with_the_next_step() {
         ("check", json!({"only": ["issuer-expird"]}), "did you mean issuer-expired?"),
         ("check", json!({"only": ["--bundle=/etc/passwd"]}), "--bundle=/etc/passwd"),
         ("check", json!({"namespaces": ["nowhere"]}), "nowhere"),
-        ("explain", json!({}), "missing field `check`"),
-        ("explain", json!({"check": "--help"}), "--help"),
+        ("explain", json!({}), "missing field `text`"),
+        ("explain", json!({"text": "-"}), "the text is missing"),
+        ("explain", json!({"text": "--help"}), "--help"),
         ("reach", json!({}), "missing"),
         ("reach", json!({"from": "shop/web", "to": "shop/web", "traffic": "smoke"}), "smoke"),
         ("policy", json!({"targets": ["shop/none"]}), "shop/none"),

@@ -47,9 +47,10 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "explain",
-        title: "Explain a check",
-        about: "The page of a check: what it finds, why it matters, how to fix it, and its limits. Also accepts the \
-                hint anchor of a row of linkerd check.",
+        title: "Explain a check or a text",
+        about: "The page of a check: what it finds, why it matters, how to fix it, and its limits. Or the meaning of a \
+                text: a log line, the header l5d-proxy-error, a status code with its headers, an event message, or an \
+                exit code of a Linkerd program.",
         schema: schema::<ExplainArguments>,
         call: |session, arguments| explain(session, &parsed(arguments)?),
     },
@@ -141,8 +142,8 @@ struct CheckArguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ExplainArguments {
-    /// A check id such as issuer-expired, or a hint anchor such as l5d-identity-issuer-cert-is-time-valid.
-    check: String,
+    /// A check id, a hint anchor of linkerd check such as l5d-identity-issuer-cert-is-time-valid, or a text to explain.
+    text: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -312,7 +313,11 @@ fn check(session: &Session, arguments: &CheckArguments) -> anyhow::Result<Answer
 }
 
 fn explain(session: &Session, arguments: &ExplainArguments) -> anyhow::Result<Answer> {
-    answer(session, Words::new("explain").operands([&arguments.check]), listing(&["checks"]))
+    if arguments.text.trim() == "-" {
+        let next = "give the text itself: standard input carries the protocol";
+        return Err(Stop::usage("the text is missing", next).into());
+    }
+    answer(session, Words::new("explain").operands([&arguments.text]), listing(&["checks"]))
 }
 
 fn reach(session: &Session, arguments: &ReachArguments) -> anyhow::Result<Answer> {

@@ -136,7 +136,7 @@ fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(Strin
                 categories.into_iter().map(|name| (name, "every check of this category".to_owned()));
             (starting(categories.chain(titles), last, &format!("{before}{whole}")), CONTINUED)
         }
-        ("check", "explain") => {
+        ("text", "explain") => {
             let titles = checks::all().map(|check| (check.id, check.card().front.title.clone()));
             (starting(titles, last, before), NOTHING_ELSE)
         }

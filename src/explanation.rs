@@ -1,0 +1,376 @@
+//! Explains texts that people paste: log lines, response headers, status codes, event messages and exit codes. The
+//! meanings are those that the checks use.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Serialize;
+
+use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, ProxyError, SignatureScope};
+
+/// Number of characters of a text that an explanation quotes.
+const QUOTED: usize = 300;
+/// Response headers that proxies set themselves, in lower case. Others come from the application, or from something
+/// between it and the mesh.
+const OF_PROXIES: [&str; 10] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "date",
+    "grpc-message",
+    "grpc-status",
+    "l5d-proxy-connection",
+    "l5d-proxy-error",
+    "location",
+    "te",
+];
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextKind {
+    /// An error that a proxy put into a response.
+    ProxyError,
+    /// A response without such an error.
+    Response,
+    /// A line of a log.
+    LogLine,
+    /// A message of an event.
+    Event,
+    /// An exit code.
+    ExitCode,
+}
+
+impl TextKind {
+    /// The kind in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            TextKind::ProxyError => "error of a proxy",
+            TextKind::Response => "response",
+            TextKind::LogLine => "log line",
+            TextKind::Event => "event",
+            TextKind::ExitCode => "exit code",
+        }
+    }
+}
+
+/// The meaning of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The text, redacted and shortened.
+    pub text: String,
+    /// What it is.
+    pub kind: TextKind,
+    /// Whether the text itself shows that Linkerd wrote it; otherwise the meaning holds only if `program` did.
+    pub certain: bool,
+    /// What answered, or failed.
+    pub answered_by: AnsweredBy,
+    /// The meaning, as a clause.
+    pub means: String,
+    /// How to verify it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
+    /// How to repair it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// The next checks to run, the most likely first.
+    pub checks: Vec<String>,
+    /// The program that writes such texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// File and row of the meaning, or position in the source.
+    pub source: String,
+    /// Issues with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+}
+
+impl Explanation {
+    fn new(kind: TextKind, text: &str, means: &str, checks: &[String], source: String) -> Explanation {
+        let cut: String = crate::redact::text(text.trim()).chars().take(QUOTED).collect();
+        Explanation {
+            text: cut,
+            kind,
+            certain: true,
+            answered_by: AnsweredBy::Mesh,
+            means: means.to_owned(),
+            confirm: None,
+            remedy: None,
+            checks: checks.to_vec(),
+            program: None,
+            source,
+            references: Vec::new(),
+        }
+    }
+}
+
+/// The result for a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// The meanings, in the order of the text, each once.
+    pub meanings: Vec<Explanation>,
+    /// Number of lines without a known meaning.
+    pub unknown: usize,
+}
+
+/// Explains a text, line by line; status line and headers of a response belong together.
+pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
+    let response = Response::read(text);
+    let mut explained = Explained::default();
+    let mut add = |meaning: Explanation| {
+        let is_known = |known: &Explanation| {
+            (known.kind, &known.source, &known.means) == (meaning.kind, &meaning.source, &meaning.means)
+        };
+        if !explained.meanings.iter().any(is_known) {
+            explained.meanings.push(meaning);
+        }
+    };
+    let mut unknown = 0;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(value) = proxy_error(line) {
+            add(of_proxy(knowledge, TextKind::ProxyError, value));
+            continue;
+        }
+        let found = of_line(knowledge, line);
+        let is_part = response.is_some() && (status(line).is_some() || header(line).is_some());
+        if found.is_empty() && !is_part {
+            unknown += 1;
+        }
+        found.into_iter().for_each(&mut add);
+    }
+    if let Some(response) = response
+        && !response.headers.iter().any(|name| name == "l5d-proxy-error")
+        && let Some(meaning) = response.explain(knowledge)
+    {
+        add(meaning);
+    }
+    explained.unknown = unknown;
+    explained
+}
+
+/// The value of the response header in which a proxy names its error.
+fn proxy_error(line: &str) -> Option<&str> {
+    static HEADER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?i)l5d-proxy-error(?:"\s*[:=]\s*"([^"]+)"|\s*[:=]\s*(.+))"#).ok());
+    let found = HEADER.as_ref()?.captures(line)?;
+    Some(found.get(1).or(found.get(2))?.as_str().trim())
+}
+
+/// The meaning of an error of a proxy; one without a known text is still an error of a proxy.
+fn of_proxy(knowledge: &Knowledge, kind: TextKind, value: &str) -> Explanation {
+    match knowledge.pasted().error(value) {
+        Some(row) => of_error(kind, value, row),
+        None => {
+            let means = "a proxy answered the request itself, with an error of its own or of a route's configuration \
+                         that is not known";
+            Explanation::new(kind, value, means, &[], "header l5d-proxy-error".to_owned())
+        }
+    }
+}
+
+fn of_error(kind: TextKind, text: &str, row: &ProxyError) -> Explanation {
+    let source = format!("pasted.yaml: {}; {}", row.id, row.place);
+    let program = (kind == TextKind::LogLine).then(|| "linkerd-proxy".to_owned());
+    Explanation {
+        answered_by: row.answered_by,
+        program,
+        ..Explanation::new(kind, text, &row.means, &row.checks, source)
+    }
+}
+
+/// The meanings of a line that is not a header.
+fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
+    if let Some(meaning) = of_event(knowledge, line) {
+        return vec![meaning];
+    }
+    let lines = of_log(knowledge, line);
+    if !lines.is_empty() {
+        return lines;
+    }
+    let exits = of_exit(knowledge, line);
+    if !exits.is_empty() {
+        return exits;
+    }
+    // Applications write similar texts.
+    let kind = if is_line_of_proxy(line) { TextKind::LogLine } else { TextKind::ProxyError };
+    let row = knowledge.pasted().error(line).filter(|row| kind == TextKind::LogLine || row.is_value(line));
+    row.map(|row| of_error(kind, line, row)).into_iter().collect()
+}
+
+/// Whether a line is of the log of a proxy: it names the module of the proxy that wrote it.
+fn is_line_of_proxy(line: &str) -> bool {
+    line.contains("linkerd_") || line.contains("linkerd2_proxy")
+}
+
+/// A failed ADD of linkerd-cni.
+fn of_event(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    let failure = knowledge.signatures().match_add_failure(line)?;
+    let meaning = match failure.signature {
+        Some(row) => of_signature(knowledge, TextKind::Event, line, row),
+        None => {
+            let checks = knowledge.pasted().check_of_event();
+            let means = "linkerd-cni refused a new pod, with an error that is not known";
+            Explanation::new(TextKind::Event, line, means, &checks, "event FailedCreatePodSandBox".to_owned())
+        }
+    };
+    Some(Explanation { text: quoted(failure.answer), program: Some("linkerd-cni".to_owned()), ..meaning })
+}
+
+fn quoted(text: &str) -> String {
+    crate::redact::text(text.trim()).chars().take(QUOTED).collect()
+}
+
+fn of_signature(
+    knowledge: &Knowledge,
+    kind: TextKind,
+    line: &str,
+    row: &crate::knowledge::Signature,
+) -> Explanation {
+    let checks: Vec<String> =
+        knowledge.pasted().check_of_signature(row).map(str::to_owned).into_iter().collect();
+    let source = format!("signatures.yaml: {}", row.id);
+    Explanation {
+        confirm: row.confirm.clone(),
+        remedy: Some(row.remedy.clone()),
+        references: row.refs.clone(),
+        ..Explanation::new(kind, line, &row.cause, &checks, source)
+    }
+}
+
+/// The meanings of a line of a log that the checks know. Several programs print errors of iptables.
+fn of_log(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
+    if let Some(row) = knowledge.mesh_logs().rows().iter().find(|row| row.matches(line)) {
+        let checks: Vec<String> =
+            knowledge.pasted().check_of_line(row).map(str::to_owned).into_iter().collect();
+        let source = format!("mesh-logs.yaml: {}; {}", row.id, row.place);
+        return vec![Explanation {
+            remedy: Some(row.remedy.clone()).filter(|remedy| !remedy.is_empty()),
+            program: Some(row.containers.join(", ")),
+            certain: names_linkerd(line),
+            references: row.refs.clone(),
+            ..Explanation::new(TextKind::LogLine, line, &row.says, &checks, source)
+        }];
+    }
+    let scopes = [
+        (SignatureScope::Init, "linkerd-init"),
+        (SignatureScope::Validator, "linkerd-network-validator"),
+        (SignatureScope::InstallerLog, "install-cni"),
+        (SignatureScope::Journal, "the container runtime"),
+    ];
+    let meaning = |(scope, program): (SignatureScope, &str)| {
+        let row = knowledge.signatures().matching(scope, line)?;
+        let meaning = of_signature(knowledge, TextKind::LogLine, line, row);
+        Some(Explanation { program: Some(program.to_owned()), certain: false, ..meaning })
+    };
+    let mut meanings: Vec<Explanation> = scopes.into_iter().filter_map(meaning).collect();
+    if let [meaning] = meanings.as_mut_slice() {
+        meaning.certain = names_linkerd(line);
+    }
+    meanings
+}
+
+/// Whether a line names a program of Linkerd, or what it connects to.
+fn names_linkerd(line: &str) -> bool {
+    line.contains("linkerd")
+}
+
+/// The meanings of an exit code: those of the program that the line names, or else of every program.
+fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
+    static EXIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\bexit(?:ed|s)?(?:\s+with)?\s*(?:code|status)?\s*[:=]?\s*(\d{1,3})\b|exit_?code\W+(\d{1,3})\b").ok()
+    });
+    let Some(found) = EXIT.as_ref().and_then(|exit| exit.captures(line)) else { return Vec::new() };
+    let number = found.get(1).or_else(|| found.get(2)).and_then(|code| code.as_str().parse().ok());
+    let Some(code) = number else { return Vec::new() };
+    let rows: Vec<&ExitCode> = knowledge.pasted().exits(code).collect();
+    let named: Vec<&&ExitCode> = rows.iter().filter(|row| line.contains(&row.container)).collect();
+    let shown: Vec<&ExitCode> =
+        if named.is_empty() { rows.clone() } else { named.into_iter().copied().collect() };
+    let mut meanings: Vec<Explanation> = shown
+        .into_iter()
+        .map(|row| {
+            let source = format!("pasted.yaml: exit code {code} of {}; {}", row.container, row.place);
+            Explanation {
+                program: Some(row.container.clone()),
+                certain: line.contains(&row.container),
+                ..Explanation::new(TextKind::ExitCode, line, &row.means, &row.checks, source)
+            }
+        })
+        .collect();
+    // The plugin itself is no container: its errors are in events.
+    let of_plugin = knowledge.signatures().matching(SignatureScope::Event, &format!("exit status {code}"));
+    let names_other = rows.iter().any(|row| line.contains(&row.container));
+    if let Some(row) = of_plugin.filter(|_| !names_other) {
+        let meaning = of_signature(knowledge, TextKind::ExitCode, line, row);
+        let certain = line.contains("linkerd-cni");
+        meanings.push(Explanation { program: Some("linkerd-cni".to_owned()), certain, ..meaning });
+    }
+    meanings
+}
+
+/// Status and headers of an HTTP response.
+struct Response<'t> {
+    /// The line with the status.
+    line: &'t str,
+    status: u16,
+    /// Names of the headers, in lower case.
+    headers: Vec<String>,
+}
+
+impl<'t> Response<'t> {
+    fn read(text: &'t str) -> Option<Response<'t>> {
+        let (line, status) =
+            text.lines().filter_map(|line| Some((line.trim(), status(line.trim())?))).next_back()?;
+        let headers = text.lines().filter_map(|line| header(line.trim())).collect();
+        Some(Response { line, status, headers })
+    }
+
+    /// The meaning of a response without an error of a proxy.
+    fn explain(&self, knowledge: &Knowledge) -> Option<Explanation> {
+        let row = knowledge.pasted().status(self.status)?;
+        let other = self.headers.iter().find(|name| {
+            !OF_PROXIES.contains(&name.as_str()) || (*name == "content-type" && !self.is_grpc())
+        });
+        let source = format!("pasted.yaml: status {}", self.status);
+        Some(match other {
+            Some(name) => {
+                let means = format!(
+                    "the header {name} is not one that a proxy sets, so the application answered, or \
+                                     something between it and the mesh such as an ingress"
+                );
+                let meaning = Explanation::new(TextKind::Response, self.line, &means, &[], source);
+                Explanation { answered_by: AnsweredBy::Application, ..meaning }
+            }
+            None => {
+                let means = if self.headers.is_empty() {
+                    format!("without its headers, this can be the application's response; {}", row.means)
+                } else {
+                    format!("only headers that proxies set; {}", row.means)
+                };
+                let meaning = Explanation::new(TextKind::Response, self.line, &means, &row.checks, source);
+                Explanation { answered_by: AnsweredBy::Either, ..meaning }
+            }
+        })
+    }
+
+    fn is_grpc(&self) -> bool {
+        self.headers.iter().any(|name| name.starts_with("grpc-"))
+    }
+}
+
+/// The status code of a status line, or of a text such as `status 503` or `503 Service Unavailable`.
+fn status(line: &str) -> Option<u16> {
+    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^(?:<\s*)?(?:HTTP/[0-9.]+\s+|status(?:\s+code)?\s*[:=]?\s*|http\s+)?([1-5]\d\d)(?:\s+[A-Za-z][A-Za-z -]*)?$").ok()
+    });
+    STATUS.as_ref()?.captures(line)?.get(1)?.as_str().parse().ok()
+}
+
+/// The name of a header, in lower case.
+fn header(line: &str) -> Option<String> {
+    let line = line.strip_prefix('<').unwrap_or(line).trim();
+    let (name, _) = line.split_once(':')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    is_name.then(|| name.to_ascii_lowercase())
+}

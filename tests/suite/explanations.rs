@@ -1,0 +1,236 @@
+//! `explain` with pasted texts: the rows of every table, the real binary, and texts of real proxies and reports. The
+//! recordings are outside the repository (`MESHDOCTOR_LAB` and `MESHDOCTOR_THREADS`, else next to it).
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use meshdoctor::checks;
+use meshdoctor::explanation::{Explained, TextKind, explain};
+use meshdoctor::knowledge::{AnsweredBy, Knowledge, SignatureScope};
+use serde_json::Value;
+
+use crate::binary::{Ran, meshdoctor, ran, ran_to};
+use crate::skip::{Need, skipped};
+
+fn explained(text: &str) -> Explained {
+    explain(Knowledge::embedded(), text)
+}
+
+/// The folder of recordings, if it exists.
+fn recordings(variable: &str, name: &str, need: Need) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name));
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    skipped(need, &format!("no {} (set {variable})", folder.display()));
+    None
+}
+
+#[test]
+fn every_named_check_exists() {
+    for id in Knowledge::embedded().pasted().checks() {
+        assert!(checks::find(id).is_some_and(|check| check.id == id), "{id}");
+    }
+}
+
+#[test]
+fn examples_of_all_tables_are_explained() {
+    let knowledge = Knowledge::embedded();
+    for row in knowledge.pasted().errors() {
+        let found = explained(&format!("l5d-proxy-error: {}", row.example));
+        let [meaning] = found.meanings.as_slice() else { panic!("{}: {found:?}", row.example) };
+        assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
+        assert!(meaning.certain);
+    }
+    for row in knowledge.mesh_logs().rows() {
+        let found = explained(&row.example);
+        assert_eq!(found.meanings[0].means, row.says, "{}", row.example);
+    }
+    for row in knowledge.signatures().rows() {
+        let text = match row.scope {
+            SignatureScope::Event => format!("plugin type=\"linkerd-cni\" failed (add): {}", row.example),
+            _ => row.example.clone(),
+        };
+        let found = explained(&text);
+        let meaning = found.meanings.iter().find(|meaning| meaning.means == row.cause);
+        let meaning = meaning.unwrap_or_else(|| panic!("{text}: {found:?}"));
+        assert_eq!(meaning.checks.len(), 1, "{text}");
+    }
+}
+
+fn piped(text: &str, args: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let file = crate::binary::write(folder.path(), "text", text);
+    let mut command = meshdoctor(&[&["explain", "-"], args].concat());
+    ran(command.stdin(Stdio::from(std::fs::File::open(file).unwrap())))
+}
+
+#[test]
+fn texts_are_explained_on_the_command_line() {
+    for (words, parts) in [
+        (&["exit code 95"][..], &["linkerd-network-validator", "--only cni-validator-failed"][..]),
+        (&["exit", "95"], &["linkerd-network-validator"]),
+        (&["exit status 127"], &["linkerd-cni", "--only cni-add-exit-127"]),
+        (&["linkerd-proxy exited with code 64"], &["rejected its settings"]),
+        (&["l5d-proxy-error: unauthorized request on route"], &["--only policy-denies", "Linkerd; the app"]),
+        (&["l5d-proxy-error: quite new"], &["a proxy answered the request itself", "meshdoctor reach "]),
+        (&["logical service 10.96.5.13:80: route default.http: service unavailable"], &["fail-fast"]),
+        (&["HTTP/1.1", "403", "Forbidden"], &["--only policy-denies", "Linkerd or the application"]),
+    ] {
+        let said = ran_to(0, meshdoctor(&[&["explain"], words].concat()));
+        for part in parts {
+            assert!(said.out.contains(part), "{words:?}: {part}: {}", said.out);
+        }
+    }
+    // Applications write texts like those of proxies.
+    for words in [
+        "ERROR unexpected error while order 17 was saved",
+        "INFO shop.login: user redirected to /home",
+        "dial tcp 10.0.0.7:5432: connect: Connection refused (os error 111)",
+        "WARN queue: channel closed",
+    ] {
+        ran_to(1, meshdoctor(&["explain", words]));
+    }
+    let said = ran_to(0, meshdoctor(&["explain", "exit", "code", "1"]));
+    assert!(said.out.contains("exit code, if of linkerd-proxy: "), "{}", said.out);
+    let said = ran_to(1, meshdoctor(&["explain", "java.lang.NullPointerException at Shop.java:12"]));
+    assert!(
+        said.err.contains("this text is not known") && said.err.contains("meshdoctor reach "),
+        "{said:?}"
+    );
+    assert!(said.out.is_empty());
+    // A word is the name of a check.
+    assert_eq!(ran(meshdoctor(&["explain", "isuer-expired"])).status, 2);
+}
+
+const RESPONSE: &str = "< HTTP/1.1 504 Gateway Timeout\n< l5d-proxy-error: logical service 10.96.5.13:80: route default.http: backend Service.shop.api:80: Service.shop.api:80: service in fail-fast\n< connection: close\n< date: Wed, 25 Nov 2026 21:08:18 GMT\n";
+
+#[test]
+fn standard_input_is_one_response_or_many_lines() {
+    let said = piped(RESPONSE, &["-o", "json"]);
+    let document = said.document();
+    assert_eq!((said.status, &document["schema"]), (0, &"meshdoctor.explanation/1".into()));
+    assert_eq!(document["meanings"].as_array().unwrap().len(), 1, "{document:#}");
+    assert_eq!(document["unknownLines"], 0, "{document:#}");
+    assert!(document["meanings"][0]["next"].as_str().unwrap().contains("--only service-without-endpoints,"));
+    // The same response, from an application.
+    let own = "HTTP/1.1 503 Service Unavailable\nserver: nginx\ncontent-type: text/html\n";
+    let document = piped(own, &["-o", "json"]).document();
+    assert_eq!(document["meanings"][0]["answeredBy"], "application", "{document:#}");
+    let line =
+        "WARN linkerd_reconnect: Failed to connect error=endpoint 10.0.0.9:80: connect timed out after 1s\n";
+    let many = format!("starting\n{}ready\nexit code 137\n", line.repeat(9));
+    let said = piped(&many, &[]);
+    assert!(said.out.contains("2 lines have no known meaning"), "{}", said.out);
+    assert_eq!(piped("", &[]).status, 1);
+    assert_eq!(piped(&"x ".repeat(600_000), &[]).status, 2);
+}
+
+#[test]
+fn secrets_in_texts_are_not_repeated() {
+    let token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6c2hvcDp3ZWIifQ.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0dXJl";
+    let text = format!("l5d-proxy-error: unauthorized request on route authorization: Bearer {token}");
+    for form in ["text", "json"] {
+        let said = ran(meshdoctor(&["explain", &text, "-o", form]));
+        assert!(said.status == 0 && !said.text().contains("c2lnbmF0dXJl"), "{}", said.text());
+    }
+}
+
+/// The calls of a recording that got a response with an error status.
+fn responses(folder: &Path) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(path.join("truth.json")) else { continue };
+        let truth: Value = serde_json::from_str(&text).unwrap();
+        let calls = truth["calls"].as_array().into_iter().flatten();
+        let failed = calls.filter(|call| call["status"].as_u64().is_some_and(|status| status >= 400));
+        found.extend(failed.map(|call| (path.display().to_string(), call.clone())));
+    }
+    found
+}
+
+#[test]
+fn responses_of_real_proxies_are_attributed_correctly() {
+    let Some(lab) = recordings("MESHDOCTOR_LAB", "lab", Need::Lab) else { return };
+    let responses = responses(&lab);
+    assert!(responses.len() > 50, "{}", responses.len());
+    for (place, call) in responses {
+        let status = call["status"].as_u64().unwrap();
+        let headers = call["headers"].as_object().unwrap();
+        let line = |(name, value): (&String, &Value)| format!("{name}: {}\n", value.as_str().unwrap());
+        let text = format!("HTTP/1.1 {status}\n{}", headers.iter().map(line).collect::<String>());
+        let found = explained(&text);
+        let [meaning] = found.meanings.as_slice() else { panic!("{place}: {text}: {found:?}") };
+        assert_eq!(found.unknown, 0, "{place}: {text}");
+        match headers.get("l5d-proxy-error").and_then(Value::as_str) {
+            Some(error) => {
+                assert_ne!(meaning.answered_by, AnsweredBy::Application, "{place}: {text}");
+                let row = Knowledge::embedded().pasted().error(error).unwrap();
+                let known = row.status.iter().any(|known| u64::from(*known) == status);
+                assert!(known, "{place}: {error}: {status} is not in {:?}", row.status);
+            }
+            // The application's answers have its name in the header server.
+            None if headers.contains_key("server") => {
+                assert_eq!(meaning.answered_by, AnsweredBy::Application, "{place}: {text}");
+            }
+            None => assert_eq!(meaning.answered_by, AnsweredBy::Either, "{place}: {text}"),
+        }
+    }
+}
+
+#[test]
+fn errors_in_logs_of_real_proxies_are_known() {
+    let Some(lab) = recordings("MESHDOCTOR_LAB", "lab", Need::Lab) else { return };
+    let (mut lines, mut unknown) = (0, BTreeSet::new());
+    for entry in std::fs::read_dir(lab.join("logs")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with("linkerd-proxy.log.gz") {
+            continue;
+        }
+        let mut text = String::new();
+        let file = std::fs::File::open(&path).unwrap();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+        let failed = |line: &&str| {
+            ["Remote proxy error", "request failed", "Failed to connect", "Unexpected policy controller"]
+                .iter()
+                .any(|piece| line.contains(piece))
+        };
+        // Lines repeat; a few of each file are enough.
+        for line in text.lines().filter(failed).step_by(7) {
+            lines += 1;
+            let found = explained(line);
+            match found.meanings.as_slice() {
+                [meaning] if meaning.kind == TextKind::LogLine => {}
+                _ => _ = unknown.insert(line.to_owned()),
+            }
+        }
+    }
+    assert!(lines > 300, "{lines}");
+    assert!(unknown.is_empty(), "{} of {lines}:\n{unknown:#?}", unknown.len());
+}
+
+#[test]
+fn logs_of_public_reports_are_known() {
+    let Some(threads) = recordings("MESHDOCTOR_THREADS", "threads", Need::Threads) else { return };
+    let mut read = 0;
+    for entry in std::fs::read_dir(threads).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(files) = std::fs::read_dir(&folder) else { continue };
+        for file in files.map(|file| file.unwrap().path()) {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            if !name.starts_with("cluster-log") {
+                continue;
+            }
+            read += 1;
+            let text = std::fs::read_to_string(&file).unwrap();
+            // No check reads the logs of service mirrors.
+            let is_known = !folder.ends_with("13586-link-probe-period");
+            assert_eq!(!explained(&text).meanings.is_empty(), is_known, "{}", file.display());
+        }
+    }
+    assert!(read > 5, "{read}");
+}
