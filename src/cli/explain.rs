@@ -108,7 +108,7 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
     match form {
         PageFormat::Json => format!(
             "{:#}\n",
-            serde_json::json!({"id": id, "title": title, "page": section})
+            serde_json::json!({"schema": "meshdoctor.check/1", "id": id, "title": title, "page": section})
         ),
         PageFormat::Text => render::explain::page(id, title, section, output::width()),
         PageFormat::Markdown => format!("# {id}\n\n{title}.\n\n{section}"),

@@ -291,10 +291,16 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
 /// Schema of the JSON output of a command that does not write a report.
 fn answer_schema(words: &[OsString]) -> Option<&'static str> {
     let plain = || words.iter().skip(1).filter_map(|word| word.to_str());
+    let is_flag = |flag: &str| plain().any(|word| word == flag || word.starts_with(&format!("{flag}=")));
     let schema = match plain().find(|word| !word.starts_with('-'))? {
-        "policy" => "meshdoctor.io/policy/v1",
-        "reach" => "meshdoctor.io/reach/v1",
-        "injection" => "meshdoctor.io/injection/v1",
+        "policy" if is_flag("--to") => "meshdoctor.outbound/1",
+        "policy" => "meshdoctor.policy/1",
+        "reach" => "meshdoctor.reach/1",
+        "injection" => "meshdoctor.injection/1",
+        "diff" => "meshdoctor.diff/1",
+        "list" if is_flag("--defects") => "meshdoctor.defects/1",
+        "list" => "meshdoctor.list/1",
+        "explain" => "meshdoctor.explanation/1",
         _ => return None,
     };
     let last = values_of_output(plain()).pop()?;

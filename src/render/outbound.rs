@@ -292,7 +292,7 @@ pub fn json(evidence: &OutboundEvidence<'_>, answers: &[CallAnswer<'_>]) -> Valu
         })
     };
     json!({
-        "schema": "meshdoctor.io/outbound/v1",
+        "schema": "meshdoctor.outbound/1",
         "linkerd": evidence.version.as_ref().map(ToString::to_string),
         "calls": answers.iter().map(call).collect::<Vec<_>>(),
         "notChecked": evidence.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -333,7 +333,7 @@ pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Va
         json!({ "kind": kind.to_string(), "namespace": namespace, "name": name, "why": why })
     });
     json!({
-        "schema": "meshdoctor.io/policy/v1",
+        "schema": "meshdoctor.policy/1",
         "linkerd": evidence.version.as_ref().map(ToString::to_string),
         "defaultPolicy": controller.default_policy.as_str(),
         "workloads": workloads,

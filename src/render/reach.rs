@@ -265,7 +265,7 @@ fn short_cell(walk: &Walk) -> String {
 /// As JSON.
 pub fn json(walks: &[&Walk], gaps: &[String]) -> Value {
     json!({
-        "schema": "meshdoctor.io/reach/v1",
+        "schema": "meshdoctor.reach/1",
         "calls": walks.iter().map(|walk| call(walk)).collect::<Vec<_>>(),
         "notChecked": gaps,
     })

@@ -100,6 +100,48 @@ fn the_book_holds_every_page_in_reading_order() {
     }
 }
 
+/// The first sentence of a page, without links and marks.
+fn summary(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let is_prose = |part: &&str| part.starts_with(|c: char| c.is_alphanumeric() || c == '`' || c == '[');
+    let body = text.split("```").step_by(2).collect::<Vec<_>>().join("\n\n");
+    let paragraph = body.split("\n\n").map(str::trim).find(is_prose).unwrap_or_default();
+    let plain = Regex::new(r"\[([^\]]+)\]\([^)]+\)").unwrap().replace_all(paragraph, "$1").replace('\n', " ");
+    let end = plain.find(". ").or_else(|| plain.find(": ")).unwrap_or(plain.len());
+    plain[..end].trim_end_matches(['.', ':']).to_owned()
+}
+
+/// The index for language models: <https://llmstxt.org>.
+#[test]
+fn index_for_language_models_lists_every_page() {
+    let mut index = "# meshdoctor\n\n> A command-line doctor for the Linkerd service mesh: it reports what is broken, the \
+                     evidence, and how to repair it.\n"
+        .to_owned();
+    for (part, names) in PARTS {
+        _ = write!(index, "\n## {part}\n\n");
+        for page in *names {
+            let path = root().join("docs").join(format!("{page}.md"));
+            _ = writeln!(index, "- [{}]({page}.md): {}", title(&path), summary(&path));
+        }
+    }
+    index.push_str("\n## JSON schemas\n\n");
+    let mut schemas: Vec<PathBuf> =
+        std::fs::read_dir(root().join("docs/schema")).unwrap().map(|file| file.unwrap().path()).collect();
+    schemas.sort();
+    for path in schemas {
+        let schema: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let about = schema["description"].as_str().or(schema["title"].as_str()).unwrap();
+        let about = about.split_once(": ").map_or(about, |(first, _)| first);
+        _ = writeln!(index, "- [{0}](schema/{0}): {about}", name(&path));
+    }
+    index.push_str("\n## Checks\n\n");
+    for check in checks::all() {
+        let front = &check.card().front;
+        _ = writeln!(index, "- [{0}](checks/{0}.md): {1} ({2})", check.id, front.title, front.severity);
+    }
+    golden::check("docs/llms.txt", &index);
+}
+
 /// The anchors of a page, as GitHub and mdBook make them of headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));

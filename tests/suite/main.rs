@@ -88,6 +88,7 @@ mod retold;
 mod roles;
 mod samples;
 mod saved;
+mod schemas;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod stock;

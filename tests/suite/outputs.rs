@@ -83,7 +83,7 @@ fn answers_in_json_are_json_if_there_is_no_answer() {
             let words = [&[command][..], more, output, &["--bundle", bundle]].concat();
             let ran = ran(meshdoctor(&words).current_dir(folder.path()));
             let document = ran.document();
-            assert_eq!(document["schema"], format!("meshdoctor.io/{command}/v1"), "{words:?}");
+            assert_eq!(document["schema"], format!("meshdoctor.{command}/1"), "{words:?}");
             assert_eq!(document["status"], ran.status, "{words:?}");
             assert!(!document["errors"][0].as_str().unwrap().is_empty(), "{words:?}");
         }
