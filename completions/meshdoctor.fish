@@ -50,16 +50,16 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "diff" -d 'Com
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "sync" -d 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start your own check from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
@@ -311,6 +311,41 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l qui
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s n -l namespace -d 'Show only proxies in these namespaces (comma-separated). The control plane is always shown' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'
+yaml\t'YAML'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s q -l quiet -d 'Print only errors on standard error'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Destination: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
@@ -506,36 +541,6 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespace
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l baseline -d 'An earlier report (check -o json=FILE), which the tool diff knows as "baseline"' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l user -d 'Kubeconfig user, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as -d 'Impersonate this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as-group -d 'Impersonate this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
-always\t'Always'
-never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l probe -d 'Also query running programs through port-forwards'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -562,26 +567,26 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "new" -d 'Write a card to start your own check from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "sync" -d 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "list" -d 'List the checks'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "new" -d 'Write a card to start your own check from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -f -a "(__meshdoctor_checks)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -f -a "cni-exit-127 cni-unauthorized debug-image-ignored injector-fails-open native-sidecar-typo"

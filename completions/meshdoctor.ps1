@@ -36,6 +36,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
+            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
@@ -279,6 +280,47 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
             [CompletionResult]::new('--matrix', '--matrix', [CompletionResultType]::ParameterName, 'Show which workloads of a namespace can connect to which of its Service ports')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;sync' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable')
+            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards')
+            [CompletionResult]::new('--diagnostics', '--diagnostics', [CompletionResultType]::ParameterName, 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'Namespace of linkerd-cni; by default found by its labels')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context. ''check'' accepts several and checks each cluster')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user, instead of the context''s')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Impersonate this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Impersonate this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one response of the API server: 30s, 2m; 0 means no limit')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
@@ -588,6 +630,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
+            [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
@@ -620,6 +663,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;reach' {
+            break
+        }
+        'meshdoctor;help;sync' {
             break
         }
         'meshdoctor;help;collect' {

@@ -79,6 +79,20 @@ pub const REACH: [(u8, &str); 6] = [
     (INTERRUPTED, STOPPED),
 ];
 
+/// Every status of `sync`.
+pub const SYNC: [(u8, &str); 6] = [
+    (FINE, "every control-plane replica and every sampled proxy is in sync"),
+    (FINDINGS, "at least one replica or proxy is out of sync, or its metrics show a problem"),
+    (USAGE, "wrong usage: an unknown namespace, context or flag value"),
+    (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
+    (
+        NOT_CHECKED,
+        "nothing is known to be out of sync, but the metrics of a replica or selected proxy, or lists that they are compared \
+         with, were not read",
+    ),
+    (INTERRUPTED, STOPPED),
+];
+
 /// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {

@@ -21,8 +21,8 @@ const ADMIN: &str = "admin";
 const PROXY_ADMIN: u16 = 4191;
 
 /// Selects all replicas of the control plane, and of each workload the newest ready pod and the one whose proxy restarted
-/// most.
-pub fn select(cluster: &Cluster) -> ProxySample {
+/// most. The workloads are those of `namespaces`; all if empty.
+pub fn select(cluster: &Cluster, namespaces: &[String]) -> ProxySample {
     let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
     let home = cluster.namespaces.control_plane.as_str();
     let running = || pods.iter().filter(|pod| pod.status.phase == "Running" && !pod.is_finished());
@@ -36,7 +36,12 @@ pub fn select(cluster: &Cluster) -> ProxySample {
         jobs.map_or(&[][..], |answer| answer.objects::<Job>()),
     );
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
-    for pod in running().filter(|pod| pod.metadata.namespace != home && pod.spec.proxy().is_some()) {
+    let is_selected = |pod: &&Pod| {
+        let namespace = pod.metadata.namespace.as_str();
+        let is_wanted = namespaces.is_empty() || namespaces.iter().any(|one| one == namespace);
+        namespace != home && is_wanted && pod.spec.proxy().is_some()
+    };
+    for pod in running().filter(is_selected) {
         workloads.entry(owners.of(pod)).or_default().push(pod);
     }
     let chosen: Vec<&Pod> = workloads.values().flat_map(|pods| of_workload(pods)).collect();

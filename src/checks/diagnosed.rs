@@ -1,7 +1,7 @@
 //! The proxies and control-plane containers whose metrics were read or given: the pods that they belong to,
 //! and the ones that are missing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::Context;
 use crate::checks::words::some;
@@ -13,6 +13,7 @@ use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning;
 use crate::missing::Missing;
 use crate::model::owners::Owner;
+use crate::model::read_metrics::ReadMetrics;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
@@ -124,28 +125,18 @@ fn of_pods<'a>(
     let given = ctx.diagnostics()?;
     let of_container: Vec<(&Pod, &'static str)> =
         pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| Some((pod, container(pod)?))).collect();
-    let mut by_name: HashMap<&str, Vec<&ProxyMetrics>> = HashMap::new();
-    for metrics in given.iter().filter_map(|one| of(&one.said)) {
-        by_name.entry(metrics.pod.as_str()).or_default().push(metrics);
-    }
-    let mut of_name: HashMap<&str, usize> = HashMap::new();
-    of_container.iter().for_each(|(pod, _)| *of_name.entry(pod.metadata.name.as_str()).or_default() += 1);
+    let metrics = ReadMetrics::new(
+        given.iter().filter_map(|one| of(&one.said)),
+        of_container.iter().map(|(pod, _)| *pod),
+    );
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for (pod, container) in of_container {
-        let (namespace, name) = pod.metadata.key();
-        if !ctx.judges(namespace) {
+        if !ctx.judges(&pod.metadata.namespace) {
             continue;
         }
-        // The linkerd command prints no namespace.
-        let is_its = |metrics: &&&ProxyMetrics| {
-            let is_named = metrics.namespace == namespace;
-            let is_only = metrics.namespace.is_empty() && of_name[name] == 1;
-            let of_container = metrics.container.is_empty() || metrics.container == container;
-            (is_named || is_only) && of_container && is_of(metrics, pod, container)
-        };
-        match by_name.get(name).into_iter().flatten().find(is_its) {
-            Some(metrics) => found.push((pod, *metrics)),
-            None => missing.push(name_of(pod)),
+        match metrics.of(pod, container) {
+            Ok(metrics) => found.push((pod, metrics)),
+            Err(_) => missing.push(name_of(pod)),
         }
     }
     // A sample leaves out most pods on purpose, and names the others.
@@ -176,14 +167,6 @@ fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
         let why = Why::Failed { message: first.error.clone() };
         ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {pods}")));
     }
-}
-
-/// Whether metrics are available, and of the process that runs now.
-fn is_of(metrics: &ProxyMetrics, pod: &Pod, container: &str) -> bool {
-    let status = pod.container_status(container);
-    let started = status.and_then(|status| status.state.running()?.started_at.get());
-    let is_older = started.zip(metrics.read_at).is_some_and(|(started, read)| read < started.as_second());
-    metrics.error.is_empty() && !is_older
 }
 
 /// Growth of counters of one proxy.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::Settings;
 use crate::card::{Card, Mode};
-use crate::command::{Arg, Call, Command, Line, collect_from_nodes, meshdoctor};
-use crate::finding::{Finding, Place, Severity, Subject, When};
+use crate::command::{Arg, Call, Command, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
+use crate::finding::{Evidence, Finding, Place, Severity, Subject, When};
 use crate::item::{Asked, Item};
 
 /// The file for new evidence.
@@ -24,19 +24,38 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
     if rests_on_nodes && rerun.provided.is_empty() {
         let collect = collect_from_nodes().words("--force --output").arg(FRESH);
         let collect =
-            in_mode(rerun.asked(collect, false), settings.mode).option("--only", only(finding, beside));
+            in_mode(rerun.asked(collect, None), settings.mode).option("--only", only(finding, beside));
         let check = meshdoctor().words("check --bundle").arg(FRESH).offline();
         return Line::from(collect).and(judged(check, finding, beside, settings)).into();
     }
     let check = rerun.providing(meshdoctor().words("check"));
-    let asks_programs = card.front.needs.iter().any(|item: &Item| item.asked().is_some_and(Asked::is_probed));
-    let check = judged(rerun.asked(check, asks_programs), finding, beside, settings);
+    let check = judged(rerun.asked(check, required(finding, card, rerun)), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),
         false => {
             Command::lines([Line::comment("# first collect these files again, as before"), check.into()])
                 .whole()
         }
+    }
+}
+
+/// Evidence from output that only the linkerd command prints.
+const OF_LINKERD_COMMAND: [&str; 2] = ["linkerd diagnostics endpoints", "linkerd diagnostics policy"];
+
+/// The option without which the evidence of a check is not read.
+fn required(finding: &Finding, card: &Card, rerun: &Rerun) -> Option<Repeated> {
+    let needs = &card.front.needs;
+    let asks_programs = needs.iter().any(|item: &Item| item.asked().is_some_and(Asked::is_probed));
+    let is_of_command = |evidence: &Evidence| match &evidence.place {
+        Place::Other { name } => OF_LINKERD_COMMAND.iter().any(|command| name.starts_with(command)),
+        _ => false,
+    };
+    let is_given = || rerun.provided.iter().any(|flag| flag.option == Repeated::Diagnostics);
+    match asks_programs {
+        true => Some(Repeated::Probe),
+        false if finding.evidence.iter().any(is_of_command) => None,
+        false if needs.contains(&Item::Diagnostics) && !is_given() => Some(Repeated::Proxies),
+        false => None,
     }
 }
 

@@ -31,7 +31,7 @@ pub use diff::{Diff, DiffFormat};
 pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
-pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat};
+pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
 pub use mcp::Mcp;
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
@@ -118,6 +118,9 @@ pub enum Command {
     Injection(Box<Injection>),
     /// Trace a connection between two workloads step by step, and show where it fails.
     Reach(Box<Reach>),
+    /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to
+    /// the control plane, endpoints, uptime, and problems.
+    Sync(Box<Sync>),
     /// Save the evidence that the checks need as one redacted file (a bundle).
     Collect(Box<Collect>),
     /// Write a small redacted archive for a support ticket: the report and the evidence of its findings.

@@ -37,6 +37,9 @@ pub(super) struct Way<'a> {
     /// Whether standard error stays silent during the read.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) quiet: bool,
+    /// Namespaces whose proxies `--proxies` reads, in addition to the control plane; all if empty.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
+    pub(super) sampled: &'a [String],
     /// Bundle that was already opened to read the options of a ticket.
     pub(super) opened: RefCell<Option<Captured>>,
 }
@@ -50,6 +53,7 @@ impl<'a> Way<'a> {
             node_pods: None,
             from_cache: false,
             quiet: false,
+            sampled: &[],
             opened: RefCell::new(None),
         }
     }

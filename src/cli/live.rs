@@ -99,7 +99,10 @@ mod connected {
                     let interval =
                         way.evidence.proxies.filter(|_| reading.items.contains(&Item::Diagnostics));
                     let (given, later_metrics) = match interval {
-                        Some(interval) => (None, Some((interval, diagnostics))),
+                        Some(interval) => (
+                            None,
+                            Some(LaterMetrics { interval, namespaces: way.sampled, given: diagnostics }),
+                        ),
                         None => (diagnostics, None),
                     };
                     let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(given);
@@ -118,18 +121,28 @@ mod connected {
     }
 
     /// Evidence that depends on the other evidence, with what was given of it.
-    struct Later {
+    struct Later<'a> {
         /// Logs, if they are read from the cluster.
         logs: Option<Option<Logs>>,
-        /// The time between two reads of metrics, if they are read from the cluster.
-        metrics: Option<(Duration, Option<Diagnostics>)>,
+        /// Metrics, if they are read from the cluster.
+        metrics: Option<LaterMetrics<'a>>,
+    }
+
+    /// Metrics that are read from the cluster.
+    struct LaterMetrics<'a> {
+        /// The time between two reads.
+        interval: Duration,
+        /// Namespaces of the proxies; all if empty.
+        namespaces: &'a [String],
+        /// What was given of them.
+        given: Option<Diagnostics>,
     }
 
     /// Collects the evidence; metrics and logs last, since the processes to read follow from the rest.
     async fn collect_in_turn(
         source: &Layered<Live>,
         reading: &Reading<'_>,
-        later: Later,
+        later: Later<'_>,
         (saver, progress): (Option<&dyn Saver>, &dyn Observer),
     ) -> Collected {
         let mut items = reading.items.clone();
@@ -142,8 +155,8 @@ mod connected {
         let options = &reading.options;
         let mut collected = collect(source, &items, options, saver, progress).await;
         let alone = || Layered::new(NodeEvidence::default(), None);
-        if let Some((interval, given)) = later.metrics {
-            let sample = proxy_sample::select(&collected.cluster);
+        if let Some(LaterMetrics { interval, namespaces, given }) = later.metrics {
+            let sample = proxy_sample::select(&collected.cluster, namespaces);
             let metrics = source.base().metrics(&sample, interval, given.unwrap_or_default()).await;
             let metrics = alone().with_diagnostics(Some(metrics));
             let item = BTreeSet::from([Item::Diagnostics]);

@@ -47,6 +47,7 @@ mod scripts;
 #[cfg(any(feature = "live", feature = "mcp"))]
 mod signals;
 mod stop;
+mod sync;
 mod ticket;
 mod values;
 mod verify;
@@ -102,6 +103,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Policy(args) => policy::run(args),
         Command::Injection(args) => injection::run(args),
         Command::Reach(args) => reach::run(args),
+        Command::Sync(args) => sync::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),

@@ -11,6 +11,7 @@ use super::format::{Format, Output};
 use super::stop::Stop;
 use super::{config, files, named};
 use crate::exit;
+use crate::render::sync::SCHEMA as SYNC;
 use crate::render::text::{clean, escape_json, harmless};
 use crate::render::{self, Look};
 use crate::report::{Report, Run};
@@ -247,8 +248,12 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
         let errors: Vec<&str> =
             [message].into_iter().chain(stop.and_then(|stop| stop.next.as_deref())).collect();
         let document = serde_json::json!({"schema": schema, "status": status, "errors": errors});
+        let text = match values_of_output(words.iter().filter_map(|word| word.to_str())).pop() {
+            Some("yaml") => render::yaml::document(&document),
+            _ => escape_json(format!("{document:#}")) + "\n",
+        };
         // A second failure changes nothing, as below.
-        _ = print(&(escape_json(format!("{document:#}")) + "\n"));
+        _ = print(&text);
         return;
     }
     let next = stop.and_then(|stop| stop.next.as_deref());
@@ -288,7 +293,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
     }
 }
 
-/// Schema of the JSON output of a command that does not write a report.
+/// Schema of the JSON or YAML output of a command that does not write a report.
 fn answer_schema(words: &[OsString]) -> Option<&'static str> {
     let plain = || words.iter().skip(1).filter_map(|word| word.to_str());
     let is_flag = |flag: &str| plain().any(|word| word == flag || word.starts_with(&format!("{flag}=")));
@@ -296,6 +301,7 @@ fn answer_schema(words: &[OsString]) -> Option<&'static str> {
         "policy" if is_flag("--to") => "meshdoctor.outbound/1",
         "policy" => "meshdoctor.policy/1",
         "reach" => "meshdoctor.reach/1",
+        "sync" => SYNC,
         "injection" => "meshdoctor.injection/1",
         "diff" => "meshdoctor.diff/1",
         "list" if is_flag("--defects") => "meshdoctor.defects/1",
@@ -304,7 +310,8 @@ fn answer_schema(words: &[OsString]) -> Option<&'static str> {
         _ => return None,
     };
     let last = values_of_output(plain()).pop()?;
-    (last == "json").then_some(schema)
+    let is_document = last == "json" || last == "yaml" && schema == SYNC;
+    is_document.then_some(schema)
 }
 
 /// The values of `-o` on a command line.

@@ -73,11 +73,11 @@ impl Repeated {
 }
 
 impl Rerun {
-    /// Adds the scope options; `probe` forces `--probe`.
-    pub fn asked(&self, call: Call, probe: bool) -> Call {
-        let is_said = self.options.iter().any(|flag| flag.option == Repeated::Probe);
+    /// Adds the scope options, and an option that the evidence requires.
+    pub fn asked(&self, call: Call, required: Option<Repeated>) -> Call {
         let call = repeated(call, self.options.iter().filter(|flag| flag.option != Repeated::Knowledge));
-        if probe && !is_said { call.words("--probe") } else { call }
+        let is_missing = |required: &Repeated| self.options.iter().all(|flag| flag.option != *required);
+        required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.word()))
     }
 
     /// Adds the options for evaluation.

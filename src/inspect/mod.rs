@@ -12,4 +12,5 @@ pub mod policy;
 pub mod reach;
 mod refused;
 mod routed;
+pub mod sync;
 mod walk;

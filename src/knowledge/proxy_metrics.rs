@@ -35,6 +35,8 @@ pub enum MetricMeaning {
     ControlGateOpenedAt,
     /// Time at which such a client could no longer send requests; 0 while it can.
     ControlGateShutAt,
+    /// Responses of the control plane to the proxy, by address and classification.
+    ControlResponses,
     /// Endpoints of a load balancer for a Service, by state.
     BalancerEndpoints,
     /// Number of times that a load balancer entered fail-fast.

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::look::Look;
-use super::text::{clean, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
+use super::text::{clean, lasting, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
 use crate::finding::{
@@ -413,13 +413,7 @@ fn hanging(text: &str, columns: usize) -> Vec<String> {
 /// `2 min ago`.
 fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - then.as_second();
-    match seconds {
-        ..0 => format!("{then}"),
-        0..90 => format!("{seconds} s ago"),
-        90..5400 => format!("{} min ago", seconds / 60),
-        5400..172_800 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86_400),
-    }
+    if seconds < 0 { format!("{then}") } else { format!("{} ago", lasting(seconds)) }
 }
 
 /// Why a finding does not fail the run; empty if it does.

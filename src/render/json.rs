@@ -16,6 +16,11 @@ pub fn failure(failure: &Failure) -> String {
     write(&Document::from(failure))
 }
 
+/// A document of another command.
+pub fn document(document: &serde_json::Value) -> String {
+    write(document)
+}
+
 /// Any of our structs as JSON text, two blanks an indent, a line break at the end.
 pub(super) fn write<T: serde::Serialize>(value: &T) -> String {
     let text =

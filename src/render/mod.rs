@@ -33,6 +33,7 @@ mod repair;
 pub mod short;
 mod steps;
 mod subject;
+pub mod sync;
 pub mod table;
 pub mod text;
 pub mod ticket;

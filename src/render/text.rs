@@ -187,6 +187,16 @@ pub fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n), if n == 1 { one } else { many })
 }
 
+/// A number of seconds: `2 min`, `3 h`, `5 days`.
+pub fn lasting(seconds: i64) -> String {
+    match seconds {
+        ..90 => format!("{seconds} s"),
+        90..5400 => format!("{} min", seconds / 60),
+        5400..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 /// `1,834`.
 pub fn thousands(n: usize) -> String {
     let digits = n.to_string();

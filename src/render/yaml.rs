@@ -21,6 +21,11 @@ pub fn failure(failure: &Failure) -> String {
     from_json(&json::failure(failure))
 }
 
+/// A document of another command.
+pub fn document(document: &serde_json::Value) -> String {
+    from_json(&json::document(document))
+}
+
 fn from_json(json: &str) -> String {
     let value: Value = serde_json::from_str(json).expect("our own JSON is JSON");
     let mut yaml = String::new();

@@ -46,7 +46,7 @@ const CONTROLLERS: [(&str, &str, &str); 3] = [
     ("linkerd_policy", "policy", "destination"),
 ];
 
-fn lab() -> Option<PathBuf> {
+pub fn lab() -> Option<PathBuf> {
     let named = std::env::var_os("MESHDOCTOR_LAB").map(PathBuf::from);
     let folder = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/lab"));
     if folder.is_dir() {
@@ -64,7 +64,7 @@ fn unpacked(path: &Path) -> Option<String> {
 }
 
 /// The recorded cluster, with the metrics of both moments as the linkerd command prints them.
-fn recorded(scenario: &Path) -> Memory {
+pub fn recorded(scenario: &Path) -> Memory {
     let truth: Value = serde_json::from_slice(&std::fs::read(scenario.join("truth.json")).unwrap()).unwrap();
     let cluster: Value = serde_json::from_str(&unpacked(&scenario.join("cluster.json.gz")).unwrap()).unwrap();
     let mut memory = Memory {

@@ -93,6 +93,7 @@ mod schemas;
 mod skip;
 mod stock;
 mod stories;
+mod sync;
 mod threads;
 mod tickets;
 mod unread;

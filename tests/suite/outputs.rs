@@ -76,7 +76,9 @@ fn a_moment_before_the_evidence_was_made_is_said() {
 #[test]
 fn answers_in_json_are_json_if_there_is_no_answer() {
     let folder = tempfile::tempdir().unwrap();
-    for (command, more) in [("policy", &[][..]), ("reach", &["shop/web", "shop/api"]), ("injection", &[])] {
+    for (command, more) in
+        [("policy", &[][..]), ("reach", &["shop/web", "shop/api"]), ("sync", &[]), ("injection", &[])]
+    {
         for (output, bundle) in
             [(&["-o", "json"][..], "none.yaml"), (&["-ojson"], "."), (&["--output=json"], "none.yaml")]
         {

@@ -4,8 +4,8 @@ use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind, Tie};
-use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::{ControlEndpoints, ControlGateOpenedAt, ControlGateShutAt};
+use crate::knowledge::MetricMeaning::ControlEndpoints;
+use crate::model::control_clients::ClientState;
 
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 3;
@@ -19,8 +19,9 @@ const CLIENTS: [(&str, &str, &str); 3] = [
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, ControlEndpoints, "the connections to the control plane");
     let cut = all.into_iter().filter_map(|(pod, metrics)| {
-        let clients: Vec<usize> =
-            (0..CLIENTS.len()).filter(|at| is_cut_off(metrics, CLIENTS[*at].0)).collect();
+        let clients: Vec<usize> = (0..CLIENTS.len())
+            .filter(|at| ClientState::of(metrics, CLIENTS[*at].0) == ClientState::CutOff)
+            .collect();
         (!clients.is_empty()).then_some((pod, clients))
     });
     let namespace = ctx.namespaces().control_plane.as_str();
@@ -56,25 +57,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ties.fold(finding, Finding::tie)
     });
     Ok(findings.collect::<Vec<_>>().into())
-}
-
-/// Whether requests of a client have no endpoint: it is in fail-fast, or all its endpoints were pending in
-/// both reads.
-fn is_cut_off(metrics: &ProxyMetrics, client: &str) -> bool {
-    let of = |meaning| metrics.of(meaning).find(|series: &&Series| series.label("client") == client);
-    let is_shut = of(ControlGateShutAt).is_some_and(|shut| shut.value > 0.0)
-        && of(ControlGateOpenedAt).is_none_or(|opened| opened.value == 0.0);
-    let state = |name: &str| {
-        metrics
-            .of(ControlEndpoints)
-            .find(|series| series.label("client") == client && series.label("endpoint_state") == name)
-            .map_or((0.0, Some(0.0)), |series| (series.value, series.before))
-    };
-    let has_two = metrics.period.is_some();
-    let (pending, pending_before) = state("pending");
-    let stays_pending = has_two
-        && state("ready") == (0.0, Some(0.0))
-        && pending > 0.0
-        && pending_before.is_some_and(|before| before > 0.0);
-    is_shut || stays_pending
 }

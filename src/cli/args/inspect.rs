@@ -1,4 +1,4 @@
-//! Flags of `policy` and `reach`.
+//! Flags of `policy`, `reach` and `sync`.
 
 use clap::{Args, ValueEnum};
 
@@ -107,4 +107,32 @@ pub enum ReachFormat {
     Json,
     /// An HTML page with the path of each connection.
     Html,
+}
+
+/// `meshdoctor sync`.
+#[derive(Debug, Args)]
+pub struct Sync {
+    /// Show only proxies in these namespaces (comma-separated). The control plane is always shown.
+    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace)]
+    pub namespace: Vec<String>,
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t = SyncFormat::Table, help_heading = "Output")]
+    pub output: SyncFormat,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub connection: Connection,
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// Output formats of `sync`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SyncFormat {
+    /// A table.
+    Table,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
 }

@@ -89,7 +89,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "checks", InsideGate),
     (&[], "only", Gate),
     (&[], "skip", Gate),
-    (&["check", "ticket"], "namespace", Gate),
+    (&["check", "ticket", "sync"], "namespace", Gate),
     (&["check"], "all-namespaces", Any),
     (&["reach"], "namespace", Any),
     (&[], "severity", Gate),
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
     (&["check", "demo", "report"], "output", Reports),
-    (&["list", "explain", "version", "diff", "policy", "reach", "injection"], "output", Any),
+    (&["list", "explain", "version", "diff", "policy", "reach", "sync", "injection"], "output", Any),
     (&[], "color", Any),
     (&[], "coverage", Any),
     (&[], "verbose", Any),

@@ -134,3 +134,28 @@ async fn without_the_flag_no_port_is_forwarded() {
     let (_, status) = run(&words).await;
     assert!(status != 1 && !server.asked().iter().any(|path| path.contains("portforward")));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sync_samples_proxies_of_the_selected_namespace_only() {
+    let says =
+        in_turn(Says::http(200, &metrics(1_768_478_280, 4)), Says::http(200, &metrics(1_768_478_310, 4)));
+    let server = started(&says).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = super::kubeconfig(folder.path(), &server).display().to_string();
+    let words = ["sync", "--kubeconfig", &config, "--linkerd-cli", "none", "-o", "json", "--proxies=1s"];
+    let states = |document: &serde_json::Value| -> BTreeMap<String, String> {
+        let pods = document["pods"].as_array().unwrap().iter();
+        pods.map(|pod| (pod["namespace"].to_string(), pod["certificate"]["state"].to_string())).collect()
+    };
+    let (document, status) = run(&words).await;
+    assert_eq!(states(&document).get("\"shop\""), Some(&"\"valid\"".to_owned()), "{document:#}");
+    // The clients of the control plane are not in these metrics.
+    assert_eq!(status, 4, "{document:#}");
+    assert!(server.asked().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
+    let other = started(&says).await;
+    let config = super::kubeconfig(folder.path(), &other).display().to_string();
+    let words = [&words[..2], &[&config], &words[3..], &["-n", "linkerd"]].concat();
+    let (document, _) = run(&words).await;
+    assert!(states(&document).keys().all(|namespace| namespace == "\"linkerd\""), "{document:#}");
+    assert!(!other.asked().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
+}

@@ -1,0 +1,77 @@
+//! A proxy's own clients of the control plane, as its metrics show them.
+
+use crate::item::proxy_metrics::{ProxyMetrics, Series};
+use crate::knowledge::MetricMeaning::{
+    ControlEndpoints, ControlGateOpenedAt, ControlGateShutAt, ControlResponses,
+};
+
+/// The components that each proxy connects to: the label of the metrics.
+pub const CLIENTS: [&str; 3] = ["destination", "policy", "identity"];
+
+/// The begin of the addresses of each component.
+const ADDRESSES: [(&str, &str); 3] =
+    [("destination", "linkerd-dst"), ("policy", "linkerd-policy"), ("identity", "linkerd-identity")];
+
+/// The number of failed requests between two reads from which a client without a successful one fails.
+const FAILING: u64 = 3;
+
+/// The state of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClientState {
+    /// It has a ready endpoint.
+    Connected,
+    /// It was connected, and has had no request since: identity between two renewals.
+    Idle,
+    /// It is connected, but its requests failed between two reads and none succeeded: the component behind the connection
+    /// does not work, or has just restarted.
+    Failing,
+    /// It is connecting, and has no ready endpoint.
+    Connecting,
+    /// It is in fail-fast, or all its endpoints were pending in both reads.
+    CutOff,
+    /// The metrics do not show it.
+    Unknown,
+}
+
+impl ClientState {
+    /// The state of a client with this label.
+    pub fn of(metrics: &ProxyMetrics, client: &str) -> ClientState {
+        let time = |meaning| {
+            let of_client = |series: &&Series| series.label("client") == client;
+            metrics.of(meaning).find(of_client).map_or(0.0, |series| series.value)
+        };
+        let endpoints = |state: &str| {
+            metrics
+                .of(ControlEndpoints)
+                .find(|series| series.label("client") == client && series.label("endpoint_state") == state)
+                .map_or((0.0, Some(0.0)), |series| (series.value, series.before))
+        };
+        let (ready, ready_before) = endpoints("ready");
+        let (pending, pending_before) = endpoints("pending");
+        let has_opened = time(ControlGateOpenedAt) > 0.0;
+        let is_shut = time(ControlGateShutAt) > 0.0 && !has_opened;
+        let stays_pending = metrics.period.is_some()
+            && (ready, ready_before) == (0.0, Some(0.0))
+            && pending > 0.0
+            && pending_before.is_some_and(|before| before > 0.0);
+        match () {
+            () if is_shut || stays_pending => ClientState::CutOff,
+            () if ready > 0.0 && is_failing(metrics, client) => ClientState::Failing,
+            () if ready > 0.0 => ClientState::Connected,
+            () if pending > 0.0 => ClientState::Connecting,
+            () if has_opened => ClientState::Idle,
+            () => ClientState::Unknown,
+        }
+    }
+}
+
+fn is_failing(metrics: &ProxyMetrics, client: &str) -> bool {
+    let address = ADDRESSES.iter().find(|(name, _)| *name == client).map_or("", |(_, address)| address);
+    let grown = |classification: &str| -> u64 {
+        let own = metrics.grown(ControlResponses).filter(|(series, _)| {
+            series.label("addr").starts_with(address) && series.label("classification") == classification
+        });
+        own.map(|(_, growth)| growth).sum()
+    };
+    !address.is_empty() && grown("failure") >= FAILING && grown("success") == 0
+}
