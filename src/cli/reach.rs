@@ -14,7 +14,8 @@ use crate::render::reach as render;
 
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let asked = asked(args)?;
-    let way = Way::new(&args.evidence, &args.connection);
+    let namespaces = asked.namespaces();
+    let way = Way { sampled: &namespaces, ..Way::new(&args.evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
@@ -73,6 +74,18 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
 enum Asked {
     One(End, End),
     Matrix(String),
+}
+
+impl Asked {
+    /// The namespaces of both ends; empty if one of them is not known.
+    fn namespaces(&self) -> Vec<String> {
+        let names = match self {
+            Asked::One(from, to) => [&from.namespace, &to.namespace].map(Option::clone),
+            Asked::Matrix(namespace) => [Some(namespace.clone()), Some(namespace.clone())],
+        };
+        let known: Option<Vec<String>> = names.into_iter().collect();
+        known.unwrap_or_default()
+    }
 }
 
 fn asked(args: &Reach) -> Result<Asked, Stop> {

@@ -38,7 +38,7 @@ fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
 /// Marks steps as not checked if their lists are missing or incomplete: they neither pass nor stop the call,
 /// and the fix of a stopping step is removed.
 pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
-    for step in walk.steps.iter_mut().filter(|step| step.outcome != Outcome::NotJudged) {
+    for step in walk.steps.iter_mut().filter(|step| step.outcome != Outcome::NotJudged && !step.counted) {
         let from = told_from(step.part, step.outcome);
         let missing = gaps.iter().find_map(|gap| match gap.request.item {
             Item::List(kind) if from.iter().any(|kinds| kinds.contains(&kind)) => Some((kind, &gap.why)),

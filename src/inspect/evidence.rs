@@ -72,12 +72,24 @@ pub fn reach_items() -> BTreeSet<Item> {
         .into_iter()
         .chain(outbound_items())
         .chain(lists)
-        .chain([issuer_item(), roots_item()])
+        .chain([issuer_item(), roots_item(), Item::Diagnostics])
         .collect()
 }
 
 fn config() -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
+}
+
+/// The reason why metrics that were requested could not be read.
+pub(super) fn unread_metrics(cluster: &Cluster) -> Option<Missing> {
+    let answer = cluster.answer(&Item::Diagnostics)?;
+    match &answer.fetched {
+        Fetched::Missing { reason: Why::NotCaptured } => None,
+        Fetched::Missing { reason } if reason.was_asked_for() => {
+            Some(Missing::whole(answer.request.clone(), reason.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// Lists from a cluster; records missing ones.

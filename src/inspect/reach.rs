@@ -3,6 +3,7 @@
 //! call; steps without evidence are marked as such.
 
 mod control_plane;
+mod counters;
 mod endpoints;
 pub(super) mod identity;
 mod pod;
@@ -13,7 +14,7 @@ mod traffic;
 use std::net::IpAddr;
 
 use super::doubt;
-use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
+use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
 use super::network::Network;
 use super::routed;
 pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
@@ -35,6 +36,7 @@ use crate::objects::{
     CiliumNetworkPolicy, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet,
     Server, Service, Workload,
 };
+use counters::Counters;
 use identity::Certificates;
 
 /// The inputs of a walk.
@@ -52,6 +54,7 @@ pub struct Mesh<'a> {
     server_version: String,
     deployments: &'a [Workload],
     calls: &'a Calls,
+    counters: Counters<'a>,
     knowledge: &'a Knowledge,
     traffic: Option<Traffic>,
 }
@@ -107,6 +110,8 @@ impl<'a> Mesh<'a> {
         let (servers, deployments) = (lists.all::<Server>(), lists.all::<Deployment>());
         lists.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut lists.gaps);
+        let counters = Counters::new(cluster, policy.pods, &owners);
+        policy.gaps.extend(unread_metrics(cluster));
         let complete = !policy.gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
         let home = cluster.namespaces.control_plane.as_str();
         let control_plane = ControlPlane::new(policy.pods, home, complete);
@@ -127,6 +132,7 @@ impl<'a> Mesh<'a> {
             server_version: repair::server_version(definitions),
             deployments,
             calls: knowledge.calls(),
+            counters,
             knowledge,
             traffic,
         }

@@ -172,6 +172,8 @@ pub struct Step {
     pub fix: Option<String>,
     /// Commands or a manifest for the fix, as lines to paste.
     pub paste: Vec<String>,
+    /// Whether counters of a proxy decide the outcome.
+    pub counted: bool,
 }
 
 /// A walk from one end to the other.
@@ -206,6 +208,7 @@ impl Walk {
             condition: None,
             fix: None,
             paste: Vec::new(),
+            counted: false,
         });
         let last = self.steps.len() - 1;
         &mut self.steps[last]
@@ -274,6 +277,14 @@ impl Step {
 
     pub(super) fn fix(&mut self, fix: impl Into<String>) -> &mut Step {
         self.fix = Some(fix.into());
+        self
+    }
+
+    /// Marks a step that objects allow and the counters of a proxy contradict.
+    pub(super) fn contradict(&mut self, but: &str) -> &mut Step {
+        self.outcome = Outcome::Partly;
+        self.says = format!("{}; {but}", self.says);
+        self.counted = true;
         self
     }
 

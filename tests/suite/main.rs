@@ -74,6 +74,7 @@ mod policy_command;
 mod probing;
 mod prose;
 mod reach;
+mod reach_counters;
 mod reach_states;
 mod real_calls;
 mod recordings;

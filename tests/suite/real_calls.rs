@@ -85,12 +85,12 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// Calls of one client to one target, and what came of them.
-struct Calls {
-    from: End,
-    to: End,
+pub struct Calls {
+    pub from: End,
+    pub to: End,
     path: String,
     traffic: Traffic,
-    served: Vec<bool>,
+    pub served: Vec<bool>,
     outcomes: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ fn is_served(call: &Value) -> bool {
 }
 
 /// The calls from pods; nodes and outside clients are unknown to `reach`.
-fn calls(truth: &Value) -> Vec<Calls> {
+pub fn calls(truth: &Value) -> Vec<Calls> {
     let mut all: BTreeMap<String, Calls> = BTreeMap::new();
     for call in truth["calls"].as_array().unwrap() {
         let from = call["from"].as_str().unwrap();

@@ -97,6 +97,9 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Policy, Outcome::NotJudged, says);
         }
         self.policy(walk, &inbound, who, caller, (pod, port));
+        if let Some(identity) = who.identity {
+            self.denials(walk, identity, (pod, port));
+        }
     }
 
     /// How a client's proxy treats a call to a pod's own address.

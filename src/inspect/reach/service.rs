@@ -81,6 +81,7 @@ impl<'a> Mesh<'a> {
             Next::Service => self.to_endpoints(walk, caller, service, chosen, Some(outbound.spoken)),
             Next::Backends(backends) => self.to_backends(walk, caller, &backends, outbound.spoken),
         }
+        self.errors(walk, caller, service, number);
     }
 
     /// The called port of the Service; `Err` for an undeclared port, if the release forwards such calls.

@@ -95,6 +95,7 @@ mod tests {
             condition: None,
             fix: None,
             paste: Vec::new(),
+            counted: false,
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
         let plain = calls(&[&walk], &[]);
