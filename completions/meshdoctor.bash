@@ -1464,7 +1464,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__rbac)
-            opts="-L -h -V --only --skip --user --service-account --namespaced --linkerd-namespace --cni-namespace --color --checks --config --no-config --help --version"
+            opts="-L -h -V --only --skip --proxies --user --service-account --namespaced --linkerd-namespace --cni-namespace --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -527,6 +527,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'
+            cand --proxies 'Also allow port-forwards to pods in every namespace, which ''check --proxies'' and ''sync'' need to read metrics'
             cand --namespaced 'Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name'
             cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
             cand -h 'Print help (see more with ''--help'')'

@@ -537,6 +537,7 @@ always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l proxies -d 'Also allow port-forwards to pods in every namespace, which \'check --proxies\' and \'sync\' need to read metrics'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespaced -d 'Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -546,6 +546,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Also allow port-forwards to pods in every namespace, which ''check --proxies'' and ''sync'' need to read metrics')
             [CompletionResult]::new('--namespaced', '--namespaced', [CompletionResultType]::ParameterName, 'Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

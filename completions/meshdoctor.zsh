@@ -624,6 +624,7 @@ always\:"Always"
 never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--proxies[Also allow port-forwards to pods in every namespace, which '\''check --proxies'\'' and '\''sync'\'' need to read metrics]' \
 '--namespaced[Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \

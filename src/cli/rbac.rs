@@ -19,5 +19,5 @@ pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
     let homes = args
         .namespaced
         .then(|| Homes { control_plane: args.linkerd_namespace.clone(), cni: args.cni_namespace.clone() });
-    output::print(&role_of(&checks, bound.as_ref(), homes.as_ref()))
+    output::print(&role_of(&checks, args.proxies, bound.as_ref(), homes.as_ref()))
 }

@@ -57,13 +57,21 @@ impl Homes {
 }
 
 /// The role for some of the checks, with an optional binding. With `homes`, objects that are read by name are granted
-/// by a Role in each Linkerd namespace only.
-pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>, homes: Option<&Homes>) -> String {
+/// by a Role in each Linkerd namespace only. `proxies`: with the permission to read metrics through port-forwards.
+pub fn role_of(
+    checks: &[&'static Check],
+    proxies: bool,
+    bound: Option<&Bound>,
+    homes: Option<&Homes>,
+) -> String {
     let (rules, optional) = rules(checks, homes);
     let mut role = String::from(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: meshdoctor\nrules:\n",
     );
     role.push_str(&rules);
+    if proxies {
+        role.push_str("  - apiGroups: [\"\"]\n    resources: [pods/portforward]\n    verbs: [create, get]\n");
+    }
     if optional {
         role.push_str("# With --probe, --proxies, --logs or links: docs/rbac-optional.yaml.\n");
     }
@@ -283,8 +291,10 @@ mod tests {
         };
         let homes = Homes { control_plane: "mesh".to_owned(), cni: "mesh-cni".to_owned() };
         let bound = Bound::ServiceAccount { namespace: "ops".to_owned(), name: "doctor".to_owned() };
-        let (one, several) =
-            (read(&role_of(&all, None, None)), read(&role_of(&all, Some(&bound), Some(&homes))));
+        let (one, several) = (
+            read(&role_of(&all, false, None, None)),
+            read(&role_of(&all, false, Some(&bound), Some(&homes))),
+        );
         assert_eq!(names(&one), names(&several));
         let kinds = |kind: &str| several.iter().filter(|document| document["kind"] == kind).count();
         assert_eq!((kinds("ClusterRole"), kinds("ClusterRoleBinding")), (1, 1));

@@ -297,6 +297,12 @@ fn the_role_of_chosen_checks_is_printed_with_its_binding() {
     let verbs =
         documents[0]["rules"].as_array().unwrap().iter().flat_map(|rule| rule["verbs"].as_array().unwrap());
     assert!(verbs.into_iter().all(|verb| verb == "list" || verb == "get"), "{role}");
+    assert!(!role.contains("pods/portforward"), "{role}");
+    let role = ran_to(0, meshdoctor(&["rbac", "--only", "debug", "--proxies"])).out;
+    let role: serde_json::Value = serde_yaml::from_str(&role).unwrap();
+    let forwards =
+        serde_json::json!({"apiGroups": [""], "resources": ["pods/portforward"], "verbs": ["create", "get"]});
+    assert!(role["rules"].as_array().unwrap().contains(&forwards), "{role}");
     for words in [["rbac", "--service-account", "doctor"], ["rbac", "--only", "debgu"]] {
         ran_to(2, meshdoctor(&words));
     }

@@ -205,6 +205,7 @@ fn what_the_chart_is_given_reaches_the_command() {
         "keep.enabled=true",
         "metrics.enabled=true",
         "rbac.logs=true",
+        "check.proxies=true",
         "check.only={policy,certificates}",
         "check.namespaces={shop}",
         "check.failOn=warning",
@@ -227,7 +228,11 @@ fn what_the_chart_is_given_reaches_the_command() {
         job["spec"]["volumes"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     assert_eq!(mounted, volumes);
     let rules = of_kind(&all, "ClusterRole")["rules"].to_string();
-    assert!(rules.contains("pods/log"), "{rules}");
+    assert!(rules.contains("pods/log") && rules.contains("pods/portforward"), "{rules}");
+    assert!(words.contains(&"--proxies"), "{words:?}");
+    let plain = documents(&rendered(&[IMAGE]).unwrap().unwrap());
+    let rules = of_kind(&plain, "ClusterRole")["rules"].to_string();
+    assert!(!rules.contains("portforward"), "{rules}");
 }
 
 #[test]

@@ -10,6 +10,9 @@ use crate::cli::values::service_account;
 pub struct Rbac {
     #[command(flatten)]
     pub selection: Selection,
+    /// Also allow port-forwards to pods in every namespace, which 'check --proxies' and 'sync' need to read metrics.
+    #[arg(long)]
+    pub proxies: bool,
     /// Also print a binding to this user.
     #[arg(long, value_name = "NAME", conflicts_with = "service_account")]
     pub user: Option<String>,

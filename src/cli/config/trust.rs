@@ -62,6 +62,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "parallel", Any),
     (&["rbac"], "service-account", Nothing(GRANTS)),
     (&["rbac"], "namespaced", Any),
+    (&["rbac"], "proxies", Nothing(GRANTS)),
     // Evidence.
     (&[], "bundle", Nothing(EVIDENCE)),
     (&[], "bundles", Nothing(EVIDENCE)),
