@@ -87,7 +87,7 @@ fn result(sync: &Sync<'_>) -> String {
         parts.push(count(others, "other problem", "other problems"));
     }
     if parts.is_empty() {
-        format!("result  nothing was read")
+        "result  nothing was read".to_owned()
     } else {
         format!("result  {}", parts.join(", "))
     }

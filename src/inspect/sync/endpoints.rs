@@ -46,10 +46,13 @@ pub enum Agreement {
     Differs,
 }
 
+/// Numbers of ready endpoints and of all, by namespace and name of the Service.
+type Counts<'a> = HashMap<(&'a str, &'a str), (u64, u64)>;
+
 /// The endpoints in EndpointSlices, by Service.
 pub(super) struct Slices<'a> {
-    /// Numbers of ready endpoints and of all; `None` if EndpointSlices were not read completely.
-    counts: Option<HashMap<(&'a str, &'a str), (u64, u64)>>,
+    /// `None` if EndpointSlices were not read completely.
+    counts: Option<Counts<'a>>,
     /// Services with endpoints in other clusters, which EndpointSlices do not list.
     remote: Vec<(&'a str, &'a str)>,
     /// The moment of the EndpointSlices, if known.
@@ -124,8 +127,8 @@ impl<'a> Slices<'a> {
 }
 
 /// The number of ready endpoints of each Service, and of all.
-fn counted(slices: &[EndpointSlice]) -> HashMap<(&str, &str), (u64, u64)> {
-    let mut counts: HashMap<(&str, &str), (u64, u64)> = HashMap::new();
+fn counted(slices: &[EndpointSlice]) -> Counts<'_> {
+    let mut counts = Counts::new();
     for slice in slices {
         let Some(service) = slice.service() else { continue };
         let of_service = counts.entry((slice.metadata.namespace.as_str(), service)).or_default();
