@@ -56,10 +56,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'W
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start your own check from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
@@ -542,6 +543,36 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespace
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l baseline -d 'An earlier report (check -o json=FILE), which the tool diff knows as "baseline"' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+always\t'Always'
+never\t'Never'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -580,10 +611,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fi
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "explain" -d 'Explain a check, or a text such as a log line, a response header, a status code or an exit code'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "new" -d 'Write a card to start your own check from'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "mcp" -d 'Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
