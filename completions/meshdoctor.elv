@@ -29,6 +29,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
             cand check 'Check a mesh: what is broken, the evidence, and how to repair it'
             cand report 'Show a saved JSON report in any format; the exit status is that of the saved run'
+            cand fix 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests'
             cand diff 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
             cand policy 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
             cand injection 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
@@ -138,6 +139,53 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'
             cand --coverage 'Show what was not checked completely, why, and how to check it'
+            cand -q 'Print only errors on standard error'
+            cand --quiet 'Print only errors on standard error'
+            cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;fix'= {
+            cand --manifests 'Repair manifests instead of a cluster: files or folders. Repeatable. Shows a diff unless --write is given'
+            cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane'
+            cand --kubernetes-version 'With --manifests: the Kubernetes version to check for, such as 1.34'
+            cand --into 'Namespace for manifests that name none, as with kubectl apply -n (default: default)'
+            cand --only 'Run only these checks or categories (comma-separated)'
+            cand --skip 'Skip these checks or categories (comma-separated)'
+            cand -n 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked'
+            cand --namespace 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked'
+            cand -o 'Output format. The default is a script for a cluster, and a diff for --manifests'
+            cand --output 'Output format. The default is a script for a cluster, and a diff for --manifests'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable'
+            cand --complete 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --logs 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable'
+            cand --proxies 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards'
+            cand --diagnostics 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable'
+            cand --at 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time'
+            cand --linkerd-cli 'The linkerd CLI: its path (with a ''/''), its version, or ''none'''
+            cand -L 'Namespace of the control plane; by default found by its labels'
+            cand --linkerd-namespace 'Namespace of the control plane; by default found by its labels'
+            cand --cni-namespace 'Namespace of linkerd-cni; by default found by its labels'
+            cand --kubeconfig 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'Kubeconfig context. ''check'' accepts several and checks each cluster'
+            cand --cluster 'Kubeconfig cluster, instead of the context''s'
+            cand --user 'Kubeconfig user, instead of the context''s'
+            cand --as 'Impersonate this user'
+            cand --as-group 'Impersonate this group. Repeatable'
+            cand --request-timeout 'Time limit for one response of the API server: 30s, 2m; 0 means no limit'
+            cand --timeout 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m'
+            cand -v 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage'
+            cand --verbose 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage'
+            cand --color 'When to use color'
+            cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
+            cand --config 'Configuration file; flags override it'
+            cand --write 'Edit the files of --manifests, and check them again'
+            cand --live 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+            cand --disable-compression 'Request uncompressed responses; faster on the API server''s machine or a very fast link'
+            cand --probe 'Also query running programs through port-forwards'
             cand -q 'Print only errors on standard error'
             cand --quiet 'Print only errors on standard error'
             cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
@@ -603,6 +651,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help'= {
             cand check 'Check a mesh: what is broken, the evidence, and how to repair it'
             cand report 'Show a saved JSON report in any format; the exit status is that of the saved run'
+            cand fix 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests'
             cand diff 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
             cand policy 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
             cand injection 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
@@ -626,6 +675,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;check'= {
         }
         &'meshdoctor;help;report'= {
+        }
+        &'meshdoctor;help;fix'= {
         }
         &'meshdoctor;help;diff'= {
         }

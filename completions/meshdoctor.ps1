@@ -32,6 +32,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a mesh: what is broken, the evidence, and how to repair it')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format; the exit status is that of the saved run')
+            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
@@ -143,6 +144,54 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
             [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Show what was not checked completely, why, and how to check it')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;fix' {
+            [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Repair manifests instead of a cluster: files or folders. Repeatable. Shows a diff unless --write is given')
+            [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'With --manifests: the Kubernetes version to check for, such as 1.34')
+            [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Namespace for manifests that name none, as with kubectl apply -n (default: default)')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks or categories (comma-separated)')
+            [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Skip these checks or categories (comma-separated)')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for --manifests')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for --manifests')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable')
+            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards')
+            [CompletionResult]::new('--diagnostics', '--diagnostics', [CompletionResultType]::ParameterName, 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'Namespace of linkerd-cni; by default found by its labels')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context. ''check'' accepts several and checks each cluster')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user, instead of the context''s')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Impersonate this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Impersonate this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one response of the API server: 30s, 2m; 0 means no limit')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Edit the files of --manifests, and check them again')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
@@ -627,6 +676,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;help' {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check a mesh: what is broken, the evidence, and how to repair it')
             [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved JSON report in any format; the exit status is that of the saved run')
+            [CompletionResult]::new('fix', 'fix', [CompletionResultType]::ParameterValue, 'Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
@@ -652,6 +702,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;report' {
+            break
+        }
+        'meshdoctor;help;fix' {
             break
         }
         'meshdoctor;help;diff' {

@@ -150,6 +150,64 @@ never\:"Never"))' \
 ':file -- The report that check -o json=FILE wrote; '\''-'\'' for standard input:_files' \
 && ret=0
 ;;
+(fix)
+_arguments "${_arguments_options[@]}" : \
+'(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Repeatable. Shows a diff unless --write is given]:PATH:_files' \
+'--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
+'--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
+'--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
+'*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_meshdoctor_namespaces' \
+'*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_meshdoctor_namespaces' \
+'-o+[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+patch\:"Patches of objects, in the form of a kustomization"
+diff\:"A unified diff of the files of --manifests"
+json\:"JSON"))' \
+'--output=[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+patch\:"Patches of objects, in the form of a kustomization"
+diff\:"A unified diff of the files of --manifests"
+json\:"JSON"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--write[Edit the files of --manifests, and check them again]' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::report -- A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first:_files' \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
@@ -737,6 +795,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(fix)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -827,6 +889,7 @@ _meshdoctor_commands() {
     local commands; commands=(
 'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
 'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
+'fix:Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests' \
 'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
 'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
 'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
@@ -884,11 +947,17 @@ _meshdoctor__subcmd__explain_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor explain commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__fix_commands] )) ||
+_meshdoctor__subcmd__fix_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor fix commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help_commands] )) ||
 _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
 'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
 'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
+'fix:Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests' \
 'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
 'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
 'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
@@ -945,6 +1014,11 @@ _meshdoctor__subcmd__help__subcmd__diff_commands() {
 _meshdoctor__subcmd__help__subcmd__explain_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help explain commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__help__subcmd__fix_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__fix_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help fix commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__help__subcmd__help_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__help_commands() {

@@ -93,6 +93,16 @@ pub const SYNC: [(u8, &str); 6] = [
     (INTERRUPTED, STOPPED),
 ];
 
+/// Exit statuses of `fix`, which repairs findings of warning and above.
+pub const FIX: [(u8, &str); 6] = [
+    (FINE, "nothing needs a repair, or --write left nothing to repair"),
+    (FINDINGS, "at least one finding needs a repair; with --write, at least one is left"),
+    (USAGE, "wrong usage: an unknown flag value, or a file that is not a report"),
+    (COULD_NOT_RUN, "could not run: no cluster, unreadable evidence, or a file that cannot be written"),
+    (NOT_CHECKED, "no finding needs a repair, but requested evidence was unavailable"),
+    (INTERRUPTED, STOPPED),
+];
+
 /// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {

@@ -12,6 +12,7 @@ mod change;
 mod check;
 mod connection;
 mod diff;
+mod fix;
 mod fleet;
 mod gather;
 pub(in crate::cli) mod help;
@@ -28,6 +29,7 @@ pub use change::Manifests;
 pub use check::{Check, FailOn, InstallStage, OnNotChecked, Told};
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use diff::{Diff, DiffFormat};
+pub use fix::{Fix, FixFormat};
 pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
@@ -110,6 +112,8 @@ pub enum Command {
     Check(Box<Check>),
     /// Show a saved JSON report in any format; the exit status is that of the saved run.
     Report(Saved),
+    /// Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests.
+    Fix(Box<Fix>),
     /// Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared.
     Diff(Diff),
     /// Show the effective policy of workload ports: who may connect, why, and which policies have no effect.

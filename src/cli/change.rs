@@ -99,13 +99,25 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
     }
 }
 
-/// Reads manifests without a cluster.
+/// Manifests as objects, with the versions to check them for.
+pub(super) struct Loaded {
+    /// The files; `None` if only chart values are given.
+    pub(super) given: Option<Captured>,
+    /// Their objects.
+    pub(super) set: Set,
+    /// The Kubernetes version.
+    pub(super) versions: Versions,
+    /// The release of Linkerd to check for, if known.
+    pub(super) release: Option<LinkerdVersion>,
+}
+
+/// Loads manifests without a cluster.
 ///
 /// # Errors
 /// The manifests, or the bundle with the versions, cannot be read.
-pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
+pub(super) fn loaded(args: &Check) -> anyhow::Result<Loaded> {
     // Chart values can be checked without any object.
-    let mut given = match args.manifests.manifests.is_empty() {
+    let given = match args.manifests.manifests.is_empty() {
         true => None,
         false => Some(of_check(&args.manifests.manifests, args)?),
     };
@@ -119,8 +131,16 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
         set.take_unreadable(&given.unreadable());
         set
     });
+    Ok(Loaded { given, set, versions: Versions(kubernetes), release })
+}
+
+/// Reads manifests without a cluster.
+///
+/// # Errors
+/// As [`loaded`].
+pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
+    let Loaded { mut given, set, versions, release } = loaded(args)?;
     let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
-    let versions = Versions(kubernetes);
     let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
     let mut items = items.clone();
     // The linkerd CLI on PATH is not relevant for manifests.
@@ -310,7 +330,8 @@ fn words(paths: &[PathBuf]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn read<S: Source>(
+/// Reads a changed cluster. `today`: the cluster without the change, if there is one.
+pub(super) fn read<S: Source>(
     source: &S,
     set: &Set,
     (items, args): (&BTreeSet<Item>, &Check),

@@ -110,22 +110,8 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let values = chart::given(args, knowledge)?;
     let mut manifests = change::flags(args);
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
-    let mut settings = Settings {
-        namespaces: args.namespace.clone(),
-        to_cni: args.to_cni.clone(),
-        upgrade,
-        linkerd_version: None,
-        values: values.into_iter().collect(),
-        manifests,
-        upgraded: false,
-        mode: policy.mode,
-        cni_expected: args.stage.linkerd_cni_enabled,
-        expected_version: args.expected_version.clone(),
-        data_plane: args.stage.proxy,
-        no_grace: args.wait.is_some(),
-        params: params::set(&args.param)?,
-        rerun: Rerun::default(),
-    };
+    let mut settings =
+        Settings { upgrade, values: values.into_iter().collect(), manifests, ..settings(args, &policy)? };
 
     let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty()
@@ -222,6 +208,26 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         }
     }
     status
+}
+
+/// The settings of a run, without an upgrade, values and manifests.
+pub(super) fn settings(args: &Check, policy: &Policy) -> anyhow::Result<Settings> {
+    Ok(Settings {
+        namespaces: args.namespace.clone(),
+        to_cni: args.to_cni.clone(),
+        upgrade: None,
+        linkerd_version: None,
+        values: Vec::new(),
+        manifests: Vec::new(),
+        upgraded: false,
+        mode: policy.mode,
+        cni_expected: args.stage.linkerd_cni_enabled,
+        expected_version: args.expected_version.clone(),
+        data_plane: args.stage.proxy,
+        no_grace: args.wait.is_some(),
+        params: params::set(&args.param)?,
+        rerun: Rerun::default(),
+    })
 }
 
 /// Adds the chart values in manifests to the evidence, and warns about those that cannot be checked.

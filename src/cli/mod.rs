@@ -19,6 +19,7 @@ mod evidence;
 mod examine;
 mod explain;
 mod files;
+mod fix;
 mod fleet;
 mod format;
 mod injection;
@@ -99,6 +100,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Ticket(args) => ticket::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
         Command::Report(args) => saved::run(args),
+        Command::Fix(args) => fix::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Injection(args) => injection::run(args),

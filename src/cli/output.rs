@@ -307,6 +307,7 @@ fn answer_schema(words: &[OsString]) -> Option<&'static str> {
         "list" if is_flag("--defects") => "meshdoctor.defects/1",
         "list" => "meshdoctor.list/1",
         "explain" => "meshdoctor.explanation/1",
+        "fix" => crate::render::fix::SCHEMA,
         _ => return None,
     };
     let last = values_of_output(plain()).pop()?;

@@ -60,7 +60,7 @@ fn told(arg: Arg, command: &str) -> Arg {
         ("only" | "skip", _) => vec![LISTED],
         ("text", "explain") => vec![CHECK],
         ("context", _) => vec![CONTEXT],
-        ("namespace", "check" | "ticket" | "sync") => vec![NAMESPACES],
+        ("namespace", "check" | "ticket" | "sync" | "fix") => vec![NAMESPACES],
         ("namespace" | "linkerd_namespace" | "cni_namespace" | "node_namespace" | "into", _) => {
             vec![NAMESPACE]
         }

@@ -57,6 +57,18 @@ impl Step {
     }
 }
 
+/// Words that begin a step that only applies in some cases, or instead of the step before it.
+const CONDITIONS: [&str; 10] =
+    ["Or ", "If ", "When ", "Once ", "Otherwise ", "Until ", "Unless ", "Before ", "After ", "With "];
+
+impl Step {
+    /// Whether it only applies in some cases, or instead of another step: the reader decides.
+    pub fn is_conditional(&self) -> bool {
+        CONDITIONS.iter().any(|word| self.text.starts_with(word))
+            || [", if ", ", once ", ", unless "].iter().any(|word| self.text.contains(word))
+    }
+}
+
 fn requirement(release: &str) -> String {
     format!(" (needs linkerd CLI {release})")
 }

@@ -15,6 +15,7 @@ pub mod explain;
 pub mod explanation;
 pub mod extension;
 mod finding;
+pub mod fix;
 pub mod fleet;
 mod header;
 mod headline;

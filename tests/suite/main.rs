@@ -33,6 +33,7 @@ mod environments;
 mod explanations;
 #[cfg(feature = "live")]
 mod faults;
+mod fix;
 mod fleets;
 mod free_text;
 mod fuzz;
@@ -79,6 +80,7 @@ mod reach_states;
 mod real_calls;
 mod recordings;
 mod rehearsal;
+mod remedies;
 mod render;
 mod repair;
 mod repositories;

@@ -29,7 +29,7 @@ pub struct InstallStage {
 }
 
 /// `meshdoctor check`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(after_help = help::of_check())]
 pub struct Check {
     /// Bundles, dumps or folders to read instead of the cluster, as with --bundle.
@@ -157,18 +157,20 @@ pub enum FailOn {
 }
 
 /// `--confidence`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Told {
     /// Also inferred findings.
+    #[default]
     Likely,
     /// Only findings that the evidence proves.
     Observed,
 }
 
 /// `--on-not-checked`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnNotChecked {
     /// Exit with 4.
+    #[default]
     Fail,
     /// Exit with 0.
     Pass,

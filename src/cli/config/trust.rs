@@ -90,7 +90,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "checks", InsideGate),
     (&[], "only", Gate),
     (&[], "skip", Gate),
-    (&["check", "ticket", "sync"], "namespace", Gate),
+    (&["check", "ticket", "sync", "fix"], "namespace", Gate),
     (&["check"], "all-namespaces", Any),
     (&["reach"], "namespace", Any),
     (&[], "severity", Gate),
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
     (&["check", "demo", "report"], "output", Reports),
-    (&["list", "explain", "version", "diff", "policy", "reach", "sync", "injection"], "output", Any),
+    (&["list", "explain", "version", "diff", "policy", "reach", "sync", "injection", "fix"], "output", Any),
     (&[], "color", Any),
     (&[], "coverage", Any),
     (&[], "verbose", Any),
@@ -129,6 +129,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&["reach"], "traffic", Any),
     // Writing.
     (&[], "publish", Nothing(WRITES_CLUSTER)),
+    (&["fix"], "write", Nothing(WRITES)),
     (&[], "save", Nothing(WRITES)),
     (&[], "force", Nothing(WRITES)),
     (&["ticket", "collect"], "dry-run", Any),

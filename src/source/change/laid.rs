@@ -47,6 +47,15 @@ pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestam
     after
 }
 
+/// An object after a change of some of its fields.
+pub(super) fn in_place(kind: Kind, before: &Value, new: &Value) -> Value {
+    let mut after = new.clone();
+    if matches!(kind, Kind::Deployment | Kind::StatefulSet) {
+        replicas(Some(before), &mut after);
+    }
+    after
+}
+
 /// A namespace has its name as a label. Labels and annotations that the set does not name stay, as with kubectl apply.
 fn namespace(before: Option<&Value>, after: &mut Value) {
     for field in ["labels", "annotations"] {

@@ -4,6 +4,7 @@
 //!
 //! [`laid`] overlays objects, [`pods`] creates pods, [`statuses`] predicts statuses. Nothing is checked here.
 
+mod actions;
 mod admit;
 mod laid;
 mod pods;
@@ -43,6 +44,14 @@ pub struct Set {
     set_aside: Vec<String>,
     /// Files that could not be read, each with the error.
     unreadable: Vec<String>,
+    /// Deleted objects.
+    removed: BTreeSet<(Kind, Key)>,
+    /// Workloads whose pods are created again without a change.
+    restarted: BTreeSet<(Kind, Key)>,
+    /// Pods that are deleted, so that their workload creates them again.
+    recreated: BTreeSet<Key>,
+    /// Objects that are changed in place: nothing of the existing object is kept, and pods are not admitted again.
+    exact: BTreeSet<(Kind, Key)>,
 }
 
 impl Set {
@@ -196,7 +205,7 @@ impl<'a, S: Source> Change<'a, S> {
             }
             match self.set.get(kind, &key) {
                 Some(new) => {
-                    after.push(laid::over(kind, Some(&object), new, self.at));
+                    after.push(self.over(kind, (&key, Some(&object)), new));
                     known.insert(key);
                 }
                 None if self.prunes(kind, &object) => {}
@@ -213,14 +222,31 @@ impl<'a, S: Source> Change<'a, S> {
         (after, ended)
     }
 
+    /// An object of the set in place of the existing one, if any.
+    fn over(&self, kind: Kind, (key, before): (&Key, Option<&Value>), new: &Value) -> Value {
+        let is_exact = self.set.exact.contains(&(kind, key.clone()));
+        match before.filter(|_| is_exact) {
+            Some(before) => laid::in_place(kind, before, new),
+            None => laid::over(kind, before, new, self.at),
+        }
+    }
+
     /// Whether the set, or unreadable parts of it, affects the list of a kind.
     fn touches(&self, kind: Kind) -> bool {
         let told = self.set.objects.contains_key(&kind) || self.set.trouble.contains_key(&kind);
-        told || self.prune.0.is_some()
+        told || self.deletes()
+    }
+
+    /// Whether any object is deleted.
+    fn deletes(&self) -> bool {
+        self.prune.0.is_some() || !self.set.removed.is_empty()
     }
 
     /// Whether an object that the set does not name is deleted.
     fn prunes(&self, kind: Kind, object: &Value) -> bool {
+        if !self.set.removed.is_empty() && self.set.removed.contains(&(kind, key(object, kind))) {
+            return true;
+        }
         let Some(selector) = &self.prune.0 else { return false };
         // Owned objects are deleted with their owner.
         let owned = object["metadata"]["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
@@ -230,7 +256,7 @@ impl<'a, S: Source> Change<'a, S> {
 
     /// Namespaces that are deleted with all their objects.
     async fn namespaces_gone(&self, kind: Kind) -> BTreeSet<String> {
-        if self.prune.0.is_none() || !kind.info().namespaced {
+        if !self.deletes() || !kind.info().namespaced {
             return BTreeSet::new();
         }
         let (before, _) = self.base_list(Kind::Namespace).await;
@@ -272,7 +298,7 @@ impl<'a, S: Source> Change<'a, S> {
         let ended = self.base.fetch(request, &mut found).await;
         let before = found.0.into_iter().next();
         match self.set.get(kind, &key) {
-            Some(new) => (Some(laid::over(kind, before.as_ref(), new, self.at)), Fetched::Complete),
+            Some(new) => (Some(self.over(kind, (&key, before.as_ref()), new)), Fetched::Complete),
             None if before.as_ref().is_some_and(|object| self.prunes(kind, object)) => {
                 (None, Fetched::Complete)
             }

@@ -38,11 +38,12 @@ impl<S: Source> Change<'_, S> {
         let makers = self.makers().await;
         let namespaces_gone = self.namespaces_gone(Kind::Pod).await;
         let bare: BTreeMap<&Key, &Value> = self.set.of_kind(Kind::Pod).collect();
-        if makers.again.is_empty() && makers.gone.is_empty() && bare.is_empty() && namespaces_gone.is_empty()
-        {
+        let is_unchanged = makers.again.is_empty() && makers.gone.is_empty() && self.set.recreated.is_empty();
+        if is_unchanged && bare.is_empty() && namespaces_gone.is_empty() {
             return (before, ended);
         }
         let above = self.replica_sets().await;
+        let current = self.current_makers().await;
         let admitting = self.admitting().await;
         let mut known = BTreeSet::new();
         let mut with_pods = BTreeSet::new();
@@ -55,12 +56,23 @@ impl<S: Source> Change<'_, S> {
             {
                 continue;
             }
+            if let Some(new) = bare.get(&own).filter(|_| self.set.exact.contains(&(Kind::Pod, own.clone()))) {
+                after.push((**new).clone());
+                known.insert(own);
+                continue;
+            }
             if let Some(new) = bare.get(&own) {
                 after.push(admitting.admitted(super::laid::over(Kind::Pod, Some(&pod), new, self.at), None));
                 known.insert(own);
                 continue;
             }
-            match maker.and_then(|maker| makers.again.get(&maker).map(|workload| (maker, workload))) {
+            let is_recreated = self.set.recreated.contains(&own);
+            let of = |maker: &Maker| {
+                let recreated = || current.get(maker).filter(|_| is_recreated);
+                makers.again.get(maker).or_else(recreated)
+            };
+            match maker.and_then(|maker| of(&maker).map(|workload| (maker, workload))) {
+                None if is_recreated => {}
                 None => after.push(pod),
                 // A finished pod is not recreated.
                 Some(_) if is_finished(&pod) => {}
@@ -107,7 +119,7 @@ impl<S: Source> Change<'_, S> {
         let mut makers = Makers::default();
         for kind in MAKERS {
             let in_set: Vec<(&Key, &Value)> = self.set.of_kind(kind).collect();
-            if in_set.is_empty() && self.prune.0.is_none() {
+            if in_set.is_empty() && !self.deletes() {
                 continue;
             }
             let (before, _) = self.base_list(kind).await;
@@ -115,8 +127,10 @@ impl<S: Source> Change<'_, S> {
                 before.into_iter().map(|object| (key(&object, kind), object)).collect();
             for (name, new) in in_set {
                 let old = before.get(name);
-                if old.is_none_or(|old| template(kind, old) != template(kind, new)) {
-                    let laid = super::laid::over(kind, old, new, self.at);
+                let is_restarted = self.set.restarted.contains(&(kind, name.clone()));
+                let is_changed = old.is_none_or(|old| template(kind, old) != template(kind, new));
+                if is_restarted || is_changed {
+                    let laid = self.over(kind, (name, old), new);
                     makers.again.insert((kind, name.clone()), laid);
                 }
             }
@@ -126,6 +140,29 @@ impl<S: Source> Change<'_, S> {
             makers.gone.extend(gone.map(|(name, _)| (kind, name.clone())));
         }
         makers
+    }
+
+    /// All workloads, if pods are deleted that they create again.
+    async fn current_makers(&self) -> BTreeMap<Maker, Value> {
+        let mut current = BTreeMap::new();
+        if self.set.recreated.is_empty() {
+            return current;
+        }
+        for kind in MAKERS {
+            let workloads = self.laid(kind).await.0.into_iter();
+            current.extend(workloads.map(|workload| ((kind, key(&workload, kind)), workload)));
+        }
+        current
+    }
+
+    /// Whether the workload that creates a pod is known; a pod without an owner has none.
+    pub(super) async fn knows_maker(&self, pod: &Value) -> bool {
+        if controller(pod).is_none() {
+            return true;
+        }
+        let above = self.replica_sets().await;
+        let Some((kind, name)) = maker_of(pod, &above) else { return false };
+        self.laid(kind).await.0.iter().any(|workload| key(workload, kind) == name)
     }
 
     /// The Deployment of each ReplicaSet.

@@ -1,0 +1,310 @@
+//! Repairs of manifests: edits of their files. An edit is offered only if the checks run again without its finding and
+//! without a new one; every other finding is listed with the reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::overlay::{Overlay, Questions};
+use crate::checks::{Check, Settings};
+use crate::cli::args::{self, Fix, FixFormat};
+use crate::cli::stop::Stop;
+use crate::cli::{asked, change, chart, check, output};
+use crate::exit;
+use crate::finding::{Finding, Step, Subject};
+use crate::item::Item;
+use crate::knowledge::Knowledge;
+use crate::kubectl::{Action, Target, actions};
+use crate::policy::{self, Policy};
+use crate::render::fix::{FileRepair, RepairedFinding, file_json, file_summary, file_text};
+use crate::repair::{Overlay as _, State};
+use crate::report::Report;
+use crate::source::change::{Set, Versions};
+use crate::source::dump::Places;
+use crate::yaml;
+
+pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
+    let is_stdin = |path: &std::path::PathBuf| path.as_os_str() == "-";
+    if args.write && args.manifests.iter().any(is_stdin) {
+        let cause = "--write edits files, but --manifests - reads standard input";
+        return Err(Stop::usage(cause, "give the files or their folder").into());
+    }
+    let check = args.as_check();
+    let policy = asked::policy(&check)?;
+    let mut checks = asked::select(&policy)?;
+    if policy.only.is_empty() {
+        checks.retain(|check| check.card().front.judges_manifests());
+    }
+    let input = Input { args: &check, policy: &policy, checks: &checks, items: policy::run_items(&checks) };
+    let mut repair = input.judge(&mut |judged, overlay| Repairer::new(judged, overlay).repair())?;
+    if args.write {
+        for (file, edited) in repair.files.iter().filter(|(_, edited)| edited.old != edited.new) {
+            std::fs::write(file, &edited.new).map_err(|error| {
+                Stop::could_not_run(
+                    format!("cannot write {file}: {error}"),
+                    "make the file writable, and run again",
+                )
+            })?;
+        }
+        repair.is_written = true;
+        // The files are read again: the result is that of the folder, not of the edits.
+        repair.left = input.judge(&mut |judged, _| judged.planned())?;
+    }
+    match args.output.unwrap_or(FixFormat::Diff) {
+        FixFormat::Json => output::print(&file_json(&repair))?,
+        FixFormat::Diff | FixFormat::Script | FixFormat::Patch => {
+            output::print(&output::for_people(file_text(&repair)))?
+        }
+    };
+    if !args.verbosity.quiet {
+        for line in file_summary(&repair) {
+            output::say(&line);
+        }
+    }
+    let open = if args.write { repair.left.len() } else { repair.findings.len() };
+    Ok(match open {
+        0 if repair.status == exit::FINDINGS => exit::FINE,
+        0 => repair.status,
+        _ => exit::FINDINGS,
+    })
+}
+
+/// The manifests and the questions of a run.
+struct Input<'a> {
+    args: &'a args::Check,
+    policy: &'a Policy,
+    checks: &'a [&'static Check],
+    items: BTreeSet<Item>,
+}
+
+/// Manifests with their findings.
+struct Judged {
+    report: Report,
+    set: Set,
+    places: Option<Places>,
+}
+
+impl Judged {
+    /// The findings that need a repair, in its order.
+    fn planned(&self) -> Vec<String> {
+        let planned = self.report.repair.findings.keys().map(|&at| &self.report.findings[at]);
+        planned.map(|finding| finding.check.to_owned()).collect()
+    }
+}
+
+impl Input<'_> {
+    /// Reads and checks the manifests.
+    fn judge<T>(&self, act: &mut dyn FnMut(&Judged, &Overlay<'_, Versions>) -> T) -> anyhow::Result<T> {
+        let knowledge = Knowledge::embedded();
+        let change::Loaded { mut given, set, versions, release } = change::loaded(self.args)?;
+        let mut settings: Settings = check::settings(self.args, self.policy)?;
+        settings.linkerd_version = release.clone();
+        settings.manifests = change::flags(self.args);
+        let places = given.as_mut().and_then(|given| given.places());
+        let charts = given.as_mut().map(|given| given.charts()).unwrap_or_default();
+        let (values, unknown) = chart::of_manifests(charts, (false, release.as_ref()), knowledge);
+        settings.values.extend(values);
+        let mut items = self.items.clone();
+        items.remove(&Item::CliVersion);
+        let questions = Questions {
+            checks: self.checks,
+            policy: self.policy,
+            settings: &settings,
+            knowledge,
+            items: &items,
+        };
+        let overlay = Overlay { base: &versions, release, today: None, args: self.args, questions };
+        let mut collected = overlay.collected(&set);
+        collected.uncollected.set_aside.extend(unknown);
+        let mut report = overlay.report(&collected);
+        if let Some(places) = &places {
+            change::place(&mut report.findings, places);
+        }
+        chart::place(&mut report.findings, &settings.values);
+        Ok(act(&Judged { report, set, places }, &overlay))
+    }
+}
+
+/// Edits the files of manifests, finding by finding.
+struct Repairer<'a> {
+    judged: &'a Judged,
+    overlay: &'a Overlay<'a, Versions>,
+    set: Set,
+    state: State,
+    /// The text of each edited file.
+    texts: BTreeMap<String, String>,
+    repair: FileRepair,
+}
+
+impl<'a> Repairer<'a> {
+    fn new(judged: &'a Judged, overlay: &'a Overlay<'a, Versions>) -> Repairer<'a> {
+        let state = overlay.judge(&judged.set);
+        let repair = FileRepair { status: judged.report.verdict.status, ..FileRepair::default() };
+        Repairer { judged, overlay, set: judged.set.clone(), state, texts: BTreeMap::new(), repair }
+    }
+
+    fn repair(mut self) -> FileRepair {
+        for (&at, planned) in &self.judged.report.repair.findings {
+            let finding = &self.judged.report.findings[at];
+            let outcome = self.finding(finding);
+            self.repair.findings.push(RepairedFinding {
+                number: planned.number,
+                check: finding.check,
+                severity: finding.severity,
+                message: finding.message.clone(),
+                subjects: finding.subjects.iter().map(ToString::to_string).collect(),
+                places: finding.written.iter().map(|one| format!("{}:{}", one.file, one.line)).collect(),
+                outcome,
+            });
+        }
+        for (file, new) in self.texts {
+            if let Some(edited) = self.repair.files.get_mut(&file) {
+                edited.new = new;
+            }
+        }
+        self.repair
+    }
+
+    /// Edits the files for a finding; otherwise why nothing is edited.
+    fn finding(&mut self, finding: &Finding) -> Result<Vec<String>, String> {
+        let prints: Vec<_> = finding.subjects.iter().map(|one| finding.subject_fingerprint(one)).collect();
+        if prints.iter().all(|print| !self.state.problems.contains_key(print)) {
+            // The edit of an earlier finding removes this one too.
+            return Ok(Vec::new());
+        }
+        let edits = edits(&finding.remedy.steps)?;
+        let mut set = self.set.clone();
+        let mut texts = self.texts.clone();
+        let mut edited = Vec::new();
+        for action in &edits {
+            set = self.overlay.apply(&set, action)?;
+            let Action::Edit { target, .. } = action else { continue };
+            for name in &target.names {
+                edited.push(self.object(target, name, action, &mut texts)?);
+            }
+        }
+        let state = self.overlay.judge(&set);
+        let left = prints.iter().filter_map(|print| state.problems.get(print)).next();
+        if let Some(left) = left {
+            return Err(format!("the edit does not remove the finding for {}", left.subject));
+        }
+        if let Some((_, new)) = state.beyond(&self.state).into_iter().next() {
+            return Err(format!("the edit would add {} ({})", new.check, new.subject));
+        }
+        (self.set, self.state, self.texts) = (set, state, texts);
+        edited.sort();
+        edited.dedup();
+        Ok(edited)
+    }
+
+    /// Edits the document of an object; returns its position.
+    fn object(
+        &mut self,
+        target: &Target,
+        name: &str,
+        action: &Action,
+        texts: &mut BTreeMap<String, String>,
+    ) -> Result<String, String> {
+        let kind = target.kind.info().kind;
+        let object = Subject::object(kind, &target.namespace, name);
+        let places = self.judged.places.as_ref();
+        let place = places.and_then(|places| places.find(kind, &target.namespace, name, None));
+        let place = place.ok_or_else(|| format!("{object} is not in a file of --manifests"))?;
+        if let Some(source) = place.source {
+            return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));
+        }
+        if place.file.ends_with(".json") {
+            return Err(format!("{}: files in JSON are not edited", place.file));
+        }
+        let text = match texts.get(&place.file) {
+            Some(text) => text.clone(),
+            None => {
+                let text = std::fs::read_to_string(Path::new(&place.file)).map_err(|error| {
+                    format!("{}: the file cannot be read for an edit: {error}", place.file)
+                })?;
+                let original = crate::render::fix::EditedFile { old: text.clone(), new: text.clone() };
+                self.repair.files.entry(place.file.clone()).or_insert(original);
+                text
+            }
+        };
+        let Action::Edit { edit, .. } = action else { return Err("it is not an edit".to_owned()) };
+        let at = |why: String| format!("{}:{}: {why}", place.file, place.line);
+        let (range, value) = document(&text, kind, target, name)
+            .ok_or_else(|| at(format!("{object} is not a document of its own")))?;
+        let after = edit.apply(&value).map_err(at)?;
+        let document = yaml::edit::changed(&text[range.clone()], &value, &after).map_err(at)?;
+        let mut edited = text;
+        edited.replace_range(range, &document);
+        texts.insert(place.file.clone(), edited);
+        Ok(format!("{}:{}", place.file, place.line))
+    }
+}
+
+/// The document of an object in a file, and its value.
+fn document(
+    text: &str,
+    kind: &str,
+    target: &Target,
+    name: &str,
+) -> Option<(std::ops::Range<usize>, serde_json::Value)> {
+    let mut bounds = vec![0];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let is_separator = line.strip_prefix("---").is_some_and(|rest| rest.trim_end().is_empty());
+        at += line.len();
+        if is_separator {
+            bounds.push(at);
+        }
+    }
+    bounds.push(text.len());
+    let mut found = bounds.windows(2).filter_map(|two| {
+        // The separator of the next document is not part of this one.
+        let part = &text[two[0]..two[1]];
+        let end = part.trim_end_matches(['\r', '\n']).strip_suffix("---").map_or(part.len(), str::len);
+        let range = two[0]..two[0] + end;
+        let value: serde_json::Value = yaml::parse(&text[range.clone()]).ok()?;
+        let namespace = value["metadata"]["namespace"].as_str().unwrap_or(&target.namespace);
+        let is_it = value["kind"] == kind
+            && value["metadata"]["name"] == name
+            && (!target.kind.info().namespaced || namespace == target.namespace);
+        is_it.then_some((range, value))
+    });
+    let first = found.next()?;
+    // Of two documents with this name, it is unknown which one applies.
+    found.next().is_none().then_some(first)
+}
+
+/// The edits of a remedy. Steps that only matter to a running cluster are left out.
+fn edits(steps: &[Step]) -> Result<Vec<Action>, String> {
+    let mut edits = Vec::new();
+    let mut other = None;
+    for step in steps {
+        let Some(command) = &step.command else {
+            other = other.or_else(|| Some(format!("it is manual: {}", step.text)));
+            continue;
+        };
+        if step.is_conditional() {
+            other = other.or_else(|| Some(format!("it is conditional: {}", step.text)));
+            continue;
+        }
+        match actions(&command.to_string()) {
+            Err(why) => other = other.or_else(|| Some(format!("{why}: {}", step.text))),
+            Ok(actions) => {
+                for action in actions {
+                    match &action {
+                        Action::Edit { target, .. } if !target.names.is_empty() => edits.push(action),
+                        Action::Observe | Action::Restart(_) => {}
+                        Action::Delete { target, .. } if target.kind == crate::item::Kind::Pod => {}
+                        Action::Edit { .. } | Action::Delete { .. } | Action::Create(..) => {
+                            return Err(format!("its step is not an edit of an object: {}", step.text));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    match (edits.is_empty(), other) {
+        (false, _) => Ok(edits),
+        (true, Some(why)) => Err(why),
+        (true, None) => Err("its steps change no manifest".to_owned()),
+    }
+}

@@ -1,0 +1,263 @@
+//! Judges the steps of a repair plan before they are offered: each step is applied on top of the evidence, and the
+//! checks run again. A step whose effect on objects cannot be computed is offered with the reason. A step that adds a
+//! finding of warning or above is not offered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::{Finding, Fingerprint, Severity, Standing};
+use crate::judged::Judged;
+use crate::kubectl::{Action, actions};
+use crate::report::{PlanStep, RepairPlan, Report};
+use crate::source::change::Set;
+
+/// A finding of warning or above, about one subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The check.
+    pub check: &'static str,
+    /// The severity.
+    pub severity: Severity,
+    /// The subject.
+    pub subject: String,
+}
+
+/// The findings of warning or above in one state of a cluster.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// By the fingerprint of a subject.
+    pub problems: BTreeMap<Fingerprint, Problem>,
+    /// Checks that could not judge all evidence.
+    unjudged: BTreeSet<&'static str>,
+}
+
+impl State {
+    /// The state that a report describes.
+    pub fn from_report(report: &Report) -> State {
+        State::new(&report.findings, &report.checks)
+    }
+
+    /// The state of findings and of the checks that ran.
+    pub fn new(findings: &[Finding], checks: &[Judged]) -> State {
+        let mut problems = BTreeMap::new();
+        let counts = |finding: &&Finding| {
+            finding.severity > Severity::Info
+                && matches!(finding.standing, Standing::Passes | Standing::Fails)
+        };
+        for finding in findings.iter().filter(counts) {
+            for subject in &finding.subjects {
+                let (check, severity) = (finding.check, finding.severity);
+                let problem = Problem { check, severity, subject: subject.to_string() };
+                problems.insert(finding.subject_fingerprint(subject), problem);
+            }
+        }
+        let unjudged = checks.iter().filter(|check| !check.gaps.is_empty()).map(|check| check.id).collect();
+        State { problems, unjudged }
+    }
+
+    /// The problems that another state does not have, or has with a lower severity.
+    pub fn beyond(&self, other: &State) -> Vec<(&Fingerprint, &Problem)> {
+        let is_new = |(print, problem): &(&Fingerprint, &Problem)| {
+            other.problems.get(*print).is_none_or(|known| known.severity < problem.severity)
+        };
+        self.problems.iter().filter(is_new).collect()
+    }
+
+    /// The problems that another state no longer has. A check that cannot judge that state proves nothing.
+    fn gone_in(&self, other: &State) -> Vec<Problem> {
+        let is_gone = |(print, problem): &(&Fingerprint, &Problem)| {
+            let lost = other.unjudged.contains(problem.check) && !self.unjudged.contains(problem.check);
+            !other.problems.contains_key(*print) && !lost
+        };
+        self.problems.iter().filter(is_gone).map(|(_, problem)| problem.clone()).collect()
+    }
+
+    /// Number of problems of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.problems.values().filter(|problem| problem.severity == severity).count()
+    }
+}
+
+/// What is known about the effect of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// It was applied on top of the evidence, and the checks ran again.
+    Simulated {
+        /// Findings that it removes.
+        gone: Vec<Problem>,
+        /// Findings that it adds and a later step of the plan removes.
+        until_later: Vec<Problem>,
+        /// Findings that it adds, and that a later step, whose effect is unknown, may remove.
+        added: Vec<Problem>,
+        /// Errors that are left.
+        errors: usize,
+        /// Warnings that are left.
+        warnings: usize,
+    },
+    /// It changes nothing: it only reads or waits.
+    Reads,
+    /// It has no command.
+    Manual,
+    /// It only applies in some cases, or instead of another step.
+    Conditional,
+    /// Its effect is unknown, for this reason.
+    NotSimulated(String),
+    /// It is not offered: it adds these findings.
+    Withheld(Vec<Problem>),
+    /// It is not offered: the step with this number, from 1, is not offered.
+    DependsOn(usize),
+}
+
+impl Proof {
+    /// Whether the step is offered.
+    pub fn is_offered(&self) -> bool {
+        !matches!(self, Proof::Withheld(_) | Proof::DependsOn(_))
+    }
+}
+
+/// A plan with a proof for each of its steps.
+#[derive(Debug, Clone, Default)]
+pub struct JudgedPlan {
+    /// A proof for each step, in the order of the plan.
+    pub proofs: Vec<Proof>,
+    /// The state after all simulated steps; `None` if no step was simulated.
+    pub after: Option<State>,
+}
+
+/// A cluster on which changes can be judged without making them.
+pub trait Overlay {
+    /// The set with the effect of a command added.
+    ///
+    /// # Errors
+    /// The command would fail, or its objects are not in the evidence.
+    fn apply(&self, set: &Set, action: &Action) -> Result<Set, String>;
+
+    /// The findings with the set applied.
+    fn judge(&self, set: &Set) -> State;
+}
+
+impl JudgedPlan {
+    /// The plan of a saved report, which has no evidence to judge it on.
+    pub fn without_evidence(plan: &RepairPlan) -> JudgedPlan {
+        let proof = |step: &PlanStep| match effects(step) {
+            Err(proof) => proof,
+            Ok(_) => Proof::NotSimulated("a saved report contains no evidence to judge it on".to_owned()),
+        };
+        JudgedPlan { proofs: plan.steps.iter().map(proof).collect(), after: None }
+    }
+
+    /// Judges each step of a plan on top of the steps before it, beginning with a set and the state today.
+    pub fn new(plan: &RepairPlan, begin: &Set, today: &State, overlay: &dyn Overlay) -> JudgedPlan {
+        let mut withheld: BTreeMap<usize, Proof> = BTreeMap::new();
+        loop {
+            let pass = Pass::run(plan, begin, today, overlay, &withheld);
+            let Some((at, lasting)) = pass.harmful(plan) else { return pass.into_plan() };
+            withheld.insert(at, Proof::Withheld(lasting));
+            let repairs = &plan.steps[at].repairs;
+            for (later, step) in plan.steps.iter().enumerate().skip(at + 1) {
+                if step.repairs.is_subset(repairs) {
+                    withheld.entry(later).or_insert(Proof::DependsOn(at + 1));
+                }
+            }
+        }
+    }
+}
+
+/// The effects of a step that changes objects; otherwise its proof.
+fn effects(step: &PlanStep) -> Result<Vec<Action>, Proof> {
+    let Some(command) = &step.step.command else { return Err(Proof::Manual) };
+    if step.step.is_conditional() {
+        return Err(Proof::Conditional);
+    }
+    let actions = actions(&command.to_string()).map_err(|why| Proof::NotSimulated(why.to_string()))?;
+    match actions.iter().all(|action| *action == Action::Observe) {
+        true => Err(Proof::Reads),
+        false => Ok(actions),
+    }
+}
+
+/// One simulation of all steps that are not withheld.
+struct Pass {
+    proofs: Vec<Proof>,
+    /// For each simulated step, the findings that it adds.
+    added: BTreeMap<usize, Vec<(Fingerprint, Problem)>>,
+    last: Option<State>,
+}
+
+impl Pass {
+    fn run(
+        plan: &RepairPlan,
+        begin: &Set,
+        today: &State,
+        overlay: &dyn Overlay,
+        withheld: &BTreeMap<usize, Proof>,
+    ) -> Pass {
+        let mut set = begin.clone();
+        let mut pass = Pass { proofs: Vec::new(), added: BTreeMap::new(), last: None };
+        for (at, step) in plan.steps.iter().enumerate() {
+            if let Some(proof) = withheld.get(&at) {
+                pass.proofs.push(proof.clone());
+                continue;
+            }
+            let applied = effects(step).and_then(|actions| {
+                let each = actions.iter().try_fold(set.clone(), |set, action| overlay.apply(&set, action));
+                each.map_err(Proof::NotSimulated)
+            });
+            match applied {
+                Err(proof) => pass.proofs.push(proof),
+                Ok(changed) => {
+                    set = changed;
+                    let state = overlay.judge(&set);
+                    let before = pass.last.as_ref().unwrap_or(today);
+                    let added = state.beyond(before).into_iter();
+                    let added: Vec<_> =
+                        added.map(|(print, problem)| (print.clone(), problem.clone())).collect();
+                    pass.proofs.push(Proof::Simulated {
+                        gone: before.gone_in(&state),
+                        until_later: Vec::new(),
+                        added: Vec::new(),
+                        errors: state.count(Severity::Error),
+                        warnings: state.count(Severity::Warning),
+                    });
+                    pass.added.insert(at, added);
+                    pass.last = Some(state);
+                }
+            }
+        }
+        pass
+    }
+
+    /// The findings that a step adds and the plan does not remove again.
+    fn lasting(&self, at: usize) -> Vec<Problem> {
+        let Some(last) = &self.last else { return Vec::new() };
+        let added = self.added.get(&at).into_iter().flatten();
+        added.filter(|(print, _)| last.problems.contains_key(print)).map(|(_, p)| p.clone()).collect()
+    }
+
+    /// Whether a later step with unknown effect repairs the same findings.
+    fn is_open(&self, plan: &RepairPlan, at: usize) -> bool {
+        let repairs = &plan.steps[at].repairs;
+        let later = plan.steps.iter().zip(&self.proofs).skip(at + 1);
+        let mut later = later.filter(|(step, _)| !step.repairs.is_disjoint(repairs));
+        later.any(|(_, proof)| matches!(proof, Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional))
+    }
+
+    /// The first step whose new findings last, with them.
+    fn harmful(&self, plan: &RepairPlan) -> Option<(usize, Vec<Problem>)> {
+        let each = self.added.keys().map(|&at| (at, self.lasting(at)));
+        each.into_iter().find(|(at, lasting)| !lasting.is_empty() && !self.is_open(plan, *at))
+    }
+
+    fn into_plan(mut self) -> JudgedPlan {
+        for at in self.added.keys().copied().collect::<Vec<_>>() {
+            let lasting = self.lasting(at);
+            let passing = self.added[&at].iter().map(|(_, problem)| problem);
+            let passing: Vec<Problem> =
+                passing.filter(|problem| !lasting.contains(problem)).cloned().collect();
+            if let Proof::Simulated { until_later, added, .. } = &mut self.proofs[at] {
+                *until_later = passing;
+                *added = lasting;
+            }
+        }
+        JudgedPlan { proofs: self.proofs, after: self.last }
+    }
+}

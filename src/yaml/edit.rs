@@ -1,0 +1,261 @@
+//! Edits of a YAML document that keep its comments and layout: only the lines of changed fields are replaced. The result
+//! is read again, so that an edit either has exactly the intended effect or is refused.
+
+mod layout;
+mod scalar;
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use layout::{Entry, Holds, Node};
+
+/// The text of a document after a change of its value.
+///
+/// # Errors
+/// The change cannot be made in this layout, with the reason.
+pub(crate) fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
+    let root = layout::read(text).ok_or("its YAML cannot be read with positions")?;
+    let mut editor = Editor { text, edits: Vec::new() };
+    editor.node(&root, before, after)?;
+    let edited = editor.finish();
+    match super::parse::<Value>(&edited) {
+        Ok(read) if read == *after => Ok(edited),
+        _ => Err("its layout allows no safe edit".to_owned()),
+    }
+}
+
+struct Editor<'a> {
+    text: &'a str,
+    edits: Vec<(Range<usize>, String)>,
+}
+
+impl Editor<'_> {
+    fn finish(mut self) -> String {
+        self.edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let line_end = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut edited = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for (range, new) in self.edits {
+            if range.start < at {
+                continue;
+            }
+            edited.push_str(&self.text[at..range.start]);
+            let is_open = !edited.is_empty() && !edited.ends_with('\n');
+            // A last line without an end.
+            if range.start == self.text.len() && is_open && new.starts_with(' ') | new.ends_with('\n') {
+                edited.push_str(line_end);
+            }
+            edited.push_str(&new.replace('\n', line_end));
+            at = range.end;
+        }
+        edited.push_str(&self.text[at..]);
+        edited
+    }
+
+    fn node(&mut self, node: &Node, before: &Value, after: &Value) -> Result<(), String> {
+        if before == after {
+            return Ok(());
+        }
+        match (&node.holds, before, after) {
+            (Holds::Map(entries), Value::Object(before), Value::Object(after)) => match node.is_flow {
+                true => self.flow_map(node, entries, before, after),
+                false => self.block_map(entries, before, after),
+            },
+            (Holds::List(items), Value::Array(before), Value::Array(after)) => {
+                self.list(node, items, before, after)
+            }
+            (Holds::Scalar, _, after) if !after.is_object() && !after.is_array() => {
+                let old = &self.text[node.range()];
+                if old.is_empty() || old.contains('\n') {
+                    return Err("a value of several lines, or without text, changes".to_owned());
+                }
+                self.edits.push((node.range(), scalar::like(old, after)));
+                Ok(())
+            }
+            _ => Err("a value changes its type".to_owned()),
+        }
+    }
+
+    fn block_map(
+        &mut self,
+        entries: &[Entry],
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+    ) -> Result<(), String> {
+        let Some(last) = entries.last() else { return Err("a map has no entries".to_owned()) };
+        for (at, entry) in entries.iter().enumerate() {
+            match (before.get(&entry.key), after.get(&entry.key)) {
+                (Some(_), None) => self.remove(entries, at)?,
+                (Some(old), Some(new)) if old != new => self.entry(entry, old, new)?,
+                _ => {}
+            }
+        }
+        let added: Map<String, Value> = after
+            .iter()
+            .filter(|(key, _)| !before.contains_key(*key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        if !added.is_empty() {
+            let mut lines = String::new();
+            scalar::block(&Value::Object(added), entries[0].column, &mut lines);
+            let at = self.line_after(last.end());
+            self.edits.push((at..at, lines));
+        }
+        Ok(())
+    }
+
+    /// The new value of an entry of a block map.
+    fn entry(&mut self, entry: &Entry, old: &Value, new: &Value) -> Result<(), String> {
+        let is_empty = |value: &Value| match value {
+            Value::Object(map) => map.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Null => true,
+            _ => false,
+        };
+        let is_collection = new.is_object() || new.is_array();
+        if is_collection && is_empty(new) {
+            let from = entry.colon;
+            let to = entry.value.end.max(from);
+            let empty = if new.is_object() { " {}" } else { " []" };
+            self.edits.push((from..to, empty.to_owned()));
+            return Ok(());
+        }
+        if is_collection && is_empty(old) {
+            let mut lines = String::from("\n");
+            scalar::block(new, entry.column + 2, &mut lines);
+            lines.truncate(lines.trim_end_matches('\n').len());
+            let to = if entry.value.is_flow { entry.value.end } else { entry.colon };
+            self.edits.push((entry.colon..to, lines));
+            return Ok(());
+        }
+        if entry.value.range().is_empty() && !is_collection {
+            self.edits.push((entry.colon..entry.colon, format!(" {}", scalar::plain(new))));
+            return Ok(());
+        }
+        self.node(&entry.value, old, new)
+    }
+
+    /// Removes an entry of a block map with its lines.
+    fn remove(&mut self, entries: &[Entry], at: usize) -> Result<(), String> {
+        let entry = &entries[at];
+        let line = self.text[..entry.start].rfind('\n').map_or(0, |at| at + 1);
+        let is_own_line = self.text[line..entry.start].trim().is_empty();
+        match (is_own_line, entries.get(at + 1)) {
+            (true, _) => {
+                let end = self.line_after(entry.end());
+                self.edits.push((line..end, String::new()));
+                Ok(())
+            }
+            // The first key of a list item shares its line with the dash.
+            (false, Some(next)) => {
+                self.edits.push((entry.start..next.start, String::new()));
+                Ok(())
+            }
+            (false, None) => Err("the only field of a list item is removed".to_owned()),
+        }
+    }
+
+    fn flow_map(
+        &mut self,
+        node: &Node,
+        entries: &[Entry],
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+    ) -> Result<(), String> {
+        if before.keys().any(|key| !after.contains_key(key)) {
+            return self.whole(node, &Value::Object(after.clone()));
+        }
+        for entry in entries {
+            if let (Some(old), Some(new)) = (before.get(&entry.key), after.get(&entry.key)) {
+                self.node(&entry.value, old, new)?;
+            }
+        }
+        let added = after.iter().filter(|(key, _)| !before.contains_key(*key));
+        let added: Vec<String> =
+            added.map(|(key, value)| format!("{}: {}", scalar::key(key), scalar::flow(value))).collect();
+        if !added.is_empty() {
+            let at = entries.last().map_or(node.start + 1, Entry::end);
+            let begin = if entries.is_empty() { "" } else { ", " };
+            self.edits.push((at..at, format!("{begin}{}", added.join(", "))));
+        }
+        Ok(())
+    }
+
+    /// Writes a collection in flow style again.
+    fn whole(&mut self, node: &Node, after: &Value) -> Result<(), String> {
+        let old = &self.text[node.range()];
+        if old.contains(['\n', '#']) {
+            return Err("a list or map in braces spans several lines".to_owned());
+        }
+        self.edits.push((node.range(), scalar::flow(after)));
+        Ok(())
+    }
+
+    fn list(&mut self, node: &Node, items: &[Node], before: &[Value], after: &[Value]) -> Result<(), String> {
+        if before.len() == after.len() {
+            let pairs = before.iter().zip(after);
+            return items.iter().zip(pairs).try_for_each(|(item, (old, new))| self.node(item, old, new));
+        }
+        if node.is_flow {
+            return self.whole(node, &Value::Array(after.to_vec()));
+        }
+        let prefix = before.iter().zip(after).take_while(|(old, new)| old == new).count();
+        let left = before.len().min(after.len()) - prefix;
+        let suffix = before.iter().rev().zip(after.iter().rev()).take(left);
+        let suffix = suffix.take_while(|(old, new)| old == new).count();
+        if prefix + suffix < before.len().min(after.len()) {
+            return Err("several items of a list change".to_owned());
+        }
+        if before.len() > after.len() {
+            return self.remove_items(items, prefix..before.len() - suffix);
+        }
+        let Some(first) = items.first() else { return Err("a list has no items".to_owned()) };
+        let dash = self.dash(first).ok_or("a list has no dashes")?;
+        let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |at| at + 1);
+        let column = dash - line(dash);
+        let mut lines = String::new();
+        for item in &after[prefix..after.len() - suffix] {
+            scalar::item(item, column, &mut lines);
+        }
+        let at = match prefix {
+            0 => line(dash),
+            number => self.line_after(items[number - 1].end),
+        };
+        self.edits.push((at..at, lines));
+        Ok(())
+    }
+
+    fn remove_items(&mut self, items: &[Node], which: Range<usize>) -> Result<(), String> {
+        if which.len() == items.len() {
+            return Err("all items of a list are removed".to_owned());
+        }
+        for item in &items[which] {
+            let dash = self.dash(item).ok_or("a list has no dashes")?;
+            let line = self.text[..dash].rfind('\n').map_or(0, |at| at + 1);
+            if !self.text[line..dash].trim().is_empty() {
+                return Err("a list item shares its line".to_owned());
+            }
+            let end = self.line_after(item.end);
+            self.edits.push((line..end, String::new()));
+        }
+        Ok(())
+    }
+
+    /// Position of the dash before an item.
+    fn dash(&self, item: &Node) -> Option<usize> {
+        let before = self.text[..item.start].trim_end();
+        before.ends_with('-').then(|| before.len() - 1)
+    }
+
+    /// Start of the line after a position.
+    fn line_after(&self, at: usize) -> usize {
+        if at > 0 && self.text[..at].ends_with('\n') {
+            return at;
+        }
+        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

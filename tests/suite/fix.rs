@@ -1,0 +1,240 @@
+//! `meshdoctor fix`: scripts, patches and edits of files through the real binary.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::binary::{Ran, meshdoctor, ran, ran_to, write};
+
+const BASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+
+/// A Server without a policy: its repair is one patch, and a decision.
+const SERVER: &str = "
+apiVersion: v1
+kind: Pod
+metadata: {name: api-0, namespace: shop, labels: {app: api, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  containers:
+    - {name: linkerd-proxy, image: 'cr.l5d.io/linkerd/proxy:edge-25.4.4'}
+    - {name: api, image: 'api:1', ports: [{name: http, containerPort: 8080}]}
+status: {phase: Running}
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: api, namespace: shop}
+spec: {podSelector: {matchLabels: {app: api}}, port: http}
+";
+
+/// Two workloads with misspelled annotations, one without a place to edit.
+const WORKLOADS: &str = "\
+# Workloads of the shop.
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: web}
+      annotations:
+        linkerd.io/inject: enabled # meshed
+        config.linkerd.io/skip-oubound-ports: \"5432\"
+    spec:
+      containers:
+      - name: web
+        image: web:1
+";
+
+const FLAGS: [&str; 6] =
+    ["--only", "server-without-authorization", "--complete", "all", "--at", "2026-01-15T12:00:00Z"];
+
+fn bundle(folder: &Path) -> [String; 4] {
+    let server = write(folder, "server.yaml", SERVER);
+    ["--bundle".to_owned(), BASE.to_owned(), "--bundle".to_owned(), server]
+}
+
+fn fix(folder: &Path, more: &[&str]) -> Ran {
+    let bundle = bundle(folder);
+    let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
+    ran(meshdoctor(&[&["fix", "--no-config"], &FLAGS[..], &bundle, more].concat()))
+}
+
+#[track_caller]
+fn valid(text: &str) -> Value {
+    let schema =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/fix.v1.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let schema = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let document: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let errors: Vec<String> =
+        schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path)).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{document:#}");
+    document
+}
+
+/// Runs a script with a kubectl that only records its arguments.
+#[cfg(unix)]
+fn run(folder: &Path, script: &str, arguments: &[&str], status: i32) -> (String, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let log = folder.join("log");
+    _ = std::fs::remove_file(&log);
+    let tool = format!("#!/bin/sh\nprintf '%s\\n' \"$*\" >> {}\nexit ${{KUBECTL_EXIT:-0}}\n", log.display());
+    let path = write(folder, "bin/kubectl", tool);
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    let script = write(folder, "fix.sh", script);
+    let output = Command::new("/bin/sh")
+        .arg(script)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", folder.join("bin"))
+        .env("KUBECTL_EXIT", if status == 9 { "1" } else { "0" })
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(if status == 9 { 1 } else { status }), "{err}");
+    (std::fs::read_to_string(log).unwrap_or_default(), err)
+}
+
+#[cfg(unix)]
+#[test]
+fn script_runs_steps_and_stops_at_manual_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = fix(folder.path(), &[]);
+    assert_eq!(ran.status, 1, "{}", ran.text());
+    assert!(
+        ran.out.contains("# after step 1: server-without-authorization (Server shop/api) gone"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.err.contains("2 steps for 1 finding: 1 judged on the evidence, 1 manual, conditional or reading"),
+        "{}",
+        ran.err
+    );
+    let (called, err) = run(folder.path(), &ran.out, &[], 1);
+    let patch = "-n shop patch servers.policy.linkerd.io api --type=merge -p {\"spec\":{\"accessPolicy\":\"audit\"}}\n";
+    assert_eq!(called, patch);
+    assert!(err.contains("step 2 is manual: Write an AuthorizationPolicy"), "{err}");
+    assert!(err.contains("continue with: sh SCRIPT 3"), "{err}");
+    let (called, err) = run(folder.path(), &ran.out, &["3"], 0);
+    assert_eq!((called.as_str(), err.as_str()), ("", ""));
+    let (_, err) = run(folder.path(), &ran.out, &[], 9);
+    assert!(err.contains("step 1 failed: repair the cause, then continue with: sh SCRIPT 1"), "{err}");
+}
+
+#[test]
+fn json_and_patches_hold_the_same_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = valid(&fix(folder.path(), &["-o", "json"]).out);
+    let step = &document["steps"][0];
+    assert_eq!(step["proof"]["kind"], "simulated", "{document:#}");
+    assert_eq!(step["proof"]["gone"][0]["subject"], "Server shop/api");
+    assert_eq!(document["steps"][1]["proof"]["kind"], "manual");
+    let patches = fix(folder.path(), &["-o", "patch"]).out;
+    let read: Value = serde_yaml::from_str(&patches).unwrap();
+    assert_eq!(read["patches"][0]["target"]["kind"], "Server", "{patches}");
+    let patch: Value = serde_json::from_str(read["patches"][0]["patch"].as_str().unwrap()).unwrap();
+    assert_eq!(patch["spec"]["accessPolicy"], "audit");
+    assert!(patches.contains("#   step 2, manual"), "{patches}");
+}
+
+#[test]
+fn saved_report_gives_a_plan_without_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = bundle(folder.path());
+    let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
+    let file = folder.path().join("report.json").display().to_string();
+    let output = format!("json={file}");
+    ran_to(1, meshdoctor(&[&["check", "--no-config", "-o", &output], &FLAGS[..], &bundle].concat()));
+    let ran = ran_to(1, meshdoctor(&["fix", "--no-config", &file, "-o", "json"]));
+    let document = valid(&ran.out);
+    assert_eq!(
+        document["steps"][0]["proof"]["text"],
+        "not simulated: a saved report contains no evidence to judge it on"
+    );
+    let wrong = ran_to(2, meshdoctor(&["fix", "--no-config", bundle[3]]));
+    assert!(
+        wrong.err.contains("is not a saved report") && wrong.err.contains("fix --bundle"),
+        "{}",
+        wrong.err
+    );
+    let failed = ran_to(2, meshdoctor(&["fix", "--no-config", bundle[3], "-o", "json"]));
+    valid(&failed.out);
+}
+
+#[test]
+fn healthy_cluster_needs_no_repair() {
+    let words = [
+        "fix",
+        "--no-config",
+        "--only",
+        "server-without-authorization",
+        "--bundle",
+        BASE,
+        "--complete",
+        "all",
+    ];
+    let ran = ran_to(0, meshdoctor(&words));
+    assert!(ran.out.contains("No finding of warning or above needs a repair."), "{}", ran.out);
+}
+
+#[test]
+fn manifests_are_edited_in_place_with_comments_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "web.yaml", WORKLOADS);
+    let place = folder.path().display().to_string();
+    let words = |more: &[&'static str]| -> Ran {
+        let given = ["fix", "--no-config", "--manifests", &place, "--linkerd-version", "2.18"];
+        ran(meshdoctor(&[&given, more].concat()))
+    };
+    let shown = words(&[]);
+    assert_eq!(shown.status, 1, "{}", shown.text());
+    for line in [
+        "-        config.linkerd.io/skip-oubound-ports: \"5432\"\n",
+        "+        config.linkerd.io/skip-outbound-ports: \"5432\"\n",
+        "         linkerd.io/inject: enabled # meshed\n",
+    ] {
+        assert!(shown.out.contains(line), "{line}{}", shown.text());
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), WORKLOADS, "a diff writes nothing");
+    let document = valid(&words(&["-o", "json"]).out);
+    assert_eq!(document["written"], false);
+    let written = words(&["--write"]);
+    let expected = WORKLOADS.replace("skip-oubound-ports", "skip-outbound-ports");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected, "{}", written.text());
+    assert!(written.err.contains("fixed, none left"), "{}", written.text());
+    assert_eq!(written.status, 0, "{}", written.text());
+    assert!(words(&[]).err.contains("no finding of warning or above needs a repair"));
+}
+
+#[test]
+fn findings_without_an_edit_name_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let rendered = format!("# Source: shop/templates/web.yaml\n{WORKLOADS}");
+    let file = write(folder.path(), "web.yaml", &rendered);
+    let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "--write"];
+    let ran = ran_to(1, meshdoctor(&given));
+    assert!(ran.out.contains("not edited: "), "{}", ran.text());
+    assert!(
+        ran.out.contains("the file is rendered from shop/templates/web.yaml; edit it there"),
+        "{}",
+        ran.text()
+    );
+    assert!(ran.err.contains("0 findings fixed, 1 left: "), "{}", ran.text());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), rendered);
+}
+
+#[test]
+fn outputs_that_do_not_fit_are_usage_errors() {
+    for words in [
+        &["fix", "--no-config", "-o", "diff", "--bundle", BASE][..],
+        &["fix", "--no-config", "-o", "script", "--manifests", BASE],
+        &["fix", "--no-config", "--write", "--bundle", BASE],
+        &["fix", "--no-config", "--write", "--manifests", "-"],
+    ] {
+        ran_to(2, meshdoctor(words));
+    }
+}
