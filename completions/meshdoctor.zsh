@@ -158,8 +158,8 @@ _arguments "${_arguments_options[@]}" : \
 '--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_meshdoctor_namespaces' \
-'*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_meshdoctor_namespaces' \
+'*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
+'*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '-o+[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
 patch\:"Patches of objects, in the form of a kustomization"
 diff\:"A unified diff of the files of --manifests"

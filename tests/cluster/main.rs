@@ -17,6 +17,8 @@ mod changes;
 mod contexts;
 mod deployed;
 mod doctor;
+#[cfg(unix)]
+mod fixes;
 mod forms;
 mod harness;
 mod installs;

@@ -28,6 +28,8 @@ pub enum Need {
     Promtool,
     /// The `fish` shell.
     Fish,
+    /// The `kubectl` command.
+    Kubectl,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -46,6 +48,7 @@ impl Need {
             Need::Helm => "helm",
             Need::Promtool => "promtool",
             Need::Fish => "fish",
+            Need::Kubectl => "kubectl",
             Need::OtherUser => "other-user",
         }
     }

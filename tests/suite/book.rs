@@ -18,6 +18,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "upgrades",
             "manifests",
             "explain",
+            "fix",
             "tickets",
             "values",
             "waivers",
@@ -31,7 +32,10 @@ const PARTS: &[(&str, &[&str])] = &[
         "Concepts",
         &["glossary", "reading-a-report", "bundles", "metrics", "node-evidence", "knowledge", "limits"],
     ),
-    ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "cost"]),
+    (
+        "Reference",
+        &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "remedies", "cost"],
+    ),
     ("Contributing", &["architecture", "testing"]),
 ];
 

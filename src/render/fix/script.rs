@@ -53,9 +53,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.0.push('\n');
     script.comment("Check the result:");
     for command in &report.repair.verify {
-        for line in command.rendered() {
-            script.comment(&line);
-        }
+        command.rendered().iter().for_each(|line| script.command(line));
     }
     script.0
 }
@@ -69,6 +67,11 @@ impl Script {
             self.0.push_str(format!("# {line}").trim_end());
             self.0.push('\n');
         }
+    }
+
+    /// Adds a command as a comment, in one line to copy.
+    fn command(&mut self, line: &str) {
+        self.0.push_str(&format!("#   {}\n", clean(line)));
     }
 
     fn line(&mut self, line: &str) {
@@ -97,7 +100,7 @@ impl Script {
             }
             None => {
                 for line in command.iter().flat_map(|command| command.rendered()) {
-                    self.comment(&format!("  {line}"));
+                    self.command(&line);
                 }
                 let next = number + 1;
                 let text = Arg::from(clean(&step.step.text).into_owned());

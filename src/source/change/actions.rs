@@ -46,7 +46,7 @@ impl<S: Source> Change<'_, S> {
                 for (name, object) in self.targets(target, true).await? {
                     let after =
                         edit.apply(&object).map_err(|why| format!("{}: {why}", shown(target, &name)))?;
-                    let is_stopped = |workload: &Value| workload["spec"]["replicas"] == Value::from(0);
+                    let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
                     if is_stopped(&object) && !is_stopped(&after) {
                         return Err(format!(
                             "the new pods and endpoints of {} are not predicted",
