@@ -108,6 +108,9 @@ fn outputs_of_commands_match_their_schemas() {
         &["injection", "--bundle", bundle],
         &["reach", "--matrix", "-n", "shop", "--bundle", bundle],
         &["reach", "--bundle", bundle],
+        &["fix", report],
+        &["fix", "--bundle", bundle],
+        &["fix", "/nonexistent"],
     ] {
         let said: Ran = ran(meshdoctor(&[words, &["-o", "json"]].concat()));
         tags.insert(valid(&schemas, &words.join(" "), &said.document()));
@@ -117,7 +120,7 @@ fn outputs_of_commands_match_their_schemas() {
         tags.insert(valid(&schemas, check.id, &page));
     }
     let wanted =
-        "check defects diff explanation fleet injection list outbound policy reach report verify version";
+        "check defects diff explanation fix fleet injection list outbound policy reach report verify version";
     for tag in wanted.split(' ') {
         assert!(tags.contains(&format!("meshdoctor.{tag}/1")), "{tag}");
     }
