@@ -106,6 +106,9 @@ _meshdoctor() {
             meshdoctor,explain)
                 cmd="meshdoctor__subcmd__explain"
                 ;;
+            meshdoctor,fix)
+                cmd="meshdoctor__subcmd__fix"
+                ;;
             meshdoctor,help)
                 cmd="meshdoctor__subcmd__help"
                 ;;
@@ -169,6 +172,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,explain)
                 cmd="meshdoctor__subcmd__help__subcmd__explain"
                 ;;
+            meshdoctor__subcmd__help,fix)
+                cmd="meshdoctor__subcmd__help__subcmd__fix"
+                ;;
             meshdoctor__subcmd__help,help)
                 cmd="meshdoctor__subcmd__help__subcmd__help"
                 ;;
@@ -218,7 +224,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --checks --config --no-config --help --version check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
+            opts="-h -V --color --checks --config --no-config --help --version check report fix diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -793,8 +799,158 @@ _meshdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        meshdoctor__subcmd__fix)
+            opts="-n -o -L -v -q -h -V --manifests --write --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --manifests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubernetes-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --into)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(_meshdoctor_listed "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "script patch diff json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "script patch diff json" -- "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --complete)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --logs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-cli)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                -L)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                --cni-namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -v)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         meshdoctor__subcmd__help)
-            opts="check report diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
+            opts="check report fix diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -892,6 +1048,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__help__subcmd__fix)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
