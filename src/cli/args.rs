@@ -200,8 +200,8 @@ pub struct EvidenceArgs {
     pub proxies: Option<Duration>,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
-    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, and policy; for policy, add the pod and the
-    /// port that were queried. Metrics that were read twice, with some time in between, also show what grew.
+    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, and what a proxy serves at /metrics;
+    /// for the last two, add the pod and the port that were queried. Metrics that were read twice, with some time in between, also show what grew.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
     pub diagnostics: Vec<DiagnosticsArg>,
     /// Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this

@@ -22,7 +22,8 @@ pub use metrics::{MetricsReader, begins_metrics, share_clocks};
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
 
-/// Pod and port of the output of `linkerd diagnostics policy`, which does not contain them.
+/// Pod and port of a text that does not contain them: the output of `linkerd diagnostics policy`, and metrics as a proxy
+/// serves them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOf {
     /// The pod's namespace.
@@ -91,8 +92,8 @@ impl Diagnostics {
             }
             all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
                 Unread::Other => unreadable(
-                    "it is not output of linkerd diagnostics proxy-metrics, controller-metrics, policy or \
-                     endpoints -o json",
+                    "it is neither output of linkerd diagnostics proxy-metrics, controller-metrics, policy or \
+                     endpoints -o json, nor the metrics of a proxy",
                 ),
                 Unread::Of(why) => unreadable(why),
             })?;
@@ -117,8 +118,11 @@ impl Diagnostics {
     /// It is not a supported output.
     pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, Unread> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
-        let answers =
-            if begins_metrics(text.as_bytes()) { metrics::read(text)? } else { document(text, of)? };
+        let answers = match () {
+            () if begins_metrics(text.as_bytes()) => metrics::read(text)?,
+            () if metrics::begins_exposition(text) => metrics::read_of(text, of)?,
+            () => document(text, of)?,
+        };
         let count = answers.len();
         answers.into_iter().for_each(|answer| self.add(answer));
         Ok(count)
@@ -275,6 +279,21 @@ mod tests {
             assert_eq!(two.error, "pod not running: web-2");
             assert!(!format!("{answers:?}").contains("secret"));
         }
+    }
+
+    #[test]
+    fn metrics_as_served_need_the_name_of_their_pod() {
+        let text = "# HELP proxy_build_info x\n# TYPE proxy_build_info gauge\nproxy_build_info{version=\"2.3\"} 1\n\
+            process_start_time_seconds 1768471200\nprocess_uptime_seconds_total 60\n";
+        let mut all = Diagnostics::default();
+        assert!(matches!(all.read(text, None), Err(Unread::Of(why)) if why.contains("POD:PORT")));
+        assert_eq!(all.read(text, PortOf::parse("shop/web-1:4191").as_ref()), Ok(1));
+        let answers: Vec<Answer> = all.answers.into_values().collect();
+        let [Answer::ProxyMetrics(one)] = answers.as_slice() else { panic!("{answers:?}") };
+        assert_eq!((one.namespace.as_str(), one.pod.as_str()), ("shop", "web-1"));
+        assert_eq!(one.read_at, Some(1_768_471_260));
+        let of_go = "# HELP go_goroutines x\n# TYPE go_goroutines gauge\ngo_goroutines 5\n";
+        assert!(matches!(read(of_go), Err(Unread::Of(why)) if why.contains("controller-metrics")));
     }
 
     #[test]

@@ -15,7 +15,8 @@ use layout::{Entry, Holds, Node};
 /// # Errors
 /// The change cannot be made in this layout, with the reason.
 pub(crate) fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
-    let root = layout::read(text).ok_or("its YAML cannot be read with positions")?;
+    let root =
+        layout::read(text).ok_or("it uses aliases (*name), or its YAML cannot be read with positions")?;
     let mut editor = Editor { text, edits: Vec::new() };
     editor.node(&root, before, after)?;
     let edited = editor.finish();
@@ -84,18 +85,27 @@ impl Editor<'_> {
         after: &Map<String, Value>,
     ) -> Result<(), String> {
         let Some(last) = entries.last() else { return Err("a map has no entries".to_owned()) };
-        for (at, entry) in entries.iter().enumerate() {
-            match (before.get(&entry.key), after.get(&entry.key)) {
-                (Some(_), None) => self.remove(entries, at)?,
-                (Some(old), Some(new)) if old != new => self.entry(entry, old, new)?,
-                _ => {}
-            }
-        }
-        let added: Map<String, Value> = after
+        let mut added: Map<String, Value> = after
             .iter()
             .filter(|(key, _)| !before.contains_key(*key))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
+        for (at, entry) in entries.iter().enumerate() {
+            match (before.get(&entry.key), after.get(&entry.key)) {
+                // A key with the same value is the corrected name: its line keeps layout and comment.
+                (Some(old), None) => {
+                    match added.iter().find(|(_, new)| *new == old).map(|(key, _)| key.clone()) {
+                        Some(key) => {
+                            added.remove(&key);
+                            self.edits.push((self.key_of(entry), scalar::key(&key)));
+                        }
+                        None => self.remove(entries, at)?,
+                    }
+                }
+                (Some(old), Some(new)) if old != new => self.entry(entry, old, new)?,
+                _ => {}
+            }
+        }
         if !added.is_empty() {
             let mut lines = String::new();
             scalar::block(&Value::Object(added), entries[0].column, &mut lines);
@@ -103,6 +113,12 @@ impl Editor<'_> {
             self.edits.push((at..at, lines));
         }
         Ok(())
+    }
+
+    /// The text of a key, with its quotes.
+    fn key_of(&self, entry: &Entry) -> Range<usize> {
+        let key = self.text[entry.start..entry.colon].trim_end_matches(':').trim_end();
+        entry.start..entry.start + key.len()
     }
 
     /// The new value of an entry of a block map.

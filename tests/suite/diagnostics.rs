@@ -103,7 +103,7 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
         (gone, 3, "gone.txt: No such file"),
         (empty, 3, "empty.txt: the file is empty"),
         ("-".to_owned(), 3, "-: standard input is not supported"),
-        (other.clone(), 3, "other.txt: it is not output of linkerd diagnostics"),
+        (other.clone(), 3, "other.txt: it is neither output of linkerd diagnostics"),
         (policy.clone(), 3, "NAMESPACE/POD:PORT=FILE"),
         (format!("shop/web-1:0={policy}"), 2, "is not a pod port"),
         (format!("shop/web-1:http={policy}"), 2, "NAMESPACE/POD:PORT"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Unread;
+use super::{PortOf, Unread};
 use crate::item::diagnostic::Answer;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricFamily, MetricKind, MetricMeaning};
@@ -21,6 +21,32 @@ const MOST_SERIES: usize = 500;
 pub fn begins_metrics(head: &[u8]) -> bool {
     let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'\r').take(METRICS.len()).collect();
     head == METRICS.as_bytes()
+}
+
+/// Whether a text begins like metrics as a process serves them.
+pub(super) fn begins_exposition(text: &str) -> bool {
+    ["# HELP ", "# TYPE "].iter().any(|word| text.starts_with(word))
+}
+
+/// Parses what the proxy of a pod serves at `/metrics`.
+pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
+    // Every proxy exports one of these, and only proxies do.
+    let is_own =
+        |line: &str| ["proxy_build_info{", "stack_create_total{"].iter().any(|own| line.starts_with(own));
+    if !text.lines().any(is_own) {
+        return Err(Unread::Of(
+            "these metrics are not of a proxy: for the control plane, use the output of linkerd diagnostics \
+             controller-metrics",
+        ));
+    }
+    let Some(PortOf { namespace, pod, .. }) = of else {
+        return Err(Unread::Of(
+            "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
+        ));
+    };
+    let mut reader = MetricsReader::new(namespace, pod, PROXY_CONTAINER);
+    text.lines().for_each(|line| reader.line(line));
+    Ok(vec![Answer::ProxyMetrics(reader.finish())])
 }
 
 /// Parses the metrics of all containers.

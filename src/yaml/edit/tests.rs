@@ -52,6 +52,15 @@ fn changed_value_keeps_quotes_and_comment() {
 }
 
 #[test]
+fn renamed_annotation_keeps_its_place_and_comment() {
+    let (old, new) = ("config.linkerd.io/skip-outbound-ports", "config.linkerd.io/skip-inbound-ports");
+    let patch = json!({"spec": {"template": {"metadata": {"annotations": {old: null, new: "5432"}}}}});
+    assert_eq!(merged(DEPLOYMENT, patch), Ok(DEPLOYMENT.replace(old, new)));
+    let patch = json!({"metadata": {"labels": null, "label": {"app": "web"}}});
+    assert_eq!(merged(DEPLOYMENT, patch), Ok(DEPLOYMENT.replace("labels: {app", "label: {app")));
+}
+
+#[test]
 fn removed_annotation_takes_only_its_line() {
     let patch = json!({"spec": {"template": {"metadata": {"annotations": {"team": null}}}}});
     assert_eq!(merged(DEPLOYMENT, patch), Ok(DEPLOYMENT.replace("        team: shop\n", "")));
