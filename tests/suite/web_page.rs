@@ -25,7 +25,7 @@ fn a_page_says_what_the_report_says_and_fetches_nothing() {
         "Causes and symptoms",
         "<svg",
         "exit 1",
-        "Versions",
+        "versions and evidence",
     ] {
         assert!(page.contains(wanted), "{wanted}");
     }
