@@ -14,6 +14,8 @@ pub use patches::patches;
 pub use script::script;
 
 use super::text::{count, some_of};
+use crate::command::own;
+use crate::exit;
 use crate::finding::{Finding, Severity};
 use crate::repair::{JudgedPlan, Problem, Proof};
 use crate::report::{PlannedFinding, Report};
@@ -83,7 +85,12 @@ fn proof_text(number: usize, proof: &Proof) -> String {
 pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     let findings = report.repair.findings.len();
     if findings == 0 {
-        return vec!["no finding of warning or above needs a repair".to_owned()];
+        let mut lines = vec!["no finding of warning or above needs a repair".to_owned()];
+        if report.verdict.status == exit::NOT_CHECKED {
+            let list = own("check --coverage");
+            lines.push(format!("requested evidence was unavailable: {list} lists it"));
+        }
+        return lines;
     }
     let of = |is: fn(&Proof) -> bool| plan.proofs.iter().filter(|proof| is(proof)).count();
     let simulated = of(|proof| matches!(proof, Proof::Simulated { .. }));
