@@ -115,7 +115,12 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
             State::Unknown | State::NotRead => look.doubtful(&state),
         };
         _ = writeln!(text, "{}", plain.replacen(&state, &styled, 1));
-        if !is_wide {
+        if is_wide {
+            continue;
+        }
+        if cells[FIRST..].iter().all(|cell| cell == NOT_READ) {
+            _ = writeln!(text, "    metrics {NOT_READ}");
+        } else {
             let others = (FIRST..HEADS.len())
                 .map(|at| format!("{} {}", HEADS[at].to_ascii_lowercase(), cells[at]))
                 .collect::<Vec<_>>();
