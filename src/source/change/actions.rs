@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Change, Key, Set, key};
+use crate::finding::Subject;
 use crate::item::Kind;
 use crate::kubectl::{Action, Target};
 use crate::source::Source;
@@ -114,9 +115,6 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-fn shown(target: &Target, (namespace, name): &Key) -> String {
-    match namespace.is_empty() {
-        true => format!("{} {name}", target.kind),
-        false => format!("{} {namespace}/{name}", target.kind),
-    }
+fn shown(target: &Target, (namespace, name): &Key) -> Subject {
+    Subject::object(target.kind, namespace, name)
 }
