@@ -116,11 +116,15 @@ impl Way {
     }
 }
 
+/// The gaps of evidence that was not requested.
+fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
+    report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for())
+}
+
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks need --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
-    let optional = || report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
-    let mut ways: BTreeSet<Way> = optional().map(Way::of).collect();
+    let mut ways: BTreeSet<Way> = optional(report).map(Way::of).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" && ways.contains(&Way::Collect) {
         ways.remove(&Way::Cli);
@@ -128,7 +132,7 @@ pub fn not_provided(report: &Report) -> Option<String> {
     if ways.is_empty() {
         return None;
     }
-    let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
+    let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
     let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
     let checks = count(checks.len(), "check needs", "checks need");
     let ways = match ways.as_slice() {
@@ -140,8 +144,7 @@ pub fn not_provided(report: &Report) -> Option<String> {
 
 /// The number of checks that need evidence which was not provided: `66 checks need more evidence (--coverage)`.
 fn without_evidence(report: &Report, folded: &[Deciding<'_>]) -> String {
-    let optional = report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
-    let optional = optional.flat_map(|gap| &gap.checks);
+    let optional = optional(report).flat_map(|gap| &gap.checks);
     let checks: BTreeSet<&str> =
         folded.iter().flat_map(|missing| &missing.checks).chain(optional).copied().collect();
     format!("{} more evidence (--coverage)", count(checks.len(), "check needs", "checks need"))
