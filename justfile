@@ -13,9 +13,9 @@ update:
 
 # What CI checks beside the tests.
 lint:
-    cargo fmt --check
-    cargo clippy --all-targets -- -D warnings
-    cargo clippy --no-default-features --all-targets -- -D warnings
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --no-default-features --all-targets -- -D warnings
     cargo deny check licenses bans sources
 
 # Known vulnerabilities; needs a network.

@@ -7,7 +7,6 @@
 //! selects the exit status.
 
 pub mod annotations;
-pub mod archive;
 pub mod card;
 pub mod cases;
 pub mod cause;
@@ -15,27 +14,19 @@ pub mod certificates;
 pub mod chart;
 pub mod checks;
 pub mod cli;
-pub mod close;
 pub mod collect;
-pub mod command;
 pub mod demo;
 pub mod docgen;
-pub mod exit;
 pub mod explanation;
 pub mod expression;
 pub mod fetched;
-pub mod finding;
 pub mod inspect;
 pub mod item;
 pub mod judged;
 pub mod knowledge;
-pub mod kubeconfig;
 pub mod kubectl;
-pub mod markdown;
 pub mod missing;
 pub mod model;
-pub mod names;
-pub mod nearest;
 pub mod node_files;
 pub mod node_log;
 #[cfg(target_os = "linux")]
@@ -45,7 +36,6 @@ pub mod page;
 pub mod policy;
 pub mod protobuf;
 pub mod proxy_sample;
-pub mod published;
 pub mod redact;
 pub mod render;
 pub mod repair;
@@ -56,9 +46,13 @@ pub mod save;
 pub mod scene;
 pub mod source;
 pub mod tails;
-pub mod terminal;
 pub mod ticket;
-pub mod token;
 pub mod verify;
-pub mod version;
-mod yaml;
+pub mod yaml_edit;
+
+// The layers below, each a crate of its own under `crates/`.
+pub use meshdoctor_archive as archive;
+pub use meshdoctor_core::{
+    close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
+    yaml,
+};

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::objects::Kind;
-use crate::token::tests::{mk_bound, mk_token};
+use meshdoctor_test_support::{bound_token_payload, sample_token};
 
 /// Redacts an object by its own kind; for a List, each item.
 pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
@@ -27,7 +27,7 @@ const CANARY: &str = "c4n4ryHunter2";
 
 fn mk_jwt() -> String {
     // The signature part decodes to the canary, so look for its encoded form.
-    mk_token(&mk_bound(), CANARY)
+    sample_token(&bound_token_payload(), CANARY)
 }
 
 fn mk_private_key() -> String {

@@ -7,8 +7,11 @@ use std::path::Path;
 const IMPURE: [&str; 7] =
     ["std::fs", "std::net::Tcp", "std::process", "std::env", "Timestamp::now", "Zoned::now", "SystemTime"];
 
-/// A line of the table.
+/// A line of the table: modules of one package.
 struct Layer {
+    /// `src` or `crates/NAME/src`.
+    folder: String,
+    /// Empty if the line is for all files of the folder.
     modules: Vec<String>,
     pure: bool,
 }
@@ -17,22 +20,33 @@ fn layers() -> Vec<Layer> {
     let page = std::fs::read_to_string("docs/architecture.md").unwrap();
     let (_, rest) = page.split_once("<!-- layers: begin -->\n```text\n").expect("the table begins");
     let (table, _) = rest.split_once("```\n<!-- layers: end -->").expect("the table ends");
+    let mut folder = "src".to_owned();
     table
         .lines()
         .map(|line| {
             let mut modules: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            let pure = modules.last().is_some_and(|word| word == "pure");
-            modules.truncate(modules.len() - usize::from(pure));
-            Layer { modules, pure }
+            let pure = modules.pop_if(|word| word == "pure").is_some();
+            if modules[0].starts_with("crates/") {
+                folder = format!("{}/src", modules.remove(0));
+            }
+            Layer { folder: folder.clone(), modules, pure }
         })
         .collect()
+}
+
+/// The crates below `src`, as folders, in the order of the table.
+fn crates(layers: &[Layer]) -> Vec<&str> {
+    let mut crates: Vec<&str> = layers.iter().filter_map(|layer| layer.folder.strip_suffix("/src")).collect();
+    crates.dedup();
+    crates
 }
 
 /// Each source file with its code: without comments and test-only code.
 fn files() -> BTreeMap<String, String> {
     let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
-    walkdir::WalkDir::new("src")
+    ["src", "crates"]
         .into_iter()
+        .flat_map(walkdir::WalkDir::new)
         .map(|entry| entry.unwrap())
         .filter(|entry| entry.path().extension().is_some_and(|end| end == "rs"))
         .map(|entry| entry.path().to_str().unwrap().to_owned())
@@ -67,9 +81,9 @@ fn code(text: &str) -> String {
     code
 }
 
-/// The module at the top that a file belongs to; `None` for the roots of the crate.
-fn module(path: &str) -> Option<&str> {
-    let inner = path.strip_prefix("src/")?;
+/// The module at the top of a package's folder that a file belongs to; `None` for other files and the roots.
+fn module<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+    let inner = path.strip_prefix(folder)?.strip_prefix('/')?;
     let top = inner.split('/').next()?.trim_end_matches(".rs");
     (top != "lib" && top != "main").then_some(top)
 }
@@ -109,39 +123,72 @@ fn named(code: &str, prefix: &str) -> BTreeSet<String> {
 #[test]
 fn every_module_uses_only_those_below_it() {
     let layers = layers();
-    let mut place: BTreeMap<&str, usize> = BTreeMap::new();
-    for (at, layer) in layers.iter().enumerate() {
-        for module in &layer.modules {
-            assert_eq!(place.insert(module, at), None, "{module} stands twice in the table");
-        }
-    }
     let files = files();
-    let modules: BTreeSet<&str> = files.keys().filter_map(|path| module(path)).collect();
-    assert_eq!(modules, place.keys().copied().collect(), "the modules of src/, and those of the table");
+    let folders: BTreeSet<&str> = layers.iter().map(|layer| layer.folder.as_str()).collect();
     let mut against: Vec<String> = Vec::new();
-    for (path, code) in &files {
-        let Some(own) = module(path) else { continue };
-        for used in named(code, "crate::") {
-            let Some(below) = place.get(used.as_str()) else { continue };
-            if used != own && *below <= place[own] {
-                against.push(format!("{path} uses {used}"));
+    for folder in folders {
+        let mut place: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, layer) in layers.iter().enumerate().filter(|(_, layer)| layer.folder == folder) {
+            for module in &layer.modules {
+                assert_eq!(place.insert(module, at), None, "{module} is in the table twice");
+            }
+        }
+        if place.is_empty() {
+            continue;
+        }
+        let modules: BTreeSet<&str> = files.keys().filter_map(|path| module(folder, path)).collect();
+        assert_eq!(modules, place.keys().copied().collect(), "modules of {folder}, and of the table");
+        for (path, code) in &files {
+            let Some(own) = module(folder, path) else { continue };
+            for used in named(code, "crate::") {
+                let Some(below) = place.get(used.as_str()) else { continue };
+                if used != own && *below <= place[own] {
+                    against.push(format!("{path} uses {used}"));
+                }
             }
         }
     }
     assert!(against.is_empty(), "against the table of docs/architecture.md:\n{}", against.join("\n"));
 }
 
+/// Cargo rejects cycles. This test keeps the order of the table true.
+#[test]
+fn every_crate_depends_only_on_those_below_it() {
+    let layers = layers();
+    let crates = crates(&layers);
+    let folders = std::fs::read_dir("crates").unwrap().map(|entry| entry.unwrap().path());
+    let existing: BTreeSet<String> = folders
+        .filter(|folder| !folder.ends_with("test-support"))
+        .map(|folder| folder.to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(existing, crates.iter().map(|folder| (*folder).to_owned()).collect());
+    let manifest = |folder: &str| -> toml::Table {
+        std::fs::read_to_string(Path::new(folder).join("Cargo.toml")).unwrap().parse().unwrap()
+    };
+    let name = |folder: &str| manifest(folder)["package"]["name"].as_str().unwrap().to_owned();
+    for (at, folder) in crates.iter().enumerate() {
+        let dependencies = manifest(folder)["dependencies"].as_table().unwrap().clone();
+        for above in crates[..=at].iter().map(|above| name(above)).chain(["meshdoctor".to_owned()]) {
+            assert!(!dependencies.contains_key(&above), "{folder} depends on {above}");
+        }
+        let readme = std::fs::read_to_string(Path::new(folder).join("README.md")).unwrap();
+        assert!(readme.starts_with(&format!("# {}\n", name(folder))), "{folder}/README.md");
+    }
+}
+
 #[test]
 fn what_judges_reads_no_clock_and_no_file() {
     let layers = layers();
-    let pure: BTreeSet<&String> =
-        layers.iter().filter(|layer| layer.pure).flat_map(|layer| &layer.modules).collect();
+    let pure: Vec<&Layer> = layers.iter().filter(|layer| layer.pure).collect();
     assert!(pure.len() > 5);
     for (path, code) in files() {
-        if !module(&path).is_some_and(|own| pure.contains(&own.to_owned())) {
-            continue;
-        }
-        for word in IMPURE {
+        let is_pure = pure.iter().any(|layer| {
+            let own = module(&layer.folder, &path);
+            own.is_some_and(|own| {
+                layer.modules.is_empty() || layer.modules.iter().any(|module| module == own)
+            })
+        });
+        for word in IMPURE.iter().filter(|_| is_pure) {
             assert!(!code.contains(word), "{path} names {word}");
         }
     }
@@ -194,7 +241,9 @@ fn paths_in_the_architecture_page_exist() {
         .split('`')
         .skip(1)
         .step_by(2)
-        .filter(|code| ["src/", "checks/", "tests/", "docs/"].iter().any(|start| code.starts_with(start)))
+        .filter(|code| {
+            ["src/", "crates/", "checks/", "tests/", "docs/"].iter().any(|start| code.starts_with(start))
+        })
         .filter(|code| !code.contains(['<', ' ']))
         .collect();
     assert!(paths.len() > 20, "{paths:?}");

@@ -55,7 +55,7 @@ fn every_tag_in_the_source_has_a_schema() {
     let tag = Regex::new(r#""meshdoctor\.(?:io/)?([a-z]+)/v?(\d+)"#).unwrap();
     let schemas = schemas();
     let mut seen = BTreeSet::new();
-    for entry in walkdir::WalkDir::new(root().join("src")) {
+    for entry in ["src", "crates"].into_iter().flat_map(|folder| walkdir::WalkDir::new(root().join(folder))) {
         let entry = entry.unwrap();
         if entry.path().extension().is_none_or(|ending| ending != "rs") {
             continue;

@@ -231,7 +231,7 @@ impl<'a> Repairer<'a> {
         let (range, value) = document(&text, kind, target, name)
             .ok_or_else(|| at(format!("{object} is not a document of its own")))?;
         let after = edit.apply(&value).map_err(at)?;
-        let document = yaml::edit::changed(&text[range.clone()], &value, &after).map_err(at)?;
+        let document = crate::yaml_edit::changed(&text[range.clone()], &value, &after).map_err(at)?;
         let mut edited = text;
         edited.replace_range(range, &document);
         texts.insert(place.file.clone(), edited);

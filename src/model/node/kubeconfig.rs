@@ -130,7 +130,7 @@ fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::tests::{mk_bound, mk_token};
+    use meshdoctor_test_support::{bound_token_payload, sample_token};
 
     fn mk_kubeconfig(token: &str) -> String {
         format!(
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn installer_kubeconfig_becomes_facts() {
-        let secret = mk_token(&mk_bound(), "signature");
+        let secret = sample_token(&bound_token_payload(), "signature");
         let content = mk_kubeconfig(&secret);
         assert!(is_kubeconfig("x", content.as_bytes()));
         let facts = facts("/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig", content.as_bytes());
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn unreadable_file_has_a_position_and_no_quote() {
-        let secret = mk_token(&mk_bound(), "signature");
+        let secret = sample_token(&bound_token_payload(), "signature");
         for broken in
             [format!("users: [{{token: {secret}"), format!("a: b: {secret}"), format!("users: {secret}")]
         {

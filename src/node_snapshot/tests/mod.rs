@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::model::node::NodeSnapshot;
-use crate::token::tests::{mk_bound, mk_token};
+use meshdoctor_test_support::{bound_token_payload, sample_token};
 
 pub(super) const CONFLIST: &str = r#"{"cniVersion":"0.4.0","name":"x","plugins":[{"type":"ptp"},{"type":"linkerd-cni","name":"linkerd-cni",
 "policy":{"type":"k8s","k8s_auth_token":"@TOKEN@"},"kubernetes":{"kubeconfig":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig"},
@@ -124,7 +124,7 @@ pub(super) fn why(snapshot: &NodeSnapshot, path: &str) -> String {
 }
 
 pub(super) fn mk_secret() -> String {
-    mk_token(&mk_bound(), "the signature of it")
+    sample_token(&bound_token_payload(), "the signature of it")
 }
 
 pub(super) fn mk_kubeconfig() -> String {

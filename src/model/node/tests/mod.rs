@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::node_files::NodeFiles;
-use crate::token::tests::{mk_bound, mk_token};
+use meshdoctor_test_support::{bound_token_payload, sample_token};
 
 /// Cilium chained onto the AWS CNI, with Linkerd's entry copied in, as a chaining agent writes it.
 pub(super) const CILIUM: &str = r#"{
@@ -52,7 +52,7 @@ pub(super) const AWS: &str =
     r#"{"cniVersion":"0.4.0","name":"aws-cni","plugins":[{"type":"aws-cni"},{"type":"portmap"}]}"#;
 
 pub(super) fn mk_secret() -> String {
-    mk_token(&mk_bound(), "the signature of it")
+    sample_token(&bound_token_payload(), "the signature of it")
 }
 
 pub(super) fn mk_kubeconfig() -> String {

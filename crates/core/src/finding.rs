@@ -20,7 +20,7 @@ pub use remedy::{Remedy, Restarts, Step, StepKind};
 pub use rows::FailedRows;
 pub use subject::Subject;
 pub use timeline::Moment;
-pub(crate) use timeline::sorted as timeline_of;
+pub use timeline::sorted as timeline_of;
 
 /// Severity. Ordered: `Info < Warning < Error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -30,7 +30,7 @@ impl Moment {
 }
 
 /// In order, each once.
-pub(crate) fn sorted(mut moments: Vec<Moment>) -> Vec<Moment> {
+pub fn sorted(mut moments: Vec<Moment>) -> Vec<Moment> {
     moments.sort();
     moments.dedup();
     moments

@@ -7,18 +7,18 @@ use granit_parser::{Event, Parser, ScalarStyle, options};
 const DEPTH: usize = 100;
 
 /// A line and a column, from 1.
-pub(crate) type Spot = (u64, u64);
+pub type Spot = (u64, u64);
 
 /// A node of a document with its start: line and column from 1.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) line: u64,
-    pub(crate) column: u64,
-    pub(crate) holds: Holds,
+pub struct Node {
+    pub line: u64,
+    pub column: u64,
+    pub holds: Holds,
 }
 
 #[derive(Debug)]
-pub(crate) enum Holds {
+pub enum Holds {
     /// Each key with its position.
     Map(Vec<(String, Spot, Node)>),
     List(Vec<Node>),
@@ -27,17 +27,17 @@ pub(crate) enum Holds {
 }
 
 impl Node {
-    pub(crate) fn get(&self, key: &str) -> Option<(&Node, Spot)> {
+    pub fn get(&self, key: &str) -> Option<(&Node, Spot)> {
         let Holds::Map(entries) = &self.holds else { return None };
         entries.iter().find(|(name, _, _)| name == key).map(|(_, place, node)| (node, *place))
     }
 
     /// The node at a sequence of keys.
-    pub(crate) fn within(&self, path: &[&str]) -> Option<&Node> {
+    pub fn within(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key).map(|(node, _)| node))
     }
 
-    pub(crate) fn text(&self, path: &[&str]) -> Option<&str> {
+    pub fn text(&self, path: &[&str]) -> Option<&str> {
         match &self.within(path)?.holds {
             Holds::Text(text, _) => Some(text),
             Holds::Map(_) | Holds::List(_) => None,
@@ -45,12 +45,12 @@ impl Node {
     }
 
     /// The node at a path.
-    pub(crate) fn find(&self, path: &str) -> Option<&Node> {
+    pub fn find(&self, path: &str) -> Option<&Node> {
         self.follow(path).map(|(node, _)| node)
     }
 
     /// Position of a field: its key in a map, its value in a list.
-    pub(crate) fn at(&self, path: &str) -> Option<Spot> {
+    pub fn at(&self, path: &str) -> Option<Spot> {
         self.follow(path).map(|(_, spot)| spot)
     }
 
@@ -80,7 +80,7 @@ pub fn spot(text: &str, path: &str) -> Option<Spot> {
 }
 
 /// The steps of a path: `spec`, `containers`, `app`, `image` for `spec.containers[app].image`.
-pub(crate) fn steps(path: &str) -> Option<Vec<String>> {
+pub fn steps(path: &str) -> Option<Vec<String>> {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
@@ -102,7 +102,7 @@ pub(crate) fn steps(path: &str) -> Option<Vec<String>> {
 type Open = (Node, Option<(String, Spot)>);
 
 /// The first document of a text, as far as it can be read.
-pub(crate) fn tree(text: &str) -> Option<Node> {
+pub fn tree(text: &str) -> Option<Node> {
     let limits = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str_with_options(text, limits) {

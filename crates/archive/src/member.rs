@@ -189,9 +189,9 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::spool::Spool;
-    use super::super::{Budget, Tree, Unpacked, unpack};
     use super::*;
+    use crate::spool::Spool;
+    use crate::{Budget, Tree, Unpacked, unpack};
 
     const BLOCK: usize = 512;
 

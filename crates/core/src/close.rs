@@ -15,17 +15,17 @@ pub struct Close {
 
 impl Close {
     /// Query running programs.
-    pub(crate) fn with_probe() -> Close {
+    pub fn with_probe() -> Close {
         Close::say("run again with --probe against the live cluster")
     }
 
     /// An instruction.
-    pub(crate) fn say(text: impl Into<String>) -> Close {
+    pub fn say(text: impl Into<String>) -> Close {
         Close { text: text.into(), command: None }
     }
 
     /// An instruction and a command.
-    pub(crate) fn run(text: impl Into<String>, command: impl Into<Command>) -> Close {
+    pub fn run(text: impl Into<String>, command: impl Into<Command>) -> Close {
         Close { text: text.into(), command: Some(command.into()) }
     }
 

@@ -172,33 +172,15 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use meshdoctor_test_support::{bound_token_payload, sample_token};
     use proptest::prelude::*;
-
-    /// A token of the usual shape around a payload; its signature is the given text.
-    pub(crate) fn mk_token(payload: &Value, signature: &str) -> String {
-        let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
-        format!("{}.{}.{}", part(r#"{"alg":"RS256"}"#), part(&payload.to_string()), part(signature))
-    }
-
-    pub(crate) fn mk_bound() -> Value {
-        serde_json::json!({
-            "iss": "https://kubernetes.default.svc", "aud": ["https://kubernetes.default.svc"],
-            "sub": "system:serviceaccount:linkerd-cni:linkerd-cni",
-            "iat": 1760990000, "nbf": 1760990000, "exp": 1792526000,
-            "kubernetes.io": {
-                "namespace": "linkerd-cni", "node": {"name": "n1", "uid": "n-uid"},
-                "pod": {"name": "linkerd-cni-x", "uid": "p-uid"},
-                "serviceaccount": {"name": "linkerd-cni", "uid": "sa-uid"}, "warnafter": 1760993607,
-            }
-        })
-    }
 
     #[test]
     fn bound_token_has_pod_and_node() {
-        let claims = decode(&mk_token(&mk_bound(), "signature")).unwrap();
+        let claims = decode(&sample_token(&bound_token_payload(), "signature")).unwrap();
         assert_eq!(claims.pod_uid.as_deref(), Some("p-uid"));
         assert_eq!(claims.node_name.as_deref(), Some("n1"));
         assert_eq!(claims.sa_uid.as_deref(), Some("sa-uid"));
@@ -217,7 +199,7 @@ pub(crate) mod tests {
             "iss": "kubernetes/serviceaccount", "sub": "system:serviceaccount:linkerd-cni:linkerd-cni",
             "kubernetes.io/serviceaccount/service-account.uid": "old-uid",
         });
-        let claims = decode(&mk_token(&payload, "s")).unwrap();
+        let claims = decode(&sample_token(&payload, "s")).unwrap();
         assert_eq!(claims.sa_uid.as_deref(), Some("old-uid"));
         assert_eq!(claims.exp, None);
         assert!(!claims.is_bound_to_pod());
@@ -226,7 +208,7 @@ pub(crate) mod tests {
     #[test]
     fn odd_but_legal_claims_are_read() {
         let payload = serde_json::json!({"aud": "one", "exp": 17925.9e5, "iat": "soon", "nbf": 1e300});
-        let claims = decode(&format!("{}\n", mk_token(&payload, "s"))).unwrap();
+        let claims = decode(&format!("{}\n", sample_token(&payload, "s"))).unwrap();
         assert_eq!((claims.aud.as_slice(), claims.exp), (["one".to_owned()].as_slice(), Some(1792590000)));
         assert_eq!((claims.iat, claims.nbf), (None, None));
     }

@@ -8,7 +8,7 @@ use ::tar::{EntryType, Header, PaxExtensions};
 use super::member::Input;
 use super::tree::{Tree, clean};
 use super::{Budget, MAX_ENTRIES, copy};
-use crate::archive::spool::{Blob, Spool};
+use crate::spool::{Blob, Spool};
 
 /// Maximum size of a tar extension header (a long name), in bytes.
 const MAX_EXTENSION: u64 = 64 << 10;

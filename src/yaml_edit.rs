@@ -14,13 +14,13 @@ use layout::{Entry, Holds, Node};
 ///
 /// # Errors
 /// The change cannot be made in this layout, with the reason.
-pub(crate) fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
+pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
     let root =
         layout::read(text).ok_or("it uses aliases (*name), or its YAML cannot be read with positions")?;
     let mut editor = Editor { text, edits: Vec::new() };
     editor.node(&root, before, after)?;
     let edited = editor.finish();
-    match super::parse::<Value>(&edited) {
+    match crate::yaml::parse::<Value>(&edited) {
         Ok(read) if read == *after => Ok(edited),
         _ => Err("its layout allows no safe edit".to_owned()),
     }

@@ -74,7 +74,7 @@ impl Subject {
     }
 
     /// The namespace of the subject, or the subject itself if it is one; `None` if it is not an object.
-    pub(crate) fn namespace(&self) -> Option<&str> {
+    pub fn namespace(&self) -> Option<&str> {
         match self {
             Subject::Object { kind, name, .. } if kind == "Namespace" => Some(name),
             Subject::Object { namespace, .. } => Some(namespace),
@@ -83,7 +83,7 @@ impl Subject {
     }
 
     /// The node of the subject, or of its file.
-    pub(crate) fn node_name(&self) -> Option<&str> {
+    pub fn node_name(&self) -> Option<&str> {
         match self {
             Subject::Node { node, .. } => Some(node),
             Subject::Object { .. } | Subject::Thing { .. } => None,

@@ -9,7 +9,7 @@ const MAX_KUBECONFIG: usize = 1 << 20;
 ///
 /// # Errors
 /// It is not a kubeconfig. The text does not quote it.
-pub(crate) fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
     if content.len() > MAX_KUBECONFIG {
         return Err(format!("larger than {MAX_KUBECONFIG} bytes"));
     }

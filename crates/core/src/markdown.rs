@@ -80,7 +80,7 @@ pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), Ma
 }
 
 /// The error for an unknown word, with the most similar known word instead of all of them.
-pub(crate) fn with_nearest(said: &str) -> String {
+pub fn with_nearest(said: &str) -> String {
     let quoted =
         |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     let named = said.contains("unknown field `") || said.contains("unknown variant `");
@@ -94,7 +94,7 @@ pub(crate) fn with_nearest(said: &str) -> String {
 }
 
 /// Reads a file from top to bottom.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     file: String,
     lines: Vec<&'a str>,
     at: usize,
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader positioned after the first line with this heading.
-    pub(crate) fn behind(
+    pub fn behind(
         name: &str,
         lines: impl Iterator<Item = &'a str>,
         heading: &str,
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses the front matter; positions the reader after it.
-    pub(crate) fn open<F: DeserializeOwned>(
+    pub fn open<F: DeserializeOwned>(
         name: &str,
         lines: impl Iterator<Item = &'a str>,
     ) -> Result<(F, Reader<'a>), MarkdownError> {
@@ -150,12 +150,12 @@ impl<'a> Reader<'a> {
     }
 
     /// An error at the current line.
-    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Result<T, MarkdownError> {
+    pub fn fail<T>(&self, message: impl Into<String>) -> Result<T, MarkdownError> {
         Err(MarkdownError { file: self.file.clone(), line: self.at + 1, message: message.into() })
     }
 
     /// The current line, after blank lines; `None` at the end.
-    pub(crate) fn line(&mut self) -> Option<&'a str> {
+    pub fn line(&mut self) -> Option<&'a str> {
         while self.lines.get(self.at).is_some_and(|line| line.trim().is_empty()) {
             self.at += 1;
         }
@@ -163,12 +163,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips the current line.
-    pub(crate) fn pass(&mut self) {
+    pub fn pass(&mut self) {
         self.at += 1;
     }
 
     /// Skips a required heading.
-    pub(crate) fn heading(&mut self, heading: &str) -> Result<(), MarkdownError> {
+    pub fn heading(&mut self, heading: &str) -> Result<(), MarkdownError> {
         if self.line() != Some(heading) {
             return self.fail(format!("expected the heading {heading:?}"));
         }
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The raw text up to the next heading, including blocks.
-    pub(crate) fn prose(&mut self) -> String {
+    pub fn prose(&mut self) -> String {
         let start = self.at;
         let mut fenced = false;
         while let Some(line) = self.lines.get(self.at) {
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Prose and blocks up to the next heading.
-    pub(crate) fn body(&mut self) -> Result<Body, MarkdownError> {
+    pub fn body(&mut self) -> Result<Body, MarkdownError> {
         let mut prose = Vec::new();
         let mut blocks = Vec::new();
         while let Some(line) = self.lines.get(self.at).copied().filter(|line| !is_heading(line)) {

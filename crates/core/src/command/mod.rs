@@ -68,7 +68,7 @@ pub struct Command {
 
 impl Command {
     /// Whether a text in it was redacted, so that it must not be run.
-    pub(crate) fn holds_redacted_value(&self) -> bool {
+    pub fn holds_redacted_value(&self) -> bool {
         const MARKER: &str = "REDACTED(";
         self.rendered().iter().any(|line| line.contains(MARKER))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{MAX_DEPTH, MAX_NAMED, MAX_PATH};
-use crate::archive::spool::Blob;
+use crate::spool::Blob;
 
 /// The files of an archive or of a folder.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Tree {
 impl Tree {
     /// Records a link after all files are known. Links are not followed: the target is read under its own name or not
     /// at all. A target that starts with `/` is relative to the top of the tree.
-    pub(crate) fn link(&mut self, path: String, target: &str) {
+    pub fn link(&mut self, path: String, target: &str) {
         match Tree::inside(&path, target) {
             Some(target) if self.files.contains_key(&target) => _ = self.links.insert(path, target),
             Some(target) if !self.below_is_empty(&target) => {}
@@ -45,7 +45,7 @@ impl Tree {
     }
 
     /// The same, with a limited number of errors and notes, and the number of others.
-    pub(crate) fn bounded(mut self) -> Tree {
+    pub fn bounded(mut self) -> Tree {
         for list in [&mut self.trouble, &mut self.notes] {
             let more = list.len().saturating_sub(MAX_NAMED);
             if more > 0 {
