@@ -6,53 +6,42 @@
 //! symptoms to causes and [`policy`] determines the result; [`render`] writes the [`report::Report`], and [`exit`]
 //! selects the exit status.
 
-pub mod annotations;
 pub mod card;
 pub mod cases;
 pub mod cause;
-pub mod certificates;
-pub mod chart;
 pub mod checks;
 pub mod cli;
-pub mod collect;
 pub mod demo;
 pub mod docgen;
 pub mod explanation;
-pub mod expression;
-pub mod fetched;
 pub mod inspect;
-pub mod item;
 pub mod judged;
-pub mod knowledge;
-pub mod kubectl;
-pub mod missing;
-pub mod model;
-pub mod node_files;
-pub mod node_log;
-#[cfg(target_os = "linux")]
-pub mod node_snapshot;
-pub mod objects;
 pub mod page;
 pub mod policy;
-pub mod protobuf;
 pub mod proxy_sample;
-pub mod redact;
 pub mod render;
 pub mod repair;
 pub mod report;
-pub mod request;
 pub mod rows;
-pub mod save;
 pub mod scene;
-pub mod source;
 pub mod tails;
 pub mod ticket;
 pub mod verify;
-pub mod yaml_edit;
 
 // The layers below, each a crate of its own under `crates/`.
+pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_core::{
     close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
     yaml,
 };
+pub use meshdoctor_edits::{kubectl, yaml_edit};
+pub use meshdoctor_evidence::{fetched, item, missing, request};
+pub use meshdoctor_expression as expression;
+pub use meshdoctor_gather::{collect, save, source};
+pub use meshdoctor_model as model;
+#[cfg(target_os = "linux")]
+pub use meshdoctor_node::node_snapshot;
+pub use meshdoctor_node::{node_files, node_log};
+pub use meshdoctor_objects::{self as objects, certificates, protobuf};
+pub use meshdoctor_redact as redact;

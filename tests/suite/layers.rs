@@ -23,6 +23,7 @@ fn layers() -> Vec<Layer> {
     let mut folder = "src".to_owned();
     table
         .lines()
+        .filter(|line| !line.is_empty())
         .map(|line| {
             let mut modules: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             let pure = modules.pop_if(|word| word == "pure").is_some();

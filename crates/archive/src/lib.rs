@@ -226,5 +226,9 @@ impl<R: Input> Input for Begun<&mut R> {
     }
 }
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests;

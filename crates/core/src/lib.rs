@@ -14,3 +14,7 @@ pub mod terminal;
 pub mod token;
 pub mod version;
 pub mod yaml;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

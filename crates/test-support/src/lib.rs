@@ -23,3 +23,7 @@ pub fn bound_token_payload() -> Value {
         }
     })
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

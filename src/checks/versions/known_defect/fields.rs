@@ -4,11 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
-use crate::collect::is_kept_in_full;
 use crate::command::{Call, kubectl};
 use crate::finding::Subject;
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
+use crate::model::is_kept_in_full;
 use crate::objects::container_status::ContainerState;
 use crate::objects::{
     ConfigMap, Container, ContainerStatus, DaemonSet, Deployment, Event, Meta, Namespace, Pod, PodSpec,

@@ -1,0 +1,191 @@
+//! Missing evidence: the item, the reason, and how to provide it. Checks return `Missing` with `?`, so that missing
+//! evidence never becomes a pass.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+pub use crate::close::Close;
+use crate::command::{Arg, Command, Line, kubectl, meshdoctor, own};
+use crate::fetched::Why;
+use crate::item::{Asked, Item, Kind, Scope};
+use crate::objects::is_built_in;
+use crate::request::Request;
+
+/// The command that prints the role with kinds of user-defined checks.
+pub fn rbac_of_brought() -> String {
+    own("rbac --checks DIR")
+}
+
+/// Evidence that a check needed but did not get, or only in part.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missing {
+    /// The requested item.
+    pub request: Request,
+    /// The reason.
+    pub why: Why,
+    /// The missing part, if the rest is available: `node ip-10-0-1-12`, `spec.template of shop/web`.
+    pub part: Option<String>,
+}
+
+impl Missing {
+    /// The whole item is missing.
+    pub fn whole(request: Request, why: Why) -> Missing {
+        Missing { request, why, part: None }
+    }
+
+    /// A part of an item is missing.
+    pub fn part(request: Request, why: Why, part: impl Into<String>) -> Missing {
+        Missing { request, why, part: Some(part.into()) }
+    }
+
+    /// Whether requested evidence was unavailable, which affects the exit status; see [`Why::was_asked_for`].
+    pub fn was_asked_for(&self) -> bool {
+        self.why.was_asked_for()
+    }
+
+    /// How to provide it: the RBAC rule, the flag, the command.
+    pub fn close(&self) -> Close {
+        fn say(text: impl Into<String>) -> Close {
+            Close::say(text)
+        }
+        if self.why == Why::NotInManifests {
+            return say(
+                "check the manifests on top of a cluster or bundle: use check --with instead of --manifests",
+            );
+        }
+        if let Why::NoValue { close, .. } = &self.why {
+            return say(close);
+        }
+        if let Why::NotJudged { .. } = self.why {
+            return say("review it by hand; its dependency is named above");
+        }
+        let asked = self.request.item.asked();
+        if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
+        {
+            return close;
+        }
+        match (&self.request.item, &self.why) {
+            (_, Why::Denied { .. }) => match self.link_secret() {
+                Some((namespace, name)) => Close::run("grant it", grant_links(namespace, &[name])),
+                None => say(format!("grant {}", self.rule())),
+            },
+            (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
+            (item, Why::PerhapsMore) => match item.kind() {
+                Some(kind) => {
+                    say(format!("if the dump lists all of them, add --complete {}", kind.resource()))
+                }
+                None => say("provide a complete dump"),
+            },
+            (_, Why::NotServed) => {
+                say("install the CRDs or the API service, or skip the checks that need it: --skip")
+            }
+            (_, Why::TimedOut { .. }) => {
+                say("run again, with a longer --request-timeout and --timeout if the API server is slow")
+            }
+            (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
+                say("repair it or collect it again; its position is named above")
+            }
+            (_, Why::Failed { .. }) => say("run again; -v shows the responses of the API server"),
+        }
+    }
+
+    /// Namespace and name of the Secret of a Link, which is in the namespace of the Link.
+    pub fn link_secret(&self) -> Option<(&str, &str)> {
+        match &self.request.item {
+            Item::Named { kind: Kind::Secret, scope: Scope::Fixed(namespace), name } => {
+                Some((namespace, name))
+            }
+            _ => None,
+        }
+    }
+
+    /// The RBAC rule that would allow it, in words.
+    fn rule(&self) -> String {
+        match &self.request.item {
+            Item::List(kind @ Kind::Foreign(_)) => {
+                format!("list on {} ({} prints the role)", kind.resource(), rbac_of_brought())
+            }
+            Item::List(kind) => format!("list on {} ({} prints the role)", kind.resource(), own("rbac")),
+            Item::Named { kind, name, .. } => {
+                let place = self
+                    .request
+                    .namespace
+                    .as_deref()
+                    .map(|n| format!(" in namespace {n}"))
+                    .unwrap_or_default();
+                format!("get on {} {name}{place} ({} prints the role)", kind.resource(), own("rbac"))
+            }
+            item => item.asked().map(Asked::right).unwrap_or_default(),
+        }
+    }
+}
+
+/// The command that allows reading the Secrets of Links in a namespace.
+pub fn grant_links(namespace: &str, names: &[&str]) -> Command {
+    let role = names.iter().fold(
+        kubectl().namespace(namespace).words("create role meshdoctor-links --verb=get --resource=secrets"),
+        |role, name| role.arg(format!("--resource-name={name}")),
+    );
+    let binding = kubectl()
+        .namespace(namespace)
+        .words("create rolebinding meshdoctor-links --role=meshdoctor-links")
+        .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME")));
+    Line::from(role).and(binding).into()
+}
+
+/// The commands that print all objects of these kinds: built-in kinds in one command, others one by one, because
+/// kubectl prints nothing if one of them is not served.
+pub fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
+    let (built_in, defined): (Vec<Kind>, Vec<Kind>) = kinds.iter().partition(|kind| is_built_in(**kind));
+    let resources = |kinds: &[Kind]| kinds.iter().map(|kind| kind.resource()).collect::<Vec<_>>();
+    let get = |what: Arg| Line::from(kubectl().words("get").arg(what).words("-A -o json"));
+    let mut lines = Vec::new();
+    if !built_in.is_empty() {
+        lines.push(get(resources(&built_in).join(",").into()));
+    }
+    match resources(&defined).as_slice() {
+        [] => {}
+        [one] => lines.push(get(one.as_str().into())),
+        several => {
+            let each = several.iter().fold(Line::shell("for KIND in"), |line, kind| line.arg(kind.as_str()));
+            lines.push(each.and_shell("; do").line(get(Arg::variable("KIND"))).and_shell("; done"));
+        }
+    }
+    lines
+}
+
+fn capture(item: &Item, request: &Request) -> Close {
+    let collect = format!("provide it, or everything with {}", own("collect"));
+    match item {
+        // Printing a Secret would print a private key.
+        Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => Close::run(
+            "provide it without its private key",
+            meshdoctor().words("collect --output bundle.tar.gz"),
+        ),
+        Item::List(kind) => {
+            Close::run(collect, kubectl().words("get").arg(kind.resource()).words("-A -o json"))
+        }
+        Item::Named { kind, scope, name } => {
+            let namespace = match (scope, &request.namespace) {
+                (Scope::Cluster, _) | (_, None) => "",
+                (_, Some(namespace)) => namespace,
+            };
+            let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
+            Close::run(collect, get.operand(name).words("-o json"))
+        }
+        // These define their own remediation.
+        _ => Close::say(collect),
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.request)?;
+        if let Some(part) = &self.part {
+            write!(f, " ({part})")?;
+        }
+        write!(f, ": {}", self.why)
+    }
+}
+
+impl std::error::Error for Missing {}

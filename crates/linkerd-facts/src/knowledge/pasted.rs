@@ -1,0 +1,219 @@
+//! `pasted.yaml`: texts that people see outside of a report: errors in responses of proxies, status codes without such
+//! an error, and exit codes of Linkerd's programs. Also names the checks that read texts of logs and events.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::KnowledgeFile;
+use super::{MeshSignature, Signature, SignatureScope};
+
+/// What answered a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnsweredBy {
+    /// Linkerd: the application did not see the request.
+    Mesh,
+    /// The application, or something between it and the mesh.
+    Application,
+    /// Either of them; the text does not tell.
+    Either,
+}
+
+/// One meaning of an error of a proxy.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ProxyError {
+    /// Name of the row.
+    pub id: String,
+    #[serde(default)]
+    all: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    /// A second list of which at least one text must match.
+    #[serde(default)]
+    also: Vec<String>,
+    /// What answers.
+    pub answered_by: AnsweredBy,
+    /// Status codes of such responses.
+    #[serde(default)]
+    pub status: Vec<u16>,
+    /// The meaning, as a clause.
+    pub means: String,
+    /// The next checks to run, the most likely first.
+    pub checks: Vec<String>,
+    /// Position in the source.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// An example.
+    pub example: String,
+}
+
+/// The meaning of a status code without an error of a proxy.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BareStatus {
+    /// The status code.
+    pub status: u16,
+    /// The meaning if a proxy answered, as a clause.
+    pub means: String,
+    /// The next checks to run, the most likely first.
+    pub checks: Vec<String>,
+}
+
+/// The meaning of exit codes of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExitCode {
+    /// The container of the program.
+    pub container: String,
+    /// The codes.
+    pub codes: Vec<i32>,
+    /// The meaning, as a clause.
+    pub means: String,
+    /// The next checks to run, the most likely first.
+    pub checks: Vec<String>,
+    /// Position in the source.
+    #[serde(rename = "where")]
+    pub place: String,
+}
+
+/// The tables.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Pasted {
+    source: String,
+    date: jiff::civil::Date,
+    signatures: BTreeMap<SignatureScope, String>,
+    rows: BTreeMap<String, String>,
+    containers: BTreeMap<String, String>,
+    errors: Vec<ProxyError>,
+    statuses: Vec<BareStatus>,
+    exits: Vec<ExitCode>,
+}
+
+impl ProxyError {
+    /// Whether a text begins like the value that a proxy puts into a response: with the part of the proxy that failed, or
+    /// with a text of this row that is long enough not to be someone else's.
+    pub fn is_value(&self, text: &str) -> bool {
+        const PARTS: [&str; 8] = [
+            "logical service ",
+            "concrete service ",
+            "endpoint ",
+            "client ",
+            "controller ",
+            "required id ",
+            "route ",
+            "backend ",
+        ];
+        let is_long = |piece: &&String| piece.split_whitespace().count() > 2 && !piece.contains("os error");
+        let own = self.all.iter().chain(&self.any).filter(is_long).map(String::as_str);
+        PARTS.into_iter().chain(own).any(|start| text.starts_with(start))
+    }
+
+    /// Whether the row matches a text.
+    pub fn matches(&self, text: &str) -> bool {
+        let one_of = |pieces: &[String]| pieces.is_empty() || pieces.iter().any(|piece| text.contains(piece));
+        self.all.iter().all(|piece| text.contains(piece)) && one_of(&self.any) && one_of(&self.also)
+    }
+}
+
+impl Pasted {
+    /// The first row that matches an error of a proxy.
+    pub fn error(&self, text: &str) -> Option<&ProxyError> {
+        self.errors.iter().find(|row| row.matches(text))
+    }
+
+    /// All errors of proxies, in order of evaluation.
+    pub fn errors(&self) -> &[ProxyError] {
+        &self.errors
+    }
+
+    /// The meaning of a status code without an error of a proxy.
+    pub fn status(&self, status: u16) -> Option<&BareStatus> {
+        self.statuses.iter().find(|row| row.status == status)
+    }
+
+    /// The rows of an exit code.
+    pub fn exits(&self, code: i32) -> impl Iterator<Item = &ExitCode> {
+        self.exits.iter().filter(move |row| row.codes.contains(&code))
+    }
+
+    /// The check that reads texts of a signature.
+    pub fn check_of_signature(&self, row: &Signature) -> Option<&str> {
+        self.rows.get(&row.id).or_else(|| self.signatures.get(&row.scope)).map(String::as_str)
+    }
+
+    /// The check that reads errors of linkerd-cni in events.
+    pub fn check_of_event(&self) -> Vec<String> {
+        self.signatures.get(&SignatureScope::Event).cloned().into_iter().collect()
+    }
+
+    /// The check that reads lines of a log signature.
+    pub fn check_of_line(&self, row: &MeshSignature) -> Option<&str> {
+        let own = self.rows.get(&row.id);
+        own.or_else(|| row.containers.iter().find_map(|name| self.containers.get(name))).map(String::as_str)
+    }
+
+    /// The ids of all checks that the tables name.
+    pub fn checks(&self) -> impl Iterator<Item = &str> {
+        let maps = self.signatures.values().chain(self.rows.values()).chain(self.containers.values());
+        let errors = self.errors.iter().flat_map(|row| &row.checks);
+        let statuses = self.statuses.iter().flat_map(|row| &row.checks);
+        let exits = self.exits.iter().flat_map(|row| &row.checks);
+        maps.chain(errors).chain(statuses).chain(exits).map(String::as_str)
+    }
+
+    /// Source of the facts.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Date of the last review.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
+    }
+}
+
+impl KnowledgeFile for Pasted {
+    const NAME: &'static str = "pasted.yaml";
+    const EMBEDDED: &'static str = include_str!("../../../../checks/knowledge/pasted.yaml");
+
+    fn finish(&mut self) -> Result<(), String> {
+        for (at, row) in self.errors.iter().enumerate() {
+            if row.all.is_empty() && row.any.is_empty() {
+                return Err(format!("{} would match every text", row.id));
+            }
+            match self.errors.iter().position(|other| other.matches(&row.example)) {
+                Some(first) if first == at => {}
+                Some(first) => {
+                    return Err(format!("{} matches the example of {}", self.errors[first].id, row.id));
+                }
+                None => return Err(format!("{}: its example does not match", row.id)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Knowledge;
+
+    #[test]
+    fn rows_name_rows_of_the_other_tables() {
+        let knowledge = Knowledge::embedded();
+        let signatures = knowledge.signatures().rows().iter().map(|row| row.id.as_str());
+        let lines = knowledge.mesh_logs().rows().iter().map(|row| row.id.as_str());
+        let known: Vec<&str> = signatures.chain(lines).collect();
+        for id in knowledge.pasted().rows.keys() {
+            assert!(known.contains(&id.as_str()), "{id}");
+        }
+        for row in knowledge.signatures().rows() {
+            assert!(knowledge.pasted().check_of_signature(row).is_some(), "{}", row.id);
+        }
+        for row in knowledge.mesh_logs().rows() {
+            assert!(knowledge.pasted().check_of_line(row).is_some(), "{}", row.id);
+        }
+    }
+}

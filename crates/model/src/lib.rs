@@ -1,0 +1,44 @@
+//! The model of a cluster: slim typed objects, versions, node evidence. Pure and deterministic: no code
+//! here fetches, prints or reads a clock.
+
+pub mod annotated;
+pub mod availability;
+pub mod by_label;
+pub mod cluster;
+pub mod cni;
+pub mod control_clients;
+pub mod control_plane;
+pub mod downtime;
+pub mod endpoints;
+pub mod events;
+pub mod injected;
+pub mod injection;
+pub mod installed;
+pub mod journal;
+pub mod log;
+pub mod managed_by;
+pub mod moments;
+pub mod network_policy;
+pub mod networks;
+pub mod node_split;
+pub mod owners;
+pub mod pod_status;
+pub mod policy;
+pub mod quantity;
+pub mod read_metrics;
+pub mod refusal;
+pub mod sandbox;
+pub mod service_address;
+pub mod skew;
+pub mod skipped;
+pub mod transport;
+pub mod validation;
+
+pub use cluster::{Answer, Cluster, is_kept_in_full};
+pub use meshdoctor_node::node;
+
+use linkerd_facts::{annotations, chart, knowledge};
+use meshdoctor_core::{finding, names, token, version};
+use meshdoctor_evidence::{fetched, item, request};
+use meshdoctor_objects::{self as objects, certificates};
+use meshdoctor_redact as redact;

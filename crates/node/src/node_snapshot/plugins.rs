@@ -1,0 +1,126 @@
+//! The plugin binaries in the runtime's plugin directories, and the answer of the linkerd-cni binary to
+//! `VERSION`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::notes::Notes;
+use super::root::{Root, Unread, mode, mtime};
+use super::run::{Limits, run};
+use crate::node::{BinEntry, PluginBins, VersionAnswer, is_plain_name};
+
+/// The plugin's name.
+const LINKERD_CNI: &str = "linkerd-cni";
+/// Maximum size of a binary to hash; real ones are smaller than 64 MiB.
+const MAX_BINARY: u64 = 256 << 20;
+const LIMITS: Limits = Limits { deadline: Duration::from_secs(10), output: 64 << 10 };
+
+/// Lists `dirs`; `wanted` are those that the runtime searches, `shared` those that also contain other
+/// programs. With `ask`, linkerd-cni is run once.
+pub(super) fn list(
+    root: &Root,
+    dirs: &[String],
+    wanted: &[String],
+    shared: &[&str],
+    ask: bool,
+    notes: &mut Notes,
+) -> Option<PluginBins> {
+    let mut bins = PluginBins::default();
+    let mut any = false;
+    let mut binary = None;
+    for dir in dirs {
+        let path = Path::new(dir);
+        let listing = match root.list(path) {
+            Ok(listing) => listing,
+            Err(Unread::Absent) => {
+                if !wanted.contains(dir) {
+                    continue;
+                }
+                if root.is_whole() {
+                    any = true;
+                } else {
+                    let why = "does not exist in a root that is only a part of a file system: it may not be \
+                               mounted";
+                    notes.unlisted(path, why);
+                }
+                continue;
+            }
+            Err(why) => {
+                notes.unlisted(path, why);
+                continue;
+            }
+        };
+        any = true;
+        if listing.partial {
+            notes.unlisted(path, "some of its entries could not be read");
+        }
+        let before = bins.entries.len();
+        for entry in &listing.entries {
+            let file = path.join(&entry.name);
+            let Some(name) = entry.name.to_str().filter(|name| is_plain_name(name)) else {
+                notes.error(&file, "its name contains characters that are not shown");
+                continue;
+            };
+            let place = match root.place(&file) {
+                Ok(place) => place,
+                Err(why) => {
+                    notes.error(&file, why);
+                    continue;
+                }
+            };
+            // A directory with other programs, in which some platform also installs plugins.
+            let foreign = !wanted.contains(dir) && shared.contains(&dir.as_str()) && name != LINKERD_CNI;
+            if !place.metadata.is_file() || foreign {
+                continue;
+            }
+            let mut sha256 = None;
+            if name == LINKERD_CNI {
+                sha256 = notes.unless_absent(&file, root.sha256(&file, MAX_BINARY));
+                if wanted.contains(dir) {
+                    binary.get_or_insert(place.real);
+                }
+            }
+            bins.entries.push(BinEntry {
+                dir: dir.clone(),
+                name: name.to_owned(),
+                size: Some(place.metadata.len()),
+                mode: Some(mode(&place.metadata)),
+                mtime: mtime(&place.metadata),
+                sha256,
+            });
+        }
+        let count = bins.entries.len() - before;
+        if count > 0 || wanted.contains(dir) {
+            notes.read(format!("{dir}: {count} plugins"));
+        }
+    }
+    if let Some(real) = binary.filter(|_| ask) {
+        match version(&root.outside(&real)) {
+            Ok(answer) => {
+                notes.read(format!("{}: its answer to CNI_COMMAND=VERSION", real.display()));
+                bins.linkerd_cni_version = Some(answer);
+            }
+            Err(why) => notes.error(&real, format!("CNI_COMMAND=VERSION: {why}")),
+        }
+    }
+    any.then_some(bins)
+}
+
+/// Runs the plugin as the CNI library does: older plugins require all variables, with any value.
+fn version(binary: &Path) -> Result<VersionAnswer, String> {
+    let env = [
+        ("CNI_COMMAND", "VERSION"),
+        ("CNI_CONTAINERID", "dummy"),
+        ("CNI_NETNS", "dummy"),
+        ("CNI_IFNAME", "dummy"),
+        ("CNI_PATH", "dummy"),
+    ];
+    let printed = run(binary, &[], &env, b"{\"cniVersion\":\"1.0.0\"}", LIMITS)?;
+    let answer: VersionAnswer = serde_json::from_slice(&printed.bytes)
+        .map_err(|_| "its answer is not valid JSON of the CNI specification".to_owned())?;
+    let printable = |text: &String| text.len() <= 32 && text.chars().all(|c| c.is_ascii_graphic());
+    if answer.supported_versions.is_empty() || !answer.supported_versions.iter().all(printable) {
+        return Err("its answer contains no versions".to_owned());
+    }
+    Ok(answer)
+}

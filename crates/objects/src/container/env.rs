@@ -1,0 +1,108 @@
+//! The environment of a container: only variables that checks read, redacted.
+
+use std::borrow::Cow;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::certificates::BundlePrint;
+use crate::meta::Text;
+use crate::redact;
+
+/// Variable with the proxy's trust anchors. Only a [`BundlePrint`] of its value is kept.
+pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
+/// Variable with the proxy's own identity, with placeholders for account and namespace.
+pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
+/// Variable with the identity of the trace collector.
+pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
+/// Variable with the address of the trace collector.
+pub const COLLECTOR_ADDRESS: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR";
+/// Variable with the time that the proxy waits for open connections when it stops.
+pub const SHUTDOWN_GRACE: &str = "LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD";
+
+/// Variable with the networks in which the proxy discovers destinations.
+pub const PROFILE_NETWORKS: &str = "LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS";
+
+/// An environment variable.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct EnvVar {
+    /// Variable name.
+    pub name: String,
+    /// Its value; `None` if it is a reference.
+    pub value: Option<String>,
+}
+
+/// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
+const KEPT: &[&str] = &[
+    TRUST_ANCHORS,
+    "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY",
+    "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
+    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
+    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",
+    "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
+    LOCAL_NAME,
+    COLLECTOR_NAME,
+    COLLECTOR_ADDRESS,
+    SHUTDOWN_GRACE,
+    PROFILE_NETWORKS,
+    "DEST_CNI_NET_DIR",
+    "DEST_CNI_BIN_DIR",
+];
+
+/// Deserializes only the kept parts of an environment.
+pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Variable<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        #[serde(borrow)]
+        value: Option<Text<'a>>,
+    }
+    struct Kept;
+    impl<'de> Visitor<'de> for Kept {
+        type Value = Vec<EnvVar>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of environment variables")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_none<E>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            deserializer.deserialize_seq(self)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut kept = Vec::new();
+            while let Some(variable) = items.next_element::<Variable<'de>>()? {
+                if KEPT.contains(&&*variable.name) {
+                    let value = variable.value.and_then(|Text(value)| match &*variable.name {
+                        // A partly redacted bundle is unknown.
+                        TRUST_ANCHORS
+                            if redact::is_placeholder(&value)
+                                || value.contains("REDACTED")
+                                || value.contains("***") =>
+                        {
+                            None
+                        }
+                        TRUST_ANCHORS => {
+                            Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
+                        }
+                        name => Some(redact::setting(name, &value).into_owned()),
+                    });
+                    kept.push(EnvVar { name: variable.name.into_owned(), value });
+                }
+            }
+            Ok(kept)
+        }
+    }
+    deserializer.deserialize_option(Kept)
+}

@@ -1,0 +1,61 @@
+//! Rules for values after a key, an option or an element name.
+
+use super::words::{camel, is_words, lower};
+use crate::keys;
+use crate::knowledge::{FreeText, KeyValue};
+use crate::memo::Memo;
+
+/// Rule for the text after a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Announced {
+    /// The key announces a secret: keep nothing.
+    Secret,
+    /// The key is unknown: keep words, but no value.
+    Unknown,
+    /// The key consists of words of messages: keep words, times, addresses and small numbers.
+    Usual,
+    /// Also keep a name.
+    Name,
+    /// Also keep a number of any length.
+    Number,
+}
+
+/// The rule for this key, with its dashes, dots and capitals.
+pub(super) fn announced(known: &FreeText, key: &str) -> Announced {
+    let key = key.trim_matches(['-', '.', '/', '$', '@', '*', '?', '%', '+']);
+    let plain = lower(key);
+    if is_sensitive(known, key) {
+        return Announced::Secret;
+    }
+    let last = key.rsplit(['?', '/']).next().unwrap_or_default();
+    match known.key(&plain).or_else(|| known.key(&lower(last))) {
+        Some(KeyValue::Name) => Announced::Name,
+        Some(KeyValue::Number) => Announced::Number,
+        None if is_words(known, last, true) && last.len() > 1 => Announced::Usual,
+        None => Announced::Unknown,
+    }
+}
+
+thread_local! {
+    /// Cache for names and words.
+    static SENSITIVE: Memo<bool> = Memo::of(1024);
+}
+
+/// Whether a name or a word announces a secret.
+pub(super) fn is_sensitive(known: &FreeText, name: &str) -> bool {
+    SENSITIVE.with(|answers| answers.known(name, |name| announces(known, name)))
+}
+
+fn announces(known: &FreeText, name: &str) -> bool {
+    let plain: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(camel);
+    keys::is_secret_in_text(name) || !refers(&plain) && known.is_sensitive(&plain, words)
+}
+
+/// Whether a name refers to a secret instead of its content.
+fn refers(plain: &str) -> bool {
+    ["name", "names", "ref", "refs", "namespace", "path", "file", "files", "dir", "mount", "volume"]
+        .iter()
+        .any(|end| plain.ends_with(end))
+}

@@ -1,0 +1,266 @@
+//! Values that are kept if they look like names, words, numbers or addresses: annotations, paths, names of events. Each
+//! token that looks random is replaced.
+
+use std::borrow::Cow;
+
+use super::typed::{Numbers, is_hex, is_typed};
+use super::words::{camel, is_image, is_name, is_words, lower};
+use crate::knowledge::{FreeText, Knowledge, ValueType};
+use crate::marker::{Marker, stand_in};
+use crate::text;
+
+/// Maximum length of one word.
+const WORD: usize = 24;
+/// Maximum number of digits after a word.
+const NUMBER: usize = 4;
+/// Maximum number of digits of a number.
+const DIGITS: usize = 10;
+/// Maximum number of consonants in sequence.
+const CONSONANTS: usize = 6;
+/// Shorter parts of names may be anything.
+const SHORT: usize = 2;
+/// Length of an id of a container.
+const ID: usize = 64;
+
+/// A text without its random tokens.
+pub(crate) fn plain(content: &str) -> Cow<'_, str> {
+    judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=".contains(c), is_plain)
+}
+
+/// A path, a pattern of paths, or a path with a query, without its random segments.
+pub(crate) fn path(content: &str) -> Cow<'_, str> {
+    judged(content, |c| c.is_whitespace() || "/?&=()[]{}|*+^$\\".contains(c), is_plain)
+}
+
+/// Host names, IP addresses and mesh identities, separated by commas.
+pub(crate) fn address(content: &str) -> Cow<'_, str> {
+    judged(content, |c| c.is_whitespace() || c == ',', is_address)
+}
+
+/// The name of an environment variable.
+pub(crate) fn environment(content: &str) -> Cow<'_, str> {
+    judged(
+        content,
+        |_| false,
+        |known, name| name.split(['_', '-', '.']).all(|part| part.len() <= 4 || is_atom(known, part)),
+    )
+}
+
+/// The id of a container: `containerd://HEX`.
+pub(crate) fn identifier(content: &str) -> Cow<'_, str> {
+    judged(
+        content,
+        |_| false,
+        |known, id| {
+            let (scheme, id) = id.split_once("://").unwrap_or(("", id));
+            (scheme.is_empty() || is_name(scheme)) && (id.len() <= ID && is_hex(id) || is_plain(known, id))
+        },
+    )
+}
+
+/// The value of a header: only control characters are kept, which make it invalid.
+pub(crate) fn header(content: &str) -> Cow<'_, str> {
+    judged(content, char::is_control, |_, _| false)
+}
+
+/// The value of an annotation of Linkerd: kept if it has the type of the key, or consists of words and numbers.
+pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
+    let near = |known: &FreeText, token: &str| match value {
+        ValueType::OneOf { values } | ValueType::Words { values } => {
+            is_told(known, token)
+                || token.len() <= WORD
+                    && values.iter().any(|word| strsim::levenshtein(&lower(token), &lower(word)) <= 2)
+        }
+        // Also names of container ports.
+        ValueType::PortList { .. } => is_told(known, token) || is_name(token) && token.len() <= 15,
+        _ => is_told(known, token),
+    };
+    match value {
+        kind if kind.is_free() => plain(content),
+        ValueType::EnvList {} => variables(content),
+        _ if value.check(content).is_ok() => Cow::Borrowed(content),
+        _ => judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=/:-".contains(c), near),
+    }
+}
+
+/// A JSON list of environment variables without the values of other than Linkerd's own.
+fn variables(content: &str) -> Cow<'_, str> {
+    let Ok(serde_json::Value::Array(mut list)) = serde_json::from_str(content) else {
+        return crate::object::masked(content);
+    };
+    let before = list.clone();
+    for variable in &mut list {
+        let name = variable["name"].as_str().unwrap_or_default().to_owned();
+        let fields = match variable {
+            serde_json::Value::Object(fields) => fields,
+            other => {
+                *other = serde_json::Value::Null;
+                continue;
+            }
+        };
+        fields.retain(|field, _| matches!(field.as_str(), "name" | "value" | "valueFrom"));
+        for (field, value) in fields.iter_mut() {
+            match (field.as_str(), &mut *value) {
+                ("name", serde_json::Value::String(text)) => *text = environment(text).into_owned(),
+                ("value", serde_json::Value::String(text)) => {
+                    *text = crate::component::setting(&name, text).into_owned();
+                }
+                ("value", serde_json::Value::Bool(_) | serde_json::Value::Null) => {}
+                ("value", serde_json::Value::Number(_)) => *value = 0.into(),
+                _ => *value = serde_json::Value::Object(serde_json::Map::new()),
+            }
+        }
+    }
+    if list == before {
+        return Cow::Borrowed(content);
+    }
+    Cow::Owned(serde_json::Value::Array(list).to_string())
+}
+
+/// Replaces each token that `passes` rejects. Markers stay, and secrets are removed by their shape.
+fn judged<'a>(
+    content: &'a str,
+    separates: impl Fn(char) -> bool,
+    passes: impl Fn(&FreeText, &str) -> bool,
+) -> Cow<'a, str> {
+    let known = Knowledge::embedded().free_text();
+    let shaped = text::text(content);
+    let mut out = String::with_capacity(shaped.len());
+    let mut at = 0;
+    while at < shaped.len() {
+        let rest = &shaped[at..];
+        if let Some(marker) = Marker::at(shaped.as_bytes(), at) {
+            out.push_str(&shaped[at..marker.end]);
+            at = marker.end;
+            continue;
+        }
+        let end = rest.find(&separates).unwrap_or(rest.len());
+        let marker = rest[..end].find("REDACTED").filter(|marker| *marker > 0);
+        let end = marker.filter(|marker| Marker::at(shaped.as_bytes(), at + marker).is_some()).unwrap_or(end);
+        if end == 0 {
+            let sign = rest.chars().next().unwrap_or_default();
+            out.push(sign);
+            at += sign.len_utf8();
+            continue;
+        }
+        let token = &rest[..end];
+        if passes(known, token) {
+            out.push_str(token);
+        } else {
+            out.push_str(&stand_in(token.as_bytes()));
+        }
+        at += end;
+    }
+    if out == content { Cow::Borrowed(content) } else { Cow::Owned(out) }
+}
+
+/// Whether a token is a name, words, a number, an address or an image.
+fn is_plain(known: &FreeText, token: &str) -> bool {
+    if is_typed(token, Numbers::Usual) || is_image(known, token, true) {
+        return true;
+    }
+    let inner = token.trim_end_matches(['!', '?', '.', ':', '%', '$', '~']);
+    !inner.contains(['!', '$', '%', '^', '\\', '~'])
+        && inner.split(['/', ':', '@', '+', '*', '?', '#', '\'']).all(|part| {
+            is_typed(part, Numbers::Usual)
+                || is_name(part)
+                || part.split(|c: char| !c.is_ascii_alphanumeric()).all(|atom| is_atom(known, atom))
+        })
+        && inner.is_ascii()
+}
+
+/// Whether a run of letters and digits is a word with a number behind it, or a number.
+fn is_atom(known: &FreeText, atom: &str) -> bool {
+    let letters = atom.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = atom.len() - letters.len();
+    if letters.is_empty() || atom.len() <= SHORT {
+        return digits <= DIGITS;
+    }
+    if known.has(&lower(atom)) {
+        return true;
+    }
+    let vowel = |c: char| matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
+    let single = camel(letters).filter(|piece| piece.len() == 1).count();
+    letters.len() <= WORD
+        && digits <= NUMBER
+        && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && single <= 1
+        && letters
+            .split(vowel)
+            .all(|run| run.len() <= CONSONANTS || letters.bytes().all(|b| b.is_ascii_uppercase()))
+}
+
+/// Whether a token consists of words of messages and numbers with a unit.
+fn is_told(known: &FreeText, token: &str) -> bool {
+    let digits = token.trim_start_matches(['-', '+']);
+    let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    is_typed(token, Numbers::Usual)
+        || is_words(known, token, true)
+        || token.bytes().all(|byte| byte.is_ascii_punctuation())
+        || unit.len() < digits.len() && (unit.len() <= 2 || is_words(known, unit, false))
+}
+
+fn is_address(known: &FreeText, token: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
+    };
+    let host = token.strip_suffix('.').unwrap_or(token);
+    is_typed(token, Numbers::Usual)
+        || host.contains('.') && host.trim_start_matches("*.").split('.').all(label)
+        || is_plain(known, token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_words_and_addresses_are_kept() {
+        for text in [
+            "linkerd/helm edge-25.4.4",
+            "web:apps/Deployment:shop/web",
+            "warn,linkerd=info,hickory=error,[{headers}]=off",
+            "http://prometheus.linkerd-viz.svc.cluster.local:9090",
+            "2026-01-15T11:58:11Z",
+            "cr.l5d.io/linkerd/proxy",
+            "spec.containers{linkerd-proxy}",
+            "- check: cni-daemonset-missing\n  reason: until the migration ends",
+        ] {
+            assert_eq!(plain(text), text);
+        }
+        for text in ["/api/v1/users", "/books/[^/]+/edit", "/grpc.health.v1.Health/Check", "/", "/live"] {
+            assert_eq!(path(text), text);
+        }
+        for text in ["10.0.0.1", "a1b2c3d4e5f607182.elb.amazonaws.com,10.0.0.2", "linkerd-gateway.linkerd"] {
+            assert_eq!(address(text), text);
+        }
+    }
+
+    #[test]
+    fn random_tokens_are_replaced() {
+        for text in
+            ["hunterbQz02K!x", "a b hunterbQz02Kx", "9f7c5ae4-9a5c-4d9b-8000-0d9cf0a2a3c1", "aB3$dE6)gH9"]
+        {
+            assert!(matches!(plain(text), Cow::Owned(_)), "{text}");
+            assert!(matches!(path(text), Cow::Owned(_)), "{text}");
+            let clean = plain(text).into_owned();
+            assert_eq!(plain(&clean), clean, "judged twice");
+        }
+        assert_eq!(path("/hook/T02AB3CD9x/send"), "/hook/REDACTED(len=10)/send");
+        assert_eq!(header("Basic x\ny"), "REDACTED(len=7)\nREDACTED(len=1)");
+    }
+
+    #[test]
+    fn value_of_a_type_is_kept() {
+        let ports = ValueType::PortList { blanks: true, lowest: 1 };
+        assert_eq!(setting(&ports, "80, 443-445"), "80, 443-445");
+        let state = ValueType::OneOf { values: vec!["enabled".to_owned()] };
+        assert_eq!(setting(&state, "enabeld"), "enabeld");
+        assert_ne!(setting(&state, "zanzi-brk01"), "zanzi-brk01");
+        let list = r#"[{"name":"A","value":"hunter"},{"name":"LINKERD2_PROXY_LOG","value":"info"}]"#;
+        let clean = setting(&ValueType::EnvList {}, list).into_owned();
+        assert!(!clean.contains("hunter") && clean.contains("info"), "{clean}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Finds the parts of a JSON file to redact, lexically, so that truncated files are handled like complete ones.
+
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
+use super::literal::{decode, hides_secret};
+use crate::keys;
+use crate::marker::Marker;
+
+/// Plugins whose mention makes an unused file relevant.
+const SPOKEN_OF: [&[u8]; 3] = [b"linkerd-cni", b"multus", b"cilium"];
+/// Words outside quotes up to this length are punctuation of another format.
+const MARKS: usize = 3;
+
+/// Ranges of texts to replace, and positions of single digits to replace. `keys` contain names and similar.
+pub(super) fn found(input: &[u8], keys: &'static [String]) -> (Vec<Range<usize>>, Vec<usize>) {
+    let mut lexer = Lexer {
+        input,
+        at: 0,
+        keys,
+        broken: serde_json::from_slice::<IgnoredAny>(input).is_err(),
+        open: Vec::new(),
+        pending: None,
+        hits: Vec::new(),
+        digits: Vec::new(),
+    };
+    lexer.run();
+    (lexer.hits, lexer.digits)
+}
+
+/// Classification of a value by its key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// The key announces a secret, or is below one that does.
+    Secret,
+    /// The key is known to contain names and similar.
+    Known,
+    /// Any other.
+    Other,
+}
+
+struct Lexer<'a> {
+    input: &'a [u8],
+    at: usize,
+    keys: &'static [String],
+    /// Whether the file is invalid JSON.
+    broken: bool,
+    /// Class of the values in each open bracket.
+    open: Vec<Behind>,
+    /// Class of the last key, until its value.
+    pending: Option<Behind>,
+    hits: Vec<Range<usize>>,
+    /// Digits of numbers after a secret key; replaced individually, since a marker would need quotes.
+    digits: Vec<usize>,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        while let Some(byte) = self.input.get(self.at) {
+            match byte {
+                b'"' => self.literal(),
+                b'{' | b'[' => {
+                    let inherited = self.behind();
+                    self.open.push(inherited);
+                    self.pending = None;
+                    self.at += 1;
+                }
+                b'}' | b']' => {
+                    self.open.pop();
+                    self.pending = None;
+                    self.at += 1;
+                }
+                b',' => {
+                    self.pending = None;
+                    self.at += 1;
+                }
+                b':' | b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                _ => self.bare(),
+            }
+        }
+    }
+
+    fn behind(&self) -> Behind {
+        self.pending.or(self.open.last().copied()).unwrap_or(Behind::Other)
+    }
+
+    /// Class of a key. Kernel settings (`net.ipv4.ip_forward`) are numbers.
+    fn said_by(&self, key: &str) -> Behind {
+        let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+        if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !known {
+            Behind::Secret
+        } else if known || key.starts_with("net.") || key.starts_with("fs.") {
+            Behind::Known
+        } else {
+            Behind::Other
+        }
+    }
+
+    /// A string literal: a key if a colon follows, else a value. An unclosed one ends with its line.
+    fn literal(&mut self) {
+        let start = self.at + 1;
+        let mut end = start;
+        while let Some(byte) = self.input.get(end) {
+            match byte {
+                b'"' | b'\n' => break,
+                b'\\' if self.input.get(end + 1).is_some_and(|next| *next != b'\n') => end += 2,
+                _ => end += 1,
+            }
+        }
+        let closed = self.input.get(end) == Some(&b'"');
+        self.at = if closed { end + 1 } else { end };
+        let content = &self.input[start..end];
+        let next = self.input[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
+        if closed && next == Some(&b':') {
+            self.pending = Some(self.said_by(&decode(content)));
+            if hides_secret(content) {
+                self.hits.push(start..end);
+            }
+            return;
+        }
+        let content = if closed { content } else { content.trim_ascii_end() };
+        let end = start + content.len();
+        let passes = self.behind() == Behind::Known
+            || keys::is_harmless(content)
+            || Marker::whole(content).is_some()
+            || self.behind() == Behind::Other && is_number(content);
+        if !passes || hides_secret(content) {
+            self.hits.push(start..end);
+        }
+        self.pending = None;
+    }
+
+    /// A number, `true`, or any other word of an invalid file.
+    fn bare(&mut self) {
+        let start = self.at;
+        let stop = |byte: u8| {
+            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':')
+        };
+        self.at += self.input[start..].iter().take_while(|byte| !stop(**byte)).count().max(1);
+        let word = &self.input[start..self.at];
+        let secret = self.behind() == Behind::Secret;
+        let unknown = self.broken
+            && word.len() > MARKS
+            && !is_number(word)
+            && !SPOKEN_OF.contains(&word)
+            && !self.keys.iter().any(|key| key.as_bytes() == word);
+        if (secret || unknown) && !keys::is_harmless(word) {
+            if is_number(word) {
+                let digits = (start..self.at).filter(|at| self.input[*at].is_ascii_digit());
+                self.digits.extend(digits);
+            } else if Marker::at(self.input, start).is_none_or(|marker| marker.end < self.at) {
+                self.hits.push(start..self.at);
+            }
+        }
+        self.pending = None;
+    }
+}
+
+fn is_number(word: &[u8]) -> bool {
+    word.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'))
+}
