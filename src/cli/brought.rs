@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::Test;
+use super::files;
 use super::output;
 use super::stop::Stop;
 use crate::card::{Case, CaseKind};
@@ -207,7 +208,7 @@ fn tested(card: &Tested, update: bool, text: &mut String) -> anyhow::Result<bool
         }
     }
     if let Some(path) = card.path.as_ref().filter(|_| updated != card.text) {
-        std::fs::write(path, &updated).with_context(|| format!("{} cannot be written", path.display()))?;
+        files::replace_all([(path.as_path(), updated.as_str())])?;
         _ = writeln!(text, "written  {}", clean(&path.display().to_string()));
     }
     if wrong.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::args::EvidenceArgs;
@@ -199,6 +199,93 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Replaces files of the user, all or none of them: each new text is complete on disk before the first file is replaced.
+/// Each keeps its mode and owner, and links keep pointing to it. On an error of the last step, files before it are replaced.
+pub(super) fn replace_all<'a>(edits: impl IntoIterator<Item = (&'a Path, &'a str)>) -> Result<(), Stop> {
+    let stop = |path: &Path| {
+        let name = path.display().to_string();
+        move |error: io::Error| {
+            Stop::could_not_run(format!("cannot write {name}: {error}"), replacement_advice(error.kind()))
+        }
+    };
+    let staged: Vec<(&Path, StagedFile)> = edits
+        .into_iter()
+        .map(|(path, text)| Ok((path, StagedFile::write(path, text).map_err(stop(path))?)))
+        .collect::<Result<_, Stop>>()?;
+    staged.into_iter().try_for_each(|(path, file)| file.replace().map_err(stop(path)))
+}
+
+/// The next step after a file could not be replaced. The file is unchanged.
+fn replacement_advice(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free space on its file system, and run again; the file is unchanged"
+        }
+        ErrorKind::FileTooLarge => {
+            "raise the limit of the file size (ulimit -f), and run again; the file is unchanged"
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "mount the file system for writing, or edit a copy; the file is unchanged"
+        }
+        ErrorKind::PermissionDenied => {
+            "run as the owner of the file, with permission to write it and its folder; the file is unchanged"
+        }
+        ErrorKind::NotFound => "check that the file and its folder still exist, and run again",
+        _ => "repair the cause, and run again; the file is unchanged",
+    }
+}
+
+/// The new text of a file, complete on disk under a temporary name next to it.
+struct StagedFile {
+    temporary: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+impl StagedFile {
+    fn write(path: &Path, text: &str) -> io::Result<StagedFile> {
+        let target = fs::canonicalize(path)?;
+        // A file that may not be written is not replaced either.
+        let earlier = fs::OpenOptions::new().write(true).open(&target)?.metadata()?;
+        if !earlier.is_file() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        let mut temporary = temporary(&target)?;
+        keep_owner(temporary.as_file(), &earlier)?;
+        // A change of the owner resets parts of the mode.
+        keep_mode(temporary.as_file(), &earlier)?;
+        temporary.write_all(text.as_bytes())?;
+        temporary.as_file().sync_all()?;
+        Ok(StagedFile { temporary, target })
+    }
+
+    fn replace(self) -> io::Result<()> {
+        self.temporary.persist(&self.target).map_err(|error| error.error)?;
+        // The new name survives a crash only after the folder is written too; some file systems do not support this.
+        if let Ok(folder) = File::open(parent(&self.target)) {
+            _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn keep_owner(file: &File, earlier: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let now = file.metadata()?;
+    let changed = |wanted: u32, now: u32| (wanted != now).then_some(wanted);
+    let (user, group) = (changed(earlier.uid(), now.uid()), changed(earlier.gid(), now.gid()));
+    if user.is_none() && group.is_none() {
+        return Ok(());
+    }
+    std::os::unix::fs::fchown(file, user, group)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
+fn keep_owner(_: &File, _: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
 /// System links such as `/dev/stdout` are not regular files, whatever their target.
 fn is_stream(path: &Path) -> bool {
     let of_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
@@ -278,6 +365,39 @@ mod tests {
         write(&at("target"), "after").expect("written");
         assert_eq!(fs::metadata(at("target")).expect("there").mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 2, "nothing is left behind");
+    }
+
+    #[test]
+    fn replaced_file_keeps_mode_and_links() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("d")).expect("made");
+        fs::write(at("d/target"), "before").expect("written");
+        symlink("d/target", at("link")).expect("linked");
+        keep_mode_of(&at("d/target"), 0o640);
+        let earlier = fs::metadata(at("d/target")).expect("there");
+        replace_all([(at("link").as_path(), "after")]).expect("replaced");
+        assert!(fs::symlink_metadata(at("link")).expect("there").is_symlink());
+        assert_eq!(fs::read_to_string(at("d/target")).expect("read"), "after");
+        let now = fs::metadata(at("d/target")).expect("there");
+        assert_eq!((now.mode(), now.uid(), now.gid()), (earlier.mode(), earlier.uid(), earlier.gid()));
+        assert_eq!(fs::read_dir(at("d")).expect("read").count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn failed_replacement_changes_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "before").expect("written");
+        fs::create_dir(at("b")).expect("made");
+        let stop =
+            replace_all([(at("a").as_path(), "after"), (at("b").as_path(), "after")]).expect_err("a folder");
+        assert!(stop.cause.contains("/b: "), "{}", stop.cause);
+        assert_eq!(fs::read_to_string(at("a")).expect("read"), "before");
+        assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 2, "nothing is left behind");
+        let full =
+            replacement_advice(io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error()).kind());
+        assert!(full.starts_with("free space"), "{full}");
     }
 
     fn keep_mode_of(path: &Path, mode: u32) {

@@ -210,6 +210,24 @@ fn manifests_are_edited_in_place_with_comments_kept() {
     assert!(words(&[]).err.contains("no finding of warning or above needs a repair"));
 }
 
+/// With a limit of the file size that the edited file exceeds.
+#[cfg(unix)]
+#[test]
+fn failed_write_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{WORKLOADS}{}", "# A comment.\n".repeat(200));
+    let file = write(folder.path(), "web.yaml", &long);
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$@\"";
+    let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "--write"];
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, "sh"]).arg(meshdoctor(&[]).get_program()).args(given);
+    let ran = ran_to(3, command);
+    assert!(ran.err.contains("cannot write "), "{}", ran.text());
+    assert!(ran.err.contains("ulimit -f"), "the advice fits the error: {}", ran.text());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), long);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
 #[test]
 fn findings_without_an_edit_name_the_reason() {
     let folder = tempfile::tempdir().unwrap();

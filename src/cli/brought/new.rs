@@ -6,6 +6,7 @@ use crate::card::CaseKind;
 use crate::cases;
 use crate::checks::expressed::Brought;
 use crate::cli::args::New;
+use crate::cli::files;
 use crate::cli::output;
 use crate::cli::stop::Stop;
 use crate::command::{Arg, meshdoctor, own};
@@ -52,7 +53,7 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     })?;
     let text = with_expectations(brought, text)?;
     std::fs::create_dir_all(&args.folder).with_context(|| format!("{folder} cannot be created"))?;
-    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    files::write(&path, &text).with_context(|| format!("{} cannot be written", path.display()))?;
     let said = format!(
         "{}\nnext      {}\n          {}\n",
         path.display(),

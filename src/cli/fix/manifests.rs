@@ -8,7 +8,7 @@ use super::overlay::{Overlay, Questions};
 use crate::checks::{Check, Settings};
 use crate::cli::args::{self, Fix, FixFormat};
 use crate::cli::stop::Stop;
-use crate::cli::{asked, change, chart, check, output};
+use crate::cli::{asked, change, chart, check, files, output};
 use crate::exit;
 use crate::finding::{Finding, Step, Subject};
 use crate::item::Item;
@@ -37,14 +37,8 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     let input = Input { args: &check, policy: &policy, checks: &checks, items: policy::run_items(&checks) };
     let mut repair = input.judge(&mut |judged, overlay| Repairer::new(judged, overlay).repair())?;
     if args.write {
-        for (file, edited) in repair.files.iter().filter(|(_, edited)| edited.old != edited.new) {
-            std::fs::write(file, &edited.new).map_err(|error| {
-                Stop::could_not_run(
-                    format!("cannot write {file}: {error}"),
-                    "make the file writable, and run again",
-                )
-            })?;
-        }
+        let changed = repair.files.iter().filter(|(_, edited)| edited.old != edited.new);
+        files::replace_all(changed.map(|(file, edited)| (Path::new(file), edited.new.as_str())))?;
         repair.is_written = true;
         // The files are read again: the result is that of the folder, not of the edits.
         repair.left = input.judge(&mut |judged, _| judged.planned())?;
