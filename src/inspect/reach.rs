@@ -271,7 +271,10 @@ impl<'a> Mesh<'a> {
         let mut walk = Walk::new(from.to_string(), to.to_string());
         let namespace = from.namespace.as_deref().unwrap_or_default();
         let clients = self.pods_of(namespace, &from.name);
-        let is_ready = |pod: &&&Pod| pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready);
+        let is_ready = |pod: &&&Pod| {
+            pod.status.phase != "Pending"
+                && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready)
+        };
         let Some(client) = clients.iter().find(is_ready).or(clients.first()).copied() else {
             walk.step(Part::Client, Outcome::Stops, no_client(from)).fix(self.meant(
                 namespace,
@@ -337,6 +340,14 @@ impl<'a> Mesh<'a> {
             "spec.serviceAccountName",
             pod.spec.service_account_name.as_str(),
         ));
+        if pod.status.phase == "Pending" {
+            let word = crate::model::pod_status::word(pod);
+            let says = format!("pod {name} has not started ({word}): it makes no calls");
+            walk.step(Part::Client, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), "status.phase", "Pending"))
+                .fix("find out why the pod does not start");
+            return None;
+        }
         if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
             let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
             let path = format!("status.containerStatuses[{}].ready", status.name);

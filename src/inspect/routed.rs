@@ -105,6 +105,11 @@ fn failing(rule: &OutboundRule<'_>, calls: &Calls) -> Option<(bool, String)> {
     (!why.is_empty()).then(|| (all, why.join("; ")))
 }
 
+/// Whether all backends of a rule have the weight 0.
+fn is_unweighted(rule: &OutboundRule<'_>) -> bool {
+    !rule.backends.is_empty() && rule.backends.iter().all(|backend| backend.weight == 0)
+}
+
 /// Whether a rule answers requests itself, with a redirect.
 fn redirects(rule: &OutboundRule<'_>) -> bool {
     rule.rule.filters.iter().any(|filter| filter.request_redirect.is_some())
@@ -132,6 +137,11 @@ fn by_routes(
     let limit = limits(rules.iter().map(|rule| rule.timeouts), calls);
     let (outcome, says) = if fails {
         (Outcome::Stops, format!("{names}: every request that it matches fails: {why}"))
+    } else if rules.iter().any(|rule| is_unweighted(rule)) {
+        let says = format!(
+            "{names}: all backends of a rule have the weight 0; the result of its requests is not known"
+        );
+        (Outcome::NotJudged, says)
     } else if redirected > 0 && redirected == rules.len() && everything {
         (
             Outcome::Stops,

@@ -78,6 +78,9 @@ pub struct ServiceSpec {
     /// Selector of its pods; without one, its endpoints are managed elsewhere.
     #[serde(deserialize_with = "nullable")]
     pub selector: Texts,
+    /// `Local`: clients reach only endpoints on their own node. Empty means `Cluster`.
+    #[serde(deserialize_with = "nullable")]
+    pub internal_traffic_policy: Word,
     /// `IPv4`, `IPv6`, or both.
     #[serde(deserialize_with = "nullable")]
     pub ip_families: Vec<Word>,

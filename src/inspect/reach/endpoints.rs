@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::identity::anchors;
 use super::{Caller, Mesh};
 use crate::checks::no_endpoint;
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected};
@@ -74,6 +74,7 @@ impl<'a> Mesh<'a> {
             let says = "none of the Service's endpoints is a pod of this cluster that it selects";
             walk.step(Part::Server, Outcome::NotJudged, says);
         }
+        let serving = on_clients_node(walk, caller, service, serving);
         let mut alike: BTreeMap<_, Alike<'a>> = BTreeMap::new();
         for pod in serving {
             let entry = alike.entry(self.likeness(caller, pod)).or_insert(Alike { pod, count: 0 });
@@ -110,6 +111,45 @@ impl<'a> Mesh<'a> {
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
     }
+}
+
+/// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on the client's node.
+fn on_clients_node<'a>(
+    walk: &mut Walk,
+    caller: Caller<'_>,
+    service: &Service,
+    serving: Vec<&'a Pod>,
+) -> Vec<&'a Pod> {
+    if service.spec.internal_traffic_policy != "Local" || serving.is_empty() {
+        return serving;
+    }
+    let object = Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
+    let evidence = Evidence::field(object, "spec.internalTrafficPolicy", "Local");
+    let node = caller.pod.node_name.as_str();
+    if node.is_empty() || serving.iter().any(|pod| pod.node_name.is_empty()) {
+        let says =
+            "only endpoints on the client's node get the call, and the nodes of its pods are not known";
+        walk.step(Part::Endpoints, Outcome::NotJudged, says).evidence(evidence);
+        return serving;
+    }
+    let all = serving.len();
+    let local: Vec<&Pod> = serving.into_iter().filter(|pod| pod.node_name == node).collect();
+    if local.is_empty() {
+        let says = format!(
+            "none of the {all} ready pods runs on {node}, the node of pod {}",
+            caller.pod.metadata.name
+        );
+        walk.step(Part::Endpoints, Outcome::Stops, says).evidence(evidence).fix(
+            "run a pod of the Service on each node of its clients, or set internalTrafficPolicy: Cluster",
+        );
+    } else {
+        let says = format!(
+            "{} of {all} ready pods run on {node}, the node of the client; others get no call",
+            local.len()
+        );
+        walk.step(Part::Endpoints, Outcome::Passes, says).evidence(evidence);
+    }
+    local
 }
 
 /// Records that a pod has no port with the name in the Service's targetPort.

@@ -209,9 +209,13 @@ impl<'a> Mesh<'a> {
                         format!("{by} authorizes {client}")
                     }
                     Some(one) => format!("{by} authorizes {client}, by {}", one.by.name()),
-                    None => format!("{by} authorizes {client} on some of its routes; others may deny it"),
+                    None => format!(
+                        "{by} authorizes {client} on some of its routes only; whether this request matches one is not \
+                         known"
+                    ),
                 };
-                walk.step(Part::Policy, Outcome::Passes, says).evidence(evidence);
+                let outcome = if at_port.is_some() { Outcome::Passes } else { Outcome::NotJudged };
+                walk.step(Part::Policy, outcome, says).evidence(evidence);
                 if let Some(says) = limited(inbound, calls) {
                     walk.step(Part::Policy, Outcome::Passes, says);
                 }

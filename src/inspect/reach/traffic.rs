@@ -261,13 +261,18 @@ fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
     }
 }
 
-/// The condition on the traffic if some of it fails: the shorter list of working or failing kinds.
+/// The condition on the traffic if some of it fails: the shorter list of working or failing kinds. If the result of some is
+/// not known, the working ones.
 fn condition(fates: &[(Traffic, Fate)]) -> Option<Condition> {
-    let of = |fails: bool| {
-        let those = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Fails(_)) == fails);
+    let of = |holds: fn(&Fate) -> bool| {
+        let those = fates.iter().filter(|(_, fate)| holds(fate));
         those.map(|(traffic, _)| traffic.clause()).collect::<Vec<_>>()
     };
-    let (fails, works) = (of(true), of(false));
+    let fails = of(|fate| matches!(fate, Fate::Fails(_)));
+    let works = of(|fate| matches!(fate, Fate::Flows | Fate::Delayed));
+    if works.len() + fails.len() < fates.len() && !works.is_empty() {
+        return Some(Condition::If(works.join(" or ")));
+    }
     match (fails.is_empty(), fails.len() <= works.len()) {
         (true, _) => None,
         (false, true) => Some(Condition::Unless(fails.join(" or "))),
@@ -313,6 +318,9 @@ mod tests {
         assert_eq!(plain, Some(Condition::Unless("the server speaks first".to_owned())));
         let h2c = condition(Some(Spoken::Http2), Some(Protocol::Detect));
         assert_eq!(h2c, Some(Condition::If("it is HTTP/2".to_owned())));
+        // The result of other protocols is not known.
+        let hinted = condition(Some(Spoken::Detect), Some(Protocol::Http2));
+        assert_eq!(hinted, Some(Condition::If("it is HTTP/1 or it is HTTP/2".to_owned())));
     }
 
     #[test]
