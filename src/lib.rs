@@ -6,10 +6,8 @@
 //! symptoms to causes and [`policy`] determines the result; [`render`] writes the [`report::Report`], and [`exit`]
 //! selects the exit status.
 
-pub mod card;
 pub mod cases;
 pub mod cause;
-pub mod checks;
 pub mod cli;
 pub mod demo;
 pub mod docgen;
@@ -28,9 +26,10 @@ pub mod tails;
 pub mod ticket;
 pub mod verify;
 
-// The layers below, each a crate of its own under `crates/`.
+// The layers below, each a crate of its own under `crates/`, except the checks in `src/checks/`.
 pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
+pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
     close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
     yaml,

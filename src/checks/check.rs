@@ -142,7 +142,7 @@ macro_rules! row {
         static PARSED: $crate::checks::Parsed = $crate::checks::Parsed::new();
         $crate::checks::Check::new(
             $id,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/", $category, "/", $id, ".md")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../checks/", $category, "/", $id, ".md")),
             $module::judge,
             &PARSED,
         )

@@ -29,7 +29,7 @@ mod makers;
 mod multicluster;
 mod native_sidecar;
 mod network_policies;
-pub(crate) mod no_endpoint;
+pub mod no_endpoint;
 mod policy;
 mod pre_install;
 mod quota;
@@ -62,7 +62,7 @@ pub use check::{Check, Parsed};
 pub use context::Context;
 use context::Run;
 use joins::Joins;
-pub(crate) use rehearsal::AFTER;
+pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use restart::Issuance;
 pub use settings::Settings;
@@ -79,7 +79,7 @@ use crate::model::Cluster;
 use crate::request::Request;
 
 /// The check that evaluates `defects.yaml`.
-pub(crate) const KNOWN_DEFECT: &str = versions::known_defect::ID;
+pub const KNOWN_DEFECT: &str = versions::known_defect::ID;
 
 /// The result of a check; missing evidence leaves it by `?`.
 pub type Judgement = Result<Verdict, Unjudged>;

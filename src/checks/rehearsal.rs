@@ -19,7 +19,7 @@ use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
 pub(super) const CHART: &str = "linkerd-control-plane";
 /// The parameter of findings of the second evaluation, which separates them from the same findings of
 /// today.
-pub(crate) const AFTER: &str = "after the upgrade";
+pub const AFTER: &str = "after the upgrade";
 
 /// A rehearsed upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
