@@ -1,11 +1,11 @@
-//! Selects logs to read: containers of the control plane, and proxies of pods with findings. Sends no requests; their
+//! Selects logs to read: containers of the control plane, controllers of Links, and proxies of pods with findings. Sends no requests; their
 //! number is limited.
 
 use std::collections::BTreeSet;
 
 use crate::checks::{self, Check, Settings, evaluate};
 use crate::finding::{Severity, Subject};
-use crate::item::{Item, Kind};
+use crate::item::{EXTENSION_LABEL, Extension, Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
@@ -15,6 +15,8 @@ use crate::source::logs::ContainerLog;
 
 /// Maximum number of control-plane pods: three components with some replicas.
 const OF_CONTROL_PLANE: usize = 30;
+/// Maximum number of pods of the multicluster extension.
+const OF_MULTICLUSTER: usize = 20;
 /// Maximum number of pods with findings.
 const OF_FINDINGS: usize = 20;
 
@@ -31,6 +33,14 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
         let containers = pod.spec.init_containers.iter().chain(pod.spec.containers.iter());
         let names = containers.map(|container| &*container.name).filter(|name| logs.reads(name));
         tails.extend(names.flat_map(|name| of_container(pod, name)));
+    }
+    let of_multicluster = |pod: &&Pod| {
+        pod.metadata.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name()) && !pod.is_finished()
+    };
+    for pod in pods.iter().filter(of_multicluster).take(OF_MULTICLUSTER) {
+        let names = pod.spec.containers.iter().map(|container| &*container.name);
+        let own = names.filter(|name| *name != PROXY_CONTAINER && logs.reads(name));
+        tails.extend(own.flat_map(|name| of_container(pod, name)));
     }
     let found = found(cluster, items);
     let found = pods.iter().filter(|pod| {

@@ -1,19 +1,21 @@
-//! Messages in the logs of Linkerd's containers that have a known meaning and are current. Left out:
-//! messages that a later line of the same log ends, those before the process's last start, and old ones of
-//! a ready process.
+//! Messages of Linkerd's containers that have a known meaning and are current: in their logs, and in the last
+//! output of a container that ended, which its status quotes. Left out: messages that a later line of the
+//! same log ends, those before the process's last start, and old ones of a ready process.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Context, Unjudged};
+use super::{Context, Judgement, Unjudged};
 use crate::checks::words::{sentence, some};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind, Tie};
 use crate::item::Item;
 use crate::knowledge::{MeshSignature, written_at};
+use crate::missing::Missing;
 use crate::model::log::{Log, LogOf};
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::PROXY_CONTAINER;
@@ -29,7 +31,17 @@ pub(super) struct Reported<'a> {
     container: &'a str,
     row: &'a MeshSignature,
     /// Its lines, the oldest first.
-    lines: Vec<&'a str>,
+    lines: Vec<Cow<'a, str>>,
+    /// The end of the container, if its status quotes the lines.
+    ended: Option<Ended>,
+}
+
+/// The end of a container.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    /// `state` or `lastState`.
+    field: &'static str,
+    at: Option<Timestamp>,
 }
 
 /// The containers of a pod for which log patterns are known.
@@ -37,6 +49,41 @@ pub(super) fn containers<'a>(ctx: &Context<'a>, pod: &'a Pod) -> impl Iterator<I
     let logs = ctx.knowledge.mesh_logs();
     let all = pod.spec.init_containers.iter().chain(pod.spec.containers.iter());
     all.map(|container| &*container.name).filter(|name| logs.reads(name))
+}
+
+/// The findings about known messages of the containers of pods. Logs that were not read are noted.
+///
+/// # Errors
+/// No log was read, and no container ended with a known message.
+pub(super) fn of_containers<'a>(
+    ctx: &Context<'a>,
+    all: impl Iterator<Item = (&'a Pod, &'a str)>,
+    which: &str,
+) -> Judgement {
+    let given = ctx.logs();
+    let logs = ctx.log_hints();
+    let (mut findings, mut missing, mut read) = (Vec::new(), Vec::new(), 0);
+    for (pod, container) in all {
+        let log = log_of(logs, pod, container);
+        let said = reported(ctx, log, pod, container);
+        findings.extend(said.iter().map(|said| said.finding(ctx, ctx.owners(), pod)));
+        match log {
+            Some(_) => read += 1,
+            None => missing.push(format!("{}/{}/{container}", pod.metadata.namespace, pod.metadata.name)),
+        }
+    }
+    let unread = match given {
+        Err(unread) => Some(unread),
+        Ok(_) if read == 0 && !missing.is_empty() => Some(ctx.lacking(Item::Logs, Why::NotOffered, which)),
+        Ok(_) => None,
+    };
+    match unread {
+        Some(unread) if findings.is_empty() => return Err(Unjudged::Missing(unread)),
+        // The last output of a container that ended replaces only its own log.
+        Some(unread) => ctx.gap(unread),
+        None => not_read(ctx, &missing),
+    }
+    Ok(findings.into())
 }
 
 /// The log of a container, if it was read.
@@ -50,28 +97,66 @@ pub(super) fn log_of<'a>(logs: &'a [Log], pod: &Pod, name: &str) -> Option<&'a L
     })
 }
 
-/// The log messages of a container that describe the current state.
+/// The messages of a container that describe the current state: those of its log, if it was read, and others that its
+/// status quotes from its last output.
 pub(super) fn reported<'a>(
     ctx: &Context<'a>,
-    log: &'a Log,
+    log: Option<&'a Log>,
     pod: &Pod,
     container: &'a str,
 ) -> Vec<Reported<'a>> {
     let status = pod.container_status(container);
     let rows =
         ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
+    let (ended, last) = last_lines(ctx, status, container).unzip();
+    let last = last.unwrap_or_default();
     let said = rows.filter(|row| !row.names_service).filter_map(|row| {
-        let at = |wanted: &dyn Fn(&str) -> bool| log.lines.iter().rposition(|line| wanted(line));
-        let last = at(&|line| row.matches(line))?;
-        if at(&|line| row.is_over(line)).is_some_and(|over| over > last) {
-            return None;
-        }
-        let lines: Vec<&str> =
-            log.lines.iter().map(String::as_str).filter(|line| row.matches(line)).collect();
-        let reported = Reported { container, row, lines };
-        (reported.lines.len() >= row.times && is_of_now(ctx, &reported, status)).then_some(reported)
+        let in_log = log.and_then(|log| unresolved(row, &log.lines));
+        let found = in_log.map(|lines| Reported { container, row, lines: borrowed(lines), ended: None });
+        let found = found.filter(|reported| is_of_now(ctx, reported, status));
+        found.or_else(|| {
+            let lines = unresolved(row, &last)?.into_iter().map(|line| Cow::Owned(line.to_owned())).collect();
+            Some(Reported { container, row, lines, ended })
+        })
     });
-    said.collect()
+    let mut found: Vec<Reported<'_>> = said.collect();
+    let has_reason = found.iter().any(|one| !one.row.general && (one.row.ends || one.row.is_crash()));
+    found.retain(|one| !(one.row.general && has_reason));
+    found
+}
+
+fn borrowed(lines: Vec<&str>) -> Vec<Cow<'_, str>> {
+    lines.into_iter().map(Cow::Borrowed).collect()
+}
+
+/// The lines that match a row, unless there are too few or a later line ends the problem.
+fn unresolved<'l>(row: &MeshSignature, lines: &'l [String]) -> Option<Vec<&'l str>> {
+    let at = |wanted: &dyn Fn(&str) -> bool| lines.iter().rposition(|line| wanted(line));
+    let last = at(&|line| row.matches(line))?;
+    if at(&|line| row.is_over(line)).is_some_and(|over| over > last) {
+        return None;
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| row.matches(line)).collect();
+    (lines.len() >= row.times).then_some(lines)
+}
+
+/// The known lines of the output with which a container ended, if it is not ready again or ended lately.
+fn last_lines(
+    ctx: &Context<'_>,
+    status: Option<&ContainerStatus>,
+    container: &str,
+) -> Option<(Ended, Vec<String>)> {
+    let status = status?;
+    let now = status.state.terminated().map(|ended| ("state", ended));
+    let (field, ended) =
+        now.or_else(|| status.last_state().terminated().map(|ended| ("lastState", ended)))?;
+    let at = ended.finished_at.get();
+    if status.ready && at.is_none_or(|at| ctx.now().duration_since(at) > LATELY) {
+        return None;
+    }
+    let known = |line: &str| ctx.knowledge.mesh_logs().kept(container, line);
+    let lines: Vec<String> = ended.message.lines().filter_map(known).collect();
+    (!lines.is_empty()).then_some((Ended { field, at }, lines))
 }
 
 /// A failed call that a proxy's log reports, by the Service that it names.
@@ -109,7 +194,7 @@ pub(super) fn failed_calls<'a>(
     for row in ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.names_service) {
         for line in log.lines.iter().map(String::as_str) {
             let Some(to) = row.service(line) else { continue };
-            let reported = Reported { container, row, lines: vec![line] };
+            let reported = Reported { container, row, lines: vec![line.into()], ended: None };
             if is_of_now(ctx, &reported, status) {
                 found.insert(to, FailedCall { to, line, at: reported.last() });
             }
@@ -118,18 +203,26 @@ pub(super) fn failed_calls<'a>(
     found.into_values().collect()
 }
 
+/// The running pods of applications that have a proxy.
+///
+/// # Errors
+/// Pods are missing.
+pub(super) fn meshed<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod>, Missing> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let pods = ctx.seen::<Pod>()?.iter();
+    Ok(pods.filter(move |pod| {
+        let namespace = &pod.metadata.namespace;
+        *namespace != home && ctx.judges(namespace) && pod.spec.proxy().is_some() && !pod.is_finished()
+    }))
+}
+
 /// The logs of the proxies of applications. Those that were not given are noted.
 ///
 /// # Errors
 /// Pods are missing, or the logs of all of them.
 pub(super) fn proxy_logs<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a Log)>, Unjudged> {
-    let pods = ctx.seen::<Pod>()?;
+    let meshed = meshed(ctx)?;
     let logs = ctx.logs()?;
-    let home = ctx.namespaces().control_plane.as_str();
-    let meshed = pods.iter().filter(|pod| {
-        let namespace = &pod.metadata.namespace;
-        *namespace != home && ctx.judges(namespace) && pod.spec.proxy().is_some() && !pod.is_finished()
-    });
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for pod in meshed {
         match log_of(logs, pod, PROXY_CONTAINER) {
@@ -159,7 +252,24 @@ fn is_of_now(ctx: &Context<'_>, reported: &Reported<'_>, status: Option<&Contain
 
 impl Reported<'_> {
     fn last(&self) -> Option<Timestamp> {
-        written_at(self.lines.last()?)
+        match self.ended {
+            Some(ended) => ended.at,
+            None => written_at(self.lines.last()?),
+        }
+    }
+
+    /// The text of the last line.
+    fn quoted(&self) -> &str {
+        self.lines.last().map_or("", |line| line.trim())
+    }
+
+    /// The source of the lines: `log of linkerd-proxy`.
+    fn source(&self) -> String {
+        let Reported { container, ended, .. } = self;
+        match ended {
+            Some(_) => format!("last output of {container}"),
+            None => format!("log of {container}"),
+        }
     }
 
     /// The row of `mesh-logs.yaml`.
@@ -169,24 +279,38 @@ impl Reported<'_> {
 
     /// The last line as evidence.
     pub(super) fn evidence(&self, pod: &Pod) -> Evidence {
+        self.evidence_of(pod, "")
+    }
+
+    fn evidence_of(&self, pod: &Pod, count: &str) -> Evidence {
         let (namespace, name) = pod.metadata.key();
-        let quoted = self.lines.last().map_or("", |line| line.trim());
-        Evidence::other(format!("Pod {namespace}/{name}, log of {}", self.container), quoted)
+        let object = format!("Pod {namespace}/{name}");
+        match self.ended {
+            Some(Ended { field, .. }) => {
+                let path = format!("{field}.terminated.message of container {}", self.container);
+                Evidence::field(object, path, self.quoted())
+            }
+            None => Evidence::other(format!("{object}, log of {}{count}", self.container), self.quoted()),
+        }
     }
 
     /// The finding. Its confidence depends on whether the time of the last line is known.
     pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
-        let Reported { container, row, lines } = self;
+        let Reported { container, row, lines, .. } = self;
         let meta = &pod.metadata;
         let object = format!("Pod {}/{}", meta.namespace, meta.name);
         let count = if lines.len() > 1 { format!(", {} lines", lines.len()) } else { String::new() };
-        let quoted = lines.last().map_or("", |line| line.trim());
-        let moments = [(lines.first(), "first line"), (lines.last(), "last line")].map(|(line, which)| {
+        let times = match self.ended {
+            Some(ended) => [ended.at, ended.at],
+            None => [lines.first(), lines.last()].map(|line| line.and_then(|line| written_at(line))),
+        };
+        let moments = times.into_iter().zip(["first line", "last line"]).map(|(at, which)| {
             let what = if lines.len() > 1 { format!("{}, {which}", row.says) } else { row.says.clone() };
-            Moment::of(line.and_then(|line| written_at(line)), &object, format!("log of {container}"), what)
+            Moment::of(at, &object, self.source(), what)
         });
         let log =
             kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
+        let log = if self.ended.is_some() { log.words("--previous") } else { log };
         let log = log.words("--timestamps --tail=200");
         let remedy = Remedy::new().run(StepKind::Command, "Read the log around this line", log);
         let remedy = match row.remedy.as_str() {
@@ -197,12 +321,13 @@ impl Reported<'_> {
         let finding = ctx
             .finding(
                 owners.of(pod).subject(vec![meta.name.clone()]),
-                format!("{}, according to the log of {container}", row.says),
+                format!("{}, according to the {}", row.says, self.source()),
             )
             .severity(row.severity)
             .parameter(row.id.clone())
-            .evidence(Evidence::other(format!("{object}, log of {container}{count}"), quoted))
-            .timeline(moments.into_iter().flatten())
+            .tie(logged(&row.id))
+            .evidence(self.evidence_of(pod, &count))
+            .timeline(moments.flatten())
             .remedy(remedy);
         // A warning in the log prevents nothing from running.
         let finding = if row.severity == Severity::Error { finding } else { finding.explains_nothing() };
@@ -212,6 +337,11 @@ impl Reported<'_> {
             None => finding.severity(row.severity.min(Severity::Warning)).likely(),
         }
     }
+}
+
+/// What findings about lines of a row share.
+pub(super) fn logged(row: &str) -> Tie {
+    Tie::Fact(format!("log {row}"))
 }
 
 /// Adds the restart of a workload.
@@ -229,7 +359,7 @@ fn restarted(remedy: Remedy, owner: &Owner) -> Remedy {
 }
 
 /// Notes the missing logs as a gap.
-pub(super) fn not_read(ctx: &Context<'_>, names: &[String]) {
+fn not_read(ctx: &Context<'_>, names: &[String]) {
     if !names.is_empty() {
         ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, format!("the logs of {}", some(names, NAMED))));
     }

@@ -44,6 +44,8 @@ pub enum Refusal<'a> {
     },
     /// Its ServiceAccount does not exist.
     ServiceAccount,
+    /// An init container has probes or hooks of a native sidecar, but no `restartPolicy: Always`.
+    NotNative,
     /// Another reason.
     Other,
 }
@@ -96,6 +98,9 @@ pub fn read(message: &str) -> Refusal<'_> {
     }
     if message.contains("error looking up service account") {
         return Refusal::ServiceAccount;
+    }
+    if message.contains("may not be set for init containers without restartPolicy=Always") {
+        return Refusal::NotNative;
     }
     Refusal::Other
 }
@@ -203,6 +208,11 @@ mod tests {
             (
                 "pods \"x\" is forbidden: error looking up service account shop/web: serviceaccount \"web\" not found",
                 Refusal::ServiceAccount,
+            ),
+            (
+                "Pod \"web-1\" is invalid: spec.initContainers[1].readinessProbe: Forbidden: may not be set for init \
+                 containers without restartPolicy=Always",
+                Refusal::NotNative,
             ),
             ("etcdserver: request timed out", Refusal::Other),
         ] {

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, is_there, nullable};
 use super::service::TargetPort;
 use super::{Kind, KindInfo, Listed, object};
 
@@ -141,11 +141,6 @@ pub struct CalicoTierSpec {
     /// `Deny` or `Pass`: action for selected pods if no rule matches.
     #[serde(deserialize_with = "nullable")]
     pub default_action: String,
-}
-
-/// Whether the field is present.
-fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl CalicoSpec {

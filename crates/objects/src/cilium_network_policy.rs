@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, is_there, nullable};
 use super::selector::LabelSelector;
 use super::service::TargetPort;
 use super::{Kind, KindInfo, Listed, object};
@@ -181,11 +181,6 @@ pub struct CiliumAuthentication {
     /// `required` or `disabled`.
     #[serde(deserialize_with = "nullable")]
     pub mode: String,
-}
-
-/// Whether the field is present.
-fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl CiliumPolicy {

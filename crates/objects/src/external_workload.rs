@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
@@ -14,6 +15,25 @@ pub struct ExternalWorkload {
     /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ExternalWorkloadSpec,
+    /// The status.
+    #[serde(deserialize_with = "nullable")]
+    pub status: ExternalWorkloadStatus,
+}
+
+impl ExternalWorkload {
+    /// Whether its condition Ready is true. Without it, Linkerd lists its address as not ready.
+    pub fn is_ready(&self) -> bool {
+        self.status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True")
+    }
+}
+
+/// The status.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ExternalWorkloadStatus {
+    /// Its conditions.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
 }
 
 /// The spec.

@@ -15,6 +15,11 @@ use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
+/// Deserializes whether a field is present and not null.
+pub(super) fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
+}
+
 /// Reads `null` as the default: Kubernetes writes empty lists and missing times in this way.
 pub fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable, quantities};
+use super::meta::{Meta, is_there, nullable, quantities};
 use super::{Kind, KindInfo, Listed, object};
 
 /// A ResourceQuota.
@@ -46,11 +46,6 @@ pub struct QuotaSpec {
     /// Whether it has a scope selector, such as a PriorityClass.
     #[serde(rename = "scopeSelector", deserialize_with = "is_there")]
     pub selects: bool,
-}
-
-/// Whether the field is present.
-fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl Listed for ResourceQuota {

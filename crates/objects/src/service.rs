@@ -15,6 +15,8 @@ use super::{Kind, KindInfo, Listed, object};
 /// Label of a mirror with remote endpoint discovery, with the cluster's name; annotation of a federated service, with
 /// its remote members as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+/// Label of a Service that is mirrored into other clusters.
+pub const EXPORTED: &str = "mirror.linkerd.io/exported";
 /// Label with the name of the mirrored cluster.
 pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
@@ -84,6 +86,9 @@ pub struct ServiceSpec {
     /// `IPv4`, `IPv6`, or both.
     #[serde(deserialize_with = "nullable")]
     pub ip_families: Vec<Word>,
+    /// Whether pods that are not ready count as endpoints.
+    #[serde(deserialize_with = "nullable")]
+    pub publish_not_ready_addresses: bool,
     /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ServicePort>,

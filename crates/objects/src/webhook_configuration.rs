@@ -35,6 +35,33 @@ pub struct Webhook {
     pub namespace_selector: Option<LabelSelector>,
     /// Object selector.
     pub object_selector: Option<LabelSelector>,
+    /// The requests that it is called for.
+    #[serde(deserialize_with = "nullable")]
+    pub rules: Vec<WebhookRule>,
+}
+
+impl Webhook {
+    /// Whether it is called when a pod is created; also if its rules are not known.
+    pub fn is_called_for_pods(&self) -> bool {
+        let has = |list: &[String], wanted: &str| list.iter().any(|one| one == wanted || one == "*");
+        self.rules.is_empty()
+            || self.rules.iter().any(|rule| {
+                has(&rule.operations, "CREATE")
+                    && (has(&rule.resources, "pods") || has(&rule.resources, "*/*"))
+            })
+    }
+}
+
+/// Requests that a webhook is called for.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookRule {
+    /// `CREATE`, `UPDATE`, `*`.
+    #[serde(deserialize_with = "nullable")]
+    pub operations: Vec<String>,
+    /// `pods`, `deployments/scale`, `*`.
+    #[serde(deserialize_with = "nullable")]
+    pub resources: Vec<String>,
 }
 
 /// Target of a webhook's calls.

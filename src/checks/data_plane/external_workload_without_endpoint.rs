@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::policy::{existing, field, on};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::endpoints::selected;
 use crate::objects::{ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
@@ -19,6 +20,8 @@ enum Reason {
     Port,
     /// It has no address of an IP family of the Service.
     Family,
+    /// Its condition Ready is not true.
+    NotReady,
 }
 
 /// A Service, and the ExternalWorkloads without an endpoint for some of its ports.
@@ -52,6 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let pods: Vec<&Pod> = selected(service, pods).collect();
         findings.extend(without_address(service, &chosen, &pods).map(|found| finding(ctx, &found)));
         findings.extend(without_port(service, &chosen, &pods).map(|found| finding(ctx, &found)));
+        findings.extend(not_ready(ctx, service, &chosen, &pods).map(|found| finding(ctx, &found)));
     }
     Ok(findings.into())
 }
@@ -92,6 +96,28 @@ fn without_address<'a>(
     })
 }
 
+/// Manifests have no status, so what is only applied is not judged.
+fn not_ready<'a>(
+    ctx: &Context<'_>,
+    service: &'a Service,
+    chosen: &[&'a ExternalWorkload],
+    pods: &[&Pod],
+) -> Option<Found<'a>> {
+    let (with, workloads): (Vec<&ExternalWorkload>, Vec<_>) = chosen
+        .iter()
+        .filter(|workload| !ctx.applies(Kind::ExternalWorkload, &workload.metadata))
+        .partition(|workload| workload.is_ready());
+    let has_others = !with.is_empty() || !pods.is_empty();
+    let is_new = |workload: &&ExternalWorkload| ctx.within_grace(workload.metadata.creation_timestamp);
+    (!workloads.is_empty() && !workloads.iter().all(is_new)).then(|| Found {
+        service,
+        reason: Reason::NotReady,
+        workloads,
+        ports: Vec::new(),
+        has_others,
+    })
+}
+
 fn without_port<'a>(
     service: &'a Service,
     chosen: &[&'a ExternalWorkload],
@@ -115,10 +141,13 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
     let reason = match found.reason {
         Reason::Family => "has no address of the Service's IP family".to_owned(),
         Reason::Port => format!("does not declare the target port {}", targets(ports)),
+        Reason::NotReady => "does not have the condition Ready".to_owned(),
     };
     let effect = match (found.has_others, found.reason) {
         (true, _) => "It gets none of the Service's traffic there",
-        (false, Reason::Family) => "The Service has no endpoint, and connections to it fail",
+        (false, Reason::Family | Reason::NotReady) => {
+            "The Service has no endpoint, and connections to it fail"
+        }
         (false, Reason::Port) => "The Service has no endpoint for it, and connections to the port fail",
     };
     let more = match workloads.len() {
@@ -140,11 +169,13 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
             };
             ports.iter().map(of_port).collect()
         }
+        Reason::NotReady => Vec::new(),
     };
     let of_workloads = workloads.iter().take(QUOTED).map(|workload| {
         let (path, said) = match found.reason {
             Reason::Family => ("spec.workloadIPs", addresses(workload)),
             Reason::Port => ("spec.ports", declared(workload)),
+            Reason::NotReady => ("status.conditions[Ready]", readiness(workload)),
         };
         field(Kind::ExternalWorkload, &workload.metadata, path, said)
     });
@@ -153,6 +184,7 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
         .parameter(match found.reason {
             Reason::Family => "family",
             Reason::Port => "port",
+            Reason::NotReady => "not-ready",
         })
         .evidences(of_service)
         .evidences(of_workloads)
@@ -161,6 +193,9 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
 
 fn remedy(found: &Found<'_>) -> Remedy {
     let Found { service, workloads, ports, .. } = found;
+    if found.reason == Reason::NotReady {
+        return made_ready(workloads);
+    }
     let act = match found.reason {
         Reason::Family => "Add an address of the Service's IP family to spec.workloadIPs".to_owned(),
         Reason::Port if ports.iter().all(|port| matches!(port.target_port, Some(TargetPort::Name(_)))) => {
@@ -169,11 +204,15 @@ fn remedy(found: &Found<'_>) -> Remedy {
                 targets(ports)
             )
         }
-        Reason::Port => format!("Declare port {} under spec.ports of the ExternalWorkload", targets(ports)),
+        Reason::Port | Reason::NotReady => {
+            format!("Declare port {} under spec.ports of the ExternalWorkload", targets(ports))
+        }
     };
     let or = match found.reason {
         Reason::Family => "Or add the IP family of the ExternalWorkload to the Service (spec.ipFamilies)",
-        Reason::Port => "Or, if the workload listens on a declared port, correct targetPort of the Service",
+        Reason::Port | Reason::NotReady => {
+            "Or, if the workload listens on a declared port, correct targetPort of the Service"
+        }
     };
     let mut steps = workloads.iter().take(QUOTED);
     let remedy = Remedy::new();
@@ -188,6 +227,33 @@ fn remedy(found: &Found<'_>) -> Remedy {
         remedy.run(StepKind::Command, act, on("edit", Kind::ExternalWorkload, &workload.metadata))
     });
     remedy.run(StepKind::Command, or, on("edit", Kind::Service, &service.metadata))
+}
+
+/// The steps that set the condition. It is a part of the status subresource, which `kubectl apply` does not write.
+fn made_ready(workloads: &[&ExternalWorkload]) -> Remedy {
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Let the program that registers the workload set its condition Ready while it is healthy. The status is a \
+         subresource: kubectl apply and kubectl create ignore it",
+    );
+    workloads.iter().take(QUOTED).fold(remedy, |remedy, workload| {
+        let (namespace, name) = workload.metadata.key();
+        let patch =
+            kubectl().namespace(namespace).words("patch externalworkloads.workload.linkerd.io").operand(name);
+        let patch = patch.words("--subresource=status --type=merge");
+        let ready = r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
+        remedy.run(StepKind::Command, "If it is healthy now, set the condition", patch.option("-p", ready))
+    })
+}
+
+/// The condition Ready: `False: NoHeartbeat`.
+fn readiness(workload: &ExternalWorkload) -> String {
+    let conditions = &workload.status.conditions;
+    match conditions.iter().find(|one| one.kind == "Ready") {
+        Some(ready) if ready.reason.is_empty() => ready.status.to_string(),
+        Some(ready) => format!("{}: {}", ready.status, ready.reason),
+        None => "missing".to_owned(),
+    }
 }
 
 /// The target ports: `5432, metrics`.

@@ -63,9 +63,10 @@ fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
     let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
     let is_starting = ctx.is_recent(since) && !has_failed(pod);
     let logs = ctx.log_hints();
-    let mut said = containers(ctx, pod).filter_map(|name| Some((name, log_of(logs, pod, name)?)));
-    let says_other = said
-        .any(|(name, log)| reported(ctx, log, pod, name).iter().any(|row| !UNCONNECTED.contains(&row.id())));
+    let says_other = containers(ctx, pod).any(|name| {
+        let said = reported(ctx, log_of(logs, pod, name), pod, name);
+        said.iter().any(|row| !UNCONNECTED.contains(&row.id()))
+    });
     has_started && !has_other_reason && !is_starting && !says_other
 }
 

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = rules?;
     let mut findings: Vec<Finding> = Vec::new();
     for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace()) && rules.is_meshed(maker)) {
-        let native = maker.spec.has_native_proxy() || is_native(&rules, maker);
+        let native = maker.spec.has_native_proxy() || is_native(ctx, &rules, maker);
         let grace = maker.spec.termination_grace_period_seconds.unwrap_or(GRACE);
         let wait = rules.setting(maker, WAIT, "proxy.waitBeforeExitSeconds");
         let wait = wait.and_then(|setting| Some((setting.value.parse::<u64>().ok()?, setting)));
@@ -60,11 +60,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Whether new pods get the proxy as a native sidecar, by annotation or by the chart's values.
-fn is_native(rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
-    let keys = [
-        "config.beta.linkerd.io/proxy-enable-native-sidecar",
-        "config.alpha.linkerd.io/proxy-enable-native-sidecar",
-    ];
+fn is_native(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
+    let keys = ctx.knowledge.native_sidecar().all_keys();
     let set = keys.iter().find_map(|key| rules.setting(maker, key, ""));
     match set {
         Some(setting) => go_bool(&setting.value).unwrap_or(false),

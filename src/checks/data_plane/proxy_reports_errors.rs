@@ -1,14 +1,20 @@
-//! `proxy-reports-errors`: a proxy's log contains known errors.
+//! `proxy-reports-errors`: a proxy's log or last output contains known errors.
 
-use crate::checks::reported::{proxy_logs, reported};
-use crate::checks::{Context, Judgement};
+use crate::checks::reported::{log_of, meshed, proxy_logs, reported};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::objects::container::PROXY_CONTAINER;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let logs = ctx.log_hints();
     let mut findings = Vec::new();
-    for (pod, log) in proxy_logs(ctx)? {
-        let said = reported(ctx, log, pod, PROXY_CONTAINER);
+    for pod in meshed(ctx)? {
+        let said = reported(ctx, log_of(logs, pod, PROXY_CONTAINER), pod, PROXY_CONTAINER);
         findings.extend(said.iter().map(|said| said.finding(ctx, ctx.owners(), pod)));
+    }
+    match proxy_logs(ctx) {
+        // The last output of other proxies shows nothing about these.
+        Err(Unjudged::Missing(missing)) if !findings.is_empty() => ctx.gap(missing),
+        read => drop(read?),
     }
     Ok(findings.into())
 }

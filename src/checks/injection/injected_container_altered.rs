@@ -2,26 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::unmeshed::{CREATED_ONLY, counts, injector_webhook};
+use super::other_webhooks::OtherWebhooks;
+use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::restart::{Needs, renew};
-use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::model::pod_status::unhealthy;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::objects::{END_ENTITY_VOLUME, MutatingWebhookConfiguration, Namespace, Pod};
-
-/// Maximum number of other webhooks that are named.
-const NAMED: usize = 6;
+use crate::objects::{END_ENTITY_VOLUME, Pod};
 
 /// Pods with evidence of the changes in them.
 type Altered<'a> = Vec<(&'a Pod, Vec<Evidence>)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>();
-    let others = other_webhooks(ctx);
+    let others = OtherWebhooks::new(ctx);
     let pods = pods?;
     let others = others?;
     let owners = ctx.owners();
@@ -43,25 +40,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|((owner, _), group)| finding(ctx, owner, group, &others))
         .collect::<Vec<_>>()
         .into())
-}
-
-/// Mutating webhooks other than the injector, with the namespaces that they exclude.
-fn other_webhooks(ctx: &Context<'_>) -> Result<Vec<(String, Vec<String>)>, crate::missing::Missing> {
-    let own = injector_webhook(ctx)?.map(|(_, webhook)| webhook.name.clone());
-    let configurations = ctx.seen::<MutatingWebhookConfiguration>()?;
-    let namespaces = ctx.seen::<Namespace>()?;
-    let all = configurations.iter().flat_map(|configuration| &configuration.webhooks);
-    let others = all.filter(|webhook| Some(&webhook.name) != own.as_ref());
-    Ok(others
-        .map(|webhook| {
-            let selects = |namespace: &&Namespace| {
-                let selector = webhook.namespace_selector.as_ref();
-                selector.is_none_or(|selector| selector.matches(&namespace.metadata.labels))
-            };
-            let names = namespaces.iter().filter(selects).map(|namespace| namespace.metadata.name.clone());
-            (webhook.name.clone(), names.collect())
-        })
-        .collect())
 }
 
 /// The differences from what the injector writes: a label and its evidence.
@@ -113,16 +91,9 @@ fn finding(
     ctx: &Context<'_>,
     owner: &Owner,
     group: &[(&Pod, Vec<Evidence>)],
-    others: &[(String, Vec<String>)],
+    others: &OtherWebhooks,
 ) -> Finding {
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
-    let here: Vec<&str> = others
-        .iter()
-        .filter(|(_, namespaces)| namespaces.contains(&owner.namespace))
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let webhooks = (!here.is_empty())
-        .then(|| Evidence::other("Other mutating webhooks of the namespace", some(here, NAMED)));
     let mut remedy = Remedy::new().step(
         StepKind::Note,
         "Exclude the containers linkerd-init and linkerd-proxy and Linkerd's volumes in the webhook or \
@@ -138,7 +109,7 @@ fn finding(
         )
         .likely()
         .evidences(group[0].1.iter().cloned())
-        .evidences(webhooks)
+        .evidences(others.evidence(&owner.namespace))
         .remedy(remedy);
     if fails { finding } else { finding.severity(Severity::Warning) }
 }

@@ -16,6 +16,7 @@ mod injector_webhook_missing;
 mod kube_system_not_exempt;
 mod linkerd_cni_not_exempt;
 mod other_mesh_sidecar;
+mod other_webhooks;
 mod passed_over;
 mod pod_missing_proxy;
 mod pod_security_refuses_proxy;

@@ -11,13 +11,11 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
-use crate::objects::service::MIRRORS_CLUSTER;
+use crate::objects::service::{EXPORTED, MIRRORS_CLUSTER};
 use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
 
 /// The annotation of a gateway's pods.
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
-/// The label of a Service that is mirrored into other clusters.
-const EXPORTED: &str = "mirror.linkerd.io/exported";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::denied;
+use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{component_missing, silent_injector};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -62,6 +64,7 @@ fn has_a_check(one: &Refused<'_>, meshed: bool) -> bool {
         | Refusal::UsedUp { .. }
         | Refusal::Denied { .. }
         | Refusal::ServiceAccount
+        | Refusal::NotNative
         | Refusal::Other => false,
     }
 }
@@ -76,6 +79,7 @@ pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
         | Refusal::LimitRange
         | Refusal::Constraints
         | Refusal::ServiceAccount
+        | Refusal::NotNative
         | Refusal::Other => false,
     }
 }
@@ -89,6 +93,7 @@ fn kind_of(refusal: &Refusal<'_>) -> String {
         Refusal::Constraints => "constraints".to_owned(),
         Refusal::Uncalled { webhook, .. } | Refusal::Denied { webhook } => format!("webhook {webhook}"),
         Refusal::ServiceAccount => "service-account".to_owned(),
+        Refusal::NotNative => "native-sidecar".to_owned(),
         Refusal::Other => "other".to_owned(),
     }
 }
@@ -115,6 +120,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::Denied { .. } if of_injector => "a webhook rejects pods because of injected containers",
         Refusal::Denied { .. } => "a webhook rejects pods",
         Refusal::ServiceAccount => "pods are rejected because their ServiceAccount does not exist",
+        Refusal::NotNative => "pods are rejected because their native sidecar lost restartPolicy: Always",
         Refusal::Other => "the API server rejects pods",
     };
     let others_start = others_started(ctx, group);
@@ -142,6 +148,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
                 .filter(|_| of_injector)
                 .map(|part| Evidence::other("The part about Linkerd's containers", part)),
         )
+        .evidences(stripped_by(ctx, first))
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
     let finding = match first.refusal {
@@ -166,6 +173,31 @@ fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
     let in_namespace = |pod: &&Pod| group.iter().any(|one| one.namespace() == pod.metadata.namespace);
     let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
     ctx.hints::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
+}
+
+/// The webhooks that may have removed a field of a native sidecar.
+fn stripped_by(ctx: &Context<'_>, first: &Refused<'_>) -> Option<Evidence> {
+    let others = (first.refusal == Refusal::NotNative).then(|| OtherWebhooks::new(ctx))?;
+    ctx.noted(others)?.evidence(first.namespace())
+}
+
+/// The steps if a webhook or the creator of the pods removed `restartPolicy` from a native sidecar: programs that were
+/// built with API types from before Kubernetes 1.28 drop the field when they write a pod.
+fn stripped(ctx: &Context<'_>, first: &Refused<'_>) -> Remedy {
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Find the webhook or operator that changes these pods and was built for Kubernetes before 1.28: it \
+             drops the field that it does not know",
+            kubectl().words("get mutatingwebhookconfigurations"),
+        )
+        .step(StepKind::Upgrade, "Update it, or exclude the namespace or the pods from it");
+    let options = Options::none().set(ctx.knowledge.native_sidecar().chart_value(), "false");
+    let act = "Until then, let the injector add linkerd-proxy as an ordinary container";
+    if first.template.spec.proxy().is_some() {
+        return remedy;
+    }
+    upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
 }
 
 fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
@@ -202,6 +234,7 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
             "Create the ServiceAccount that the answer names",
             in_namespace().words("get serviceaccounts"),
         ),
+        Refusal::NotNative => stripped(ctx, first),
         Refusal::Constraints | Refusal::Other => Remedy::new(),
     };
     let (kind, name) = first.by;

@@ -20,6 +20,7 @@ mod multicluster_proxy_outdated;
 mod multicluster_proxy_unhealthy;
 mod service_mirror_legacy;
 mod service_mirror_not_running;
+mod service_mirror_reports_errors;
 mod service_mirror_role_missing;
 mod service_not_mirrored;
 
@@ -41,6 +42,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "multicluster-proxy-unhealthy", multicluster_proxy_unhealthy),
     row!("multicluster", "service-mirror-legacy", service_mirror_legacy),
     row!("multicluster", "service-mirror-not-running", service_mirror_not_running),
+    row!("multicluster", "service-mirror-reports-errors", service_mirror_reports_errors),
     row!("multicluster", "service-mirror-role-missing", service_mirror_role_missing),
     row!("multicluster", "service-not-mirrored", service_not_mirrored),
 ];

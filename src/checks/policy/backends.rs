@@ -25,6 +25,16 @@ pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Un
 /// The Services that a route is attached to, except those for which the policy controller does not accept
 /// it.
 pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
+    attached(route).map(|parent| service_of(route, parent))
+}
+
+/// Namespace and name of the Service that a reference of a route names.
+pub(super) fn service_of<'a>(route: &'a Route, parent: &'a ParentRef) -> Key<'a> {
+    (parent.namespace.as_deref().unwrap_or(route.metadata.namespace.as_str()), parent.name.as_str())
+}
+
+/// The references of a route to Services, except those that the policy controller does not accept.
+pub(super) fn attached(route: &Route) -> impl Iterator<Item = &ParentRef> {
     let own = route.metadata.namespace.as_str();
     let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
     let refused = move |parent: &ParentRef| {
@@ -37,9 +47,7 @@ pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
         });
         said.any(|status| status.conditions.iter().any(|one| one.kind == "Accepted" && one.status == "False"))
     };
-    services
-        .filter(move |parent| !refused(parent))
-        .map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
+    services.filter(move |parent| !refused(parent))
 }
 
 /// The Service to which the policy controller resolves a backend of a route attached to `parent`: without a

@@ -1,9 +1,12 @@
 //! `policy-unreadable`: an object that the policy controller cannot read. Up to 2.19 it then reads no
 //! object of that kind.
 
+use std::collections::BTreeMap;
+
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
+use crate::checks::reported::logged;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, Kind, Meta};
 
@@ -36,6 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     one.why.clone(),
                 ))
                 .evidence(Evidence::other("Linkerd", version.clone()))
+                .symptoms(symptoms(voids))
                 .remedy(remedy),
         )
     });
@@ -56,19 +60,31 @@ fn said(kind: Kind, voids: bool) -> (String, Severity) {
     (alone.to_owned(), Severity::Warning)
 }
 
+/// The findings that an unreadable object explains: about the object itself, and about the line that the controller logs.
+fn symptoms(voids: bool) -> BTreeMap<String, Vec<Tie>> {
+    let line = logged(if voids { "watch-unreadable" } else { "invalid-object-skipped" });
+    BTreeMap::from([
+        ("apply-refused".to_owned(), Vec::new()),
+        ("control-plane-reports-errors".to_owned(), vec![line.clone()]),
+        ("known-defect".to_owned(), vec![line]),
+    ])
+}
+
 /// EgressNetworks with an invalid network.
 fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Finding> {
     let objects =
         OutboundObjects { egress_networks: existing::<EgressNetwork>(ctx), ..OutboundObjects::default() };
     let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
     let kind = Kind::EgressNetwork;
-    let (message, severity) = said(kind, index.void().contains(&kind));
+    let voids = index.void().contains(&kind);
+    let (message, severity) = said(kind, voids);
     let findings = index.broken_networks().iter().map(|(network, why)| {
         let meta = &network.metadata;
         about(ctx, kind, meta, message.as_str())
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))
             .evidence(Evidence::other("Linkerd", version))
+            .symptoms(symptoms(voids))
             .remedy(mend_or_delete(kind, meta, MEND))
     });
     findings.collect()

@@ -1,9 +1,11 @@
-//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them.
+//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them to a path that
+//! policy denies.
 
 use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
 use crate::model::owners::Owner;
@@ -45,7 +47,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Probed::Http(path, _) => inbound.get(path, Client::default()),
                 Probed::Grpc => inbound.connect(Client::default()),
             };
-            if entry != Entry::Admitted {
+            // The proxy does not redirect its own probes.
+            let of_proxy = pod
+                .spec
+                .proxy()
+                .is_some_and(|proxy| proxy.ports.iter().any(|own| own.container_port == port));
+            let elsewhere = match &probed {
+                Probed::Http(path, _) if !of_proxy => inbound.get(&format!("{path}/"), Client::default()),
+                Probed::Http(..) | Probed::Grpc => Entry::Admitted,
+            };
+            if entry != Entry::Admitted || elsewhere == Entry::Refused {
                 let key = (owners.of(pod), port, probed);
                 keys.push(key.clone());
                 refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
@@ -54,10 +65,56 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         before = Some((pod, keys));
     }
     let events = ctx.hints::<Event>();
-    let findings = refused
-        .into_iter()
-        .map(|((owner, port, probed), refused)| finding(ctx, &owner, (port, &probed), &refused, events));
+    let findings =
+        refused.into_iter().filter_map(|((owner, port, probed), refused)| match (&refused.entry, &probed) {
+            (Entry::Admitted, Probed::Http(path, _)) => {
+                redirected(ctx, &owner, (port, path), &refused.pods, events)
+            }
+            _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
+        });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The finding about an allowed probe that gets status 403 all the same: only its own path is allowed.
+fn redirected(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    (port, path): (u16, &str),
+    pods: &[&Pod],
+    events: &[Event],
+) -> Option<Finding> {
+    let unready = |pod: &&Pod| pod.condition("Ready").is_some_and(|condition| condition.status == "False");
+    let unready: Vec<&Pod> = pods.iter().copied().filter(unready).collect();
+    let event = answered(events, &unready).filter(|event| event.message.trim_end().ends_with("403"))?;
+    let (namespace, name) = unready.first()?.metadata.key();
+    let message = format!(
+        "the kubelet's probe GET {path} on port {port} gets status 403, although policy allows this path: either the program \
+         redirects it to a path that policy denies, or it answers 403 itself"
+    );
+    let names = unready.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let forward = kubectl().namespace(namespace).words("port-forward").arg(format!("pod/{name}"));
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Request the path through a port-forward, which bypasses the proxy, and look for a redirect",
+            forward.arg(format!("{port}:{port}")),
+        )
+        .step(
+            StepKind::Note,
+            "Write the target of the redirect as the path of the probe, often the same path with a slash at the end",
+        );
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .parameter(format!("{port}{path} redirect"))
+        .likely()
+        .evidence(quoted(event))
+        .evidence(Evidence::field(
+            format!("Pod {namespace}/{name}"),
+            "spec.containers[].probes",
+            format!("httpGet {path}, port {port}"),
+        ))
+        .remedy(remedy);
+    Some(finding)
 }
 
 /// Whether two pods are equal in everything that this check reads.

@@ -98,7 +98,11 @@ impl Affected<'_> {
     fn is_of_pod(&self, ctx: &Context<'_>, pod: &Pod) -> bool {
         match self.row.decides {
             Decides::Proxy => Releases::of_pod(ctx, self.row, pod),
-            Decides::ControlPlane => pod.metadata.namespace == ctx.namespaces().control_plane,
+            // A row that compares pods with other objects is about applications.
+            Decides::ControlPlane => {
+                let compares = self.row.trigger.as_ref().is_some_and(|trigger| trigger.with.is_some());
+                compares || pod.metadata.namespace == ctx.namespaces().control_plane
+            }
             Decides::ServiceMirror => true,
         }
     }

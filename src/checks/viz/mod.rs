@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 mod tap;
+mod viz_address_unreachable;
 mod viz_cli_skew;
 mod viz_data_plane_namespace_missing;
 mod viz_metrics_api_not_running;
@@ -29,6 +30,7 @@ pub(super) use viz_scrape_unauthorized::{allowing, denies};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("viz", "viz-address-unreachable", viz_address_unreachable),
     row!("viz", "viz-cli-skew", viz_cli_skew),
     row!("viz", "viz-data-plane-namespace-missing", viz_data_plane_namespace_missing),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),

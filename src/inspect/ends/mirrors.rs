@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{CLUSTER, Mismatch, Pair};
 use crate::command::meshdoctor;
 use crate::finding::Severity;
-use crate::objects::service::REMOTE_DISCOVERY;
+use crate::objects::service::{EXPORTED, REMOTE_DISCOVERY};
 use crate::objects::{LabelSelector, Service};
 
 const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
-const EXPORTED: &str = "mirror.linkerd.io/exported";
 const FEDERATED: &str = "mirror.linkerd.io/federated";
 /// The label of the mirror of one pod of a headless service, with the name of that service's mirror.
 const OF_HEADLESS: &str = "mirror.linkerd.io/headless-mirror-svc-name";

@@ -36,6 +36,9 @@ pub struct MeshSignature {
     /// Whether it is logged once and applies until the process restarts.
     #[serde(default)]
     pub lasting: bool,
+    /// Whether it only shows that the process ended. Left out if another row shows the reason.
+    #[serde(default)]
+    pub general: bool,
     /// Whether nothing after the matched parts is kept.
     #[serde(default)]
     bare: bool,
@@ -79,6 +82,11 @@ pub struct MeshLogs {
 }
 
 impl MeshSignature {
+    /// Whether it is the trace of a crash, of which nothing more is kept.
+    pub fn is_crash(&self) -> bool {
+        self.bare
+    }
+
     /// Whether a line matches.
     pub fn matches(&self, line: &str) -> bool {
         self.at(line).is_some()

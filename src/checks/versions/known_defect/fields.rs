@@ -233,6 +233,7 @@ fn service(object: &Service) -> Value {
     json!({
         "type": object.spec.kind.as_str(),
         "headless": object.spec.cluster_ip.headless,
+        "publishNotReadyAddresses": object.spec.publish_not_ready_addresses,
         "selector": object.spec.selector.to_map(),
         "ports": ports.collect::<Vec<_>>(),
     })

@@ -1,4 +1,4 @@
-//! The recent past of a pod for expressions of `defects.yaml`: containers that ended, and log lines with a known meaning.
+//! The recent past of a pod for expressions of `defects.yaml`: containers that ended, and lines with a known meaning.
 
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub(super) struct Past {
     /// Containers that ended: `container`, `exitCode`, `reason`.
     pub(super) ended: Vec<Value>,
-    /// Rows of `mesh-logs.yaml` whose lines are in its logs and current.
+    /// Rows of `mesh-logs.yaml` whose lines are in its logs or last outputs and current.
     pub(super) reported: Map<String, Value>,
     /// The evidence of each, by container or row.
     evidence: Vec<(String, Evidence)>,
@@ -69,11 +69,8 @@ impl Past {
 
     fn add_reported<'a>(&mut self, ctx: &Context<'a>, pod: &'a Pod) {
         let logs = ctx.log_hints();
-        if logs.is_empty() {
-            return;
-        }
         for container in reported::containers(ctx, pod) {
-            let Some(log) = reported::log_of(logs, pod, container) else { continue };
+            let log = reported::log_of(logs, pod, container);
             for one in reported::reported(ctx, log, pod, container) {
                 self.reported.insert(one.id().to_owned(), json!(true));
                 self.evidence.push((one.id().to_owned(), one.evidence(pod)));

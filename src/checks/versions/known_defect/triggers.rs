@@ -9,7 +9,7 @@ use super::Affected;
 use super::fields::{ObjectFields, objects};
 use super::pods::Past;
 use crate::checks::Context;
-use crate::checks::reported::{containers, log_of};
+use crate::checks::reported::{containers, log_of, logged};
 use crate::expression::{Expression, Known, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Subject};
@@ -234,6 +234,7 @@ impl Parsed<'_> {
         let past = past.evidence_for(&self.trigger.expression).cloned();
         let evidence: Vec<Evidence> = trigger.into_iter().chain(past).collect();
         let finding = self.affected.finding(ctx, object, evidence);
+        let finding = self.trigger.log_rows().map(logged).fold(finding, Finding::tie);
         // A container can end in the same way for another reason.
         if self.reads_past() { finding.likely() } else { finding }
     }

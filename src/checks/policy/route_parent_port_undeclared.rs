@@ -1,0 +1,64 @@
+//! `route-parent-port-undeclared`: a route is attached to a port that its Service does not declare.
+
+use std::collections::BTreeMap;
+
+use super::backends::{Key, attached, routes, service_of};
+use super::survey::{about, field, on};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::{Kind, Route, Service};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.every::<Service>()?;
+    let routes = routes(ctx)?;
+    if routes.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let services: BTreeMap<Key<'_>, &Service> =
+        services.iter().map(|service| (service.metadata.key(), service)).collect();
+    let findings = routes.into_iter().flat_map(|(kind, route)| {
+        let undeclared = undeclared(route, &services);
+        let reaches_others = attached(route).count() > undeclared.len();
+        undeclared.into_iter().map(move |found| finding(ctx, (kind, route), found, reaches_others))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The Services and ports to which a route is attached in vain.
+fn undeclared<'a>(route: &'a Route, services: &BTreeMap<Key<'a>, &'a Service>) -> Vec<(&'a Service, i64)> {
+    let found = attached(route).filter_map(|parent| {
+        let (port, service) = (parent.port?, services.get(&service_of(route, parent))?);
+        let declares = service.spec.ports.iter().any(|known| i64::from(known.port) == port);
+        let has_ports = !service.spec.cluster_ip.headless && service.spec.kind.as_str() != "ExternalName";
+        (has_ports && !declares).then_some((*service, port))
+    });
+    found.collect()
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    (kind, route): (Kind, &Route),
+    (service, port): (&Service, i64),
+    reaches_others: bool,
+) -> Finding {
+    let meta = &route.metadata;
+    let (namespace, name) = service.metadata.key();
+    let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
+    let declared = declared.join(", ");
+    let effect = if reaches_others { "It has no effect there" } else { "It has no effect" };
+    let message = format!(
+        "it is attached to port {port} of Service {namespace}/{name}, which does not declare the port, although its \
+         status is accepted. {effect}"
+    );
+    about(ctx, kind, meta, message)
+        .parameter(format!("{namespace}/{name}:{port}"))
+        .evidence(field(kind, meta, "spec.parentRefs", format!("{name}, port {port}")))
+        .evidence(field(Kind::Service, &service.metadata, "spec.ports", declared.clone()))
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            format!(
+                "Name a port that the Service declares ({declared}) in parentRefs, or no port for all of them"
+            ),
+            on("edit", kind, meta),
+        ))
+}

@@ -1,0 +1,178 @@
+//! `viz-address-unreachable`: a component of viz is configured with an address of a Service that is missing,
+//! does not declare the port, or has no ready endpoint.
+
+use crate::checks::extensions::{installed_in, reinstall};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::item::{EXTENSION_LABEL, Extension};
+use crate::model::endpoints::NoEndpoint;
+use crate::model::service_address::{Lookup, ServiceAddress, Services};
+use crate::objects::{
+    DaemonSet, Deployment, EndpointSlice, Kind, Pod, Service, ServicePort, StatefulSet, Workload,
+};
+
+use super::viz_prometheus_missing::external;
+
+/// An address in the arguments of a component.
+struct Setting {
+    /// The component.
+    component: &'static str,
+    /// Its argument, without dashes.
+    flag: &'static str,
+    /// The chart value behind the argument.
+    value: &'static str,
+    /// Whether the value is a URL. Others are a host and a port.
+    is_url: bool,
+    /// What fails without an answer.
+    effect: &'static str,
+}
+
+const SETTINGS: [Setting; 3] = [
+    Setting {
+        component: "metrics-api",
+        flag: "prometheus-url",
+        value: "prometheusUrl",
+        is_url: true,
+        effect: "linkerd viz and the dashboard have no metrics to show",
+    },
+    Setting {
+        component: "web",
+        flag: "grafana-addr",
+        value: "grafana.url",
+        is_url: false,
+        effect: "links from the dashboard to Grafana fail",
+    },
+    Setting {
+        component: "web",
+        flag: "jaeger-addr",
+        value: "jaegerUrl",
+        is_url: false,
+        effect: "links from the dashboard to Jaeger fail",
+    },
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = installed_in(ctx, Extension::Viz)?;
+    let viz = namespace.metadata.name.as_str();
+    let deployments = ctx.seen::<Deployment>()?;
+    let services = ctx.every::<Service>()?;
+    let slices = ctx.noted(ctx.every::<EndpointSlice>());
+    let among = Services { services, slices, pods: ctx.hints::<Pod>() };
+    let mut findings = Vec::new();
+    for setting in &SETTINGS {
+        let Some((deployment, written)) = written(deployments, viz, setting) else { continue };
+        if !setting.is_url && written.contains("://") {
+            findings.push(with_scheme(ctx, setting, deployment, written));
+            continue;
+        }
+        let Some(address) = address(setting, written) else { continue };
+        if (address.namespace, address.name) == (viz, "prometheus") {
+            continue;
+        }
+        let workloads = [
+            (Kind::Deployment, ctx.hints::<Deployment>()),
+            (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
+            (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        ];
+        let workloads =
+            workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
+        let finding = match address.lookup(among, workloads) {
+            Lookup::Outside | Lookup::Found(..) => continue,
+            Lookup::NoEndpoint(_, NoEndpoint::NotReady(pod, _)) if ctx.is_starting(pod) => continue,
+            // Reported with the annotation that linkerd viz check reads.
+            Lookup::NoService if setting.is_url && external(namespace).is_some() => continue,
+            Lookup::NoService => no_service(ctx, setting, address),
+            Lookup::NoPort(service) => no_port(ctx, setting, address, service),
+            Lookup::NoEndpoint(service, cause) => no_endpoint(ctx, setting, service, &cause),
+        };
+        findings.push(finding.evidence(argument(deployment, setting, written)));
+    }
+    Ok(findings.into())
+}
+
+/// The Deployment of a component and the address in its arguments.
+fn written<'a>(deployments: &'a [Workload], viz: &str, setting: &Setting) -> Option<(&'a Workload, &'a str)> {
+    let deployment = deployments.iter().find(|deployment| {
+        let meta = &deployment.metadata;
+        meta.namespace == viz
+            && meta.label(EXTENSION_LABEL) == Some(Extension::Viz.name())
+            && meta.label("component") == Some(setting.component)
+    })?;
+    let args = deployment.spec.template.spec.containers.iter().flat_map(|container| &container.args);
+    let value = |arg: &'a String| {
+        let (name, value) = arg.trim_start_matches('-').split_once('=')?;
+        (name == setting.flag && !value.is_empty()).then_some(value)
+    };
+    args.filter_map(value).last().map(|value| (deployment, value))
+}
+
+/// The Service in an address, with the default port of its scheme.
+fn address<'a>(setting: &Setting, written: &'a str) -> Option<ServiceAddress<'a>> {
+    let parsed = ServiceAddress::parse(written)?;
+    let default = if written.starts_with("https://") { 443 } else { 80 };
+    Some(ServiceAddress { port: parsed.port.or(setting.is_url.then_some(default)), ..parsed })
+}
+
+fn argument(deployment: &Workload, setting: &Setting, written: &str) -> Evidence {
+    let (namespace, name) = deployment.metadata.key();
+    let path = format!("spec.template.spec.containers[].args: -{}", setting.flag);
+    Evidence::field(format!("Deployment {namespace}/{name}"), path, written)
+}
+
+fn with_scheme(ctx: &Context<'_>, setting: &Setting, deployment: &Workload, written: &str) -> Finding {
+    let (namespace, name) = deployment.metadata.key();
+    let Setting { value, effect, .. } = setting;
+    let host = written.split_once("://").map_or(written, |(_, rest)| rest);
+    let message = format!("{value} contains a scheme, but the dashboard expects a host and a port: {effect}");
+    ctx.finding(Subject::object(Kind::Deployment, namespace, name), message)
+        .parameter(format!("{value} scheme"))
+        .evidence(argument(deployment, setting, written))
+        .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, &format!(" with {value}={host}")))
+}
+
+fn no_service(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>) -> Finding {
+    let Setting { component, value, effect, .. } = setting;
+    let ServiceAddress { namespace, name, .. } = address;
+    let message = format!("{component} of viz uses this Service, which does not exist: {effect}");
+    let remedy =
+        reinstall(ctx, Remedy::new(), Extension::Viz, &format!(" with {value} set to an existing Service"));
+    ctx.finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(*value)
+        .evidence(Evidence::other(format!("Service {namespace}/{name}"), "does not exist"))
+        .remedy(remedy)
+}
+
+fn no_port(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>, service: &Service) -> Finding {
+    let Setting { component, value, effect, .. } = setting;
+    let (namespace, name) = service.metadata.key();
+    let port = address.port.unwrap_or_default();
+    let numbers: Vec<String> =
+        service.spec.ports.iter().map(|port: &ServicePort| port.port.to_string()).collect();
+    let declared = numbers.join(", ");
+    let message = format!(
+        "{component} of viz uses port {port} of this Service, which does not declare the port: {effect}"
+    );
+    let why = format!(" with {value} set to a port of the Service ({declared})");
+    ctx.finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(format!("{value} port"))
+        .evidence(Evidence::field(format!("Service {namespace}/{name}"), "spec.ports", declared))
+        .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, &why))
+}
+
+fn no_endpoint(ctx: &Context<'_>, setting: &Setting, service: &Service, cause: &NoEndpoint<'_>) -> Finding {
+    let Setting { component, value, effect, .. } = setting;
+    let (namespace, name) = service.metadata.key();
+    let message = format!(
+        "{component} of viz uses this Service, and none of its endpoints is ready, because {cause}: {effect}"
+    );
+    let slices = kubectl().namespace(namespace).words("get endpointslices");
+    ctx.finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(format!("{value} endpoints"))
+        .evidences(cause.evidence())
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "Find out why the Service has no ready endpoint",
+            slices.option("-l", format!("kubernetes.io/service-name={name}")),
+        ))
+}
