@@ -18,7 +18,7 @@ use crate::item::Item;
 use crate::names::is_subdomain;
 use crate::node_files::NodeFiles;
 use crate::node_files::{MAX_FILES, MAX_NODE};
-use crate::node_log::{self, Held, LogError};
+use crate::node_log;
 use crate::request::Request;
 
 /// Number of bytes to read per file; the node model keeps fewer, and records truncation.
@@ -79,12 +79,23 @@ impl NodeEvidence {
                         let why = format!("--nodes {name}={shown}: {name:?} is not a valid node name");
                         return Err(LoadError::Usage(why));
                     }
-                    let tree = without_single_folder(tree(path, &mut budget)?);
+                    let tree = match open(path, &mut budget)? {
+                        Opened::Tree(tree) => without_single_folder(tree),
+                        Opened::Log(log) => match node_log::read(&log) {
+                            Ok(held) => held.tree,
+                            Err(error) => {
+                                return Err(LoadError::Unreadable { path: shown, reason: error.to_string() });
+                            }
+                        },
+                    };
                     evidence.add_node(name, &shown, &tree);
                 }
                 Given::Several(path) => {
-                    let tree = tree(path, &mut budget)?;
-                    evidence.several(&path.display().to_string(), tree, &mut budget)?;
+                    let shown = path.display().to_string();
+                    match open(path, &mut budget)? {
+                        Opened::Tree(tree) => evidence.several(&shown, tree, &mut budget)?,
+                        Opened::Log(log) => evidence.log(&shown, "", &log),
+                    }
                 }
             }
         }
@@ -191,17 +202,27 @@ impl NodeEvidence {
                     }
                     Err(error) => self.trouble.push(malformed(path, file, &error.to_string())),
                 },
-                None => match logged(blob) {
-                    Some(Ok(held)) => self.add_node(&held.node, &place, &held.tree),
-                    Some(Err(error)) => self.trouble.push(malformed(path, file, &error.to_string())),
-                    None => {
-                        self.warnings.push(format!("{place}: ignored: it is not in the folder of a node"));
-                    }
+                None => match blob.bytes(node_log::MAX_LOG as u64) {
+                    Ok(log) if node_log::is_log(&log) => self.log(path, file, &log),
+                    _ => self.warnings.push(format!("{place}: ignored: it is not in the folder of a node")),
                 },
             }
         }
         self.notes(path, &tree);
         Ok(())
+    }
+
+    /// The snapshots in a log of node pods.
+    fn log(&mut self, path: &str, file: &str, log: &[u8]) {
+        let place = if file.is_empty() { path.to_owned() } else { format!("{path}/{file}") };
+        for snapshot in node_log::read_all(log) {
+            match snapshot {
+                Ok(held) => self.add_node(&held.node, &place, &held.tree),
+                Err((node, error)) => {
+                    self.trouble.push(malformed(path, file, &format!("node {node:?}: {error}")));
+                }
+            }
+        }
     }
 
     /// The nodes of a bundle.
@@ -323,32 +344,29 @@ fn is_lines(head: &[u8]) -> bool {
     !head.contains(&0) && !head.trim_ascii().is_empty()
 }
 
-fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
-    let open = |error| LoadError::Open { path: path.display().to_string(), error };
-    if path.is_dir() {
-        return folder::tree(path, budget).map_err(open);
-    }
-    match archive::unpack(&Blob::file(path).map_err(open)?, budget, is_lines).map_err(open)? {
-        Unpacked::Tree(tree) => Ok(tree),
-        Unpacked::Plain(blob, _) => {
-            let unreadable = |reason| LoadError::Unreadable { path: path.display().to_string(), reason };
-            match logged(&blob) {
-                Some(Ok(held)) => return Ok(held.tree),
-                Some(Err(error)) => return Err(unreadable(error.to_string())),
-                None => {}
-            }
-            let why = "not a folder or an archive of one: give the whole folder, since the order of its \
-                       files matters";
-            Err(unreadable(why.to_owned()))
-        }
-    }
+/// The content of a path.
+enum Opened {
+    /// A folder, or an unpacked archive of one.
+    Tree(Tree),
+    /// The log of one or more node pods.
+    Log(Vec<u8>),
 }
 
-/// The snapshot in a log of `node-snapshot --to-log`; `None` if it is not one.
-fn logged(blob: &Blob) -> Option<Result<Held, LogError>> {
-    match node_log::read(&blob.bytes(node_log::MAX_LOG as u64).ok()?) {
-        Err(LogError::None { .. }) => None,
-        found => Some(found),
+fn open(path: &Path, budget: &mut Budget) -> Result<Opened, LoadError> {
+    let failed = |error| LoadError::Open { path: path.display().to_string(), error };
+    if path.is_dir() {
+        return folder::tree(path, budget).map(Opened::Tree).map_err(failed);
+    }
+    match archive::unpack(&Blob::file(path).map_err(failed)?, budget, is_lines).map_err(failed)? {
+        Unpacked::Tree(tree) => Ok(Opened::Tree(tree)),
+        Unpacked::Plain(blob, _) => match blob.bytes(node_log::MAX_LOG as u64) {
+            Ok(log) if node_log::is_log(&log) => Ok(Opened::Log(log)),
+            _ => {
+                let reason = "not a folder or an archive of one: give the whole folder, since the order of its \
+                              files matters";
+                Err(LoadError::Unreadable { path: path.display().to_string(), reason: reason.to_owned() })
+            }
+        },
     }
 }
 

@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub use read::{Held, LogError, read};
+pub use read::{Held, LogError, is_log, read, read_all};
 pub use write::{Written, write};
 
 /// Maximum size of a packed snapshot in a log, in bytes. As base64, with the runtime's time before each line,

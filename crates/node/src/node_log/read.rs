@@ -72,7 +72,34 @@ fn said(last: &str) -> String {
     if last.is_empty() { String::new() } else { format!("; its last line: {last}") }
 }
 
-/// Reads the snapshot in a log. Text before the tag on a line (times, names of pods) and lines without it are
+/// Whether a text contains at least a line of a snapshot.
+pub fn is_log(text: &[u8]) -> bool {
+    find(text, TAG.as_bytes()).is_some()
+}
+
+/// Reads every snapshot in a log: a file may contain the logs of several pods. A snapshot that cannot be read is an
+/// error with the name of its node, and does not hide the others. Lines without the beginning of a snapshot are one error.
+pub fn read_all(log: &[u8]) -> Vec<Result<Held, (String, LogError)>> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for line in log.split_inclusive(|byte| *byte == b'\n') {
+        if let Some(tag) = find(line, TAG.as_bytes())
+            && let Ok(tagged) = std::str::from_utf8(&line[tag + TAG.len()..])
+            && let Some((_, node)) = tagged.split_once(" begin ")
+        {
+            starts.push((at, node.trim_end().to_owned()));
+        }
+        at += line.len();
+    }
+    if starts.is_empty() {
+        return vec![read(log).map_err(|error| (String::new(), error))];
+    }
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([log.len()]);
+    let sections = starts.iter().zip(ends);
+    sections.map(|((start, node), end)| read(&log[*start..end]).map_err(|error| (node.clone(), error))).collect()
+}
+
+/// Reads the first snapshot in a log. Text before the tag on a line (times, names of pods) and lines without it are
 /// ignored.
 ///
 /// # Errors

@@ -74,6 +74,27 @@ fn errors_name_the_missing_part() {
 }
 
 #[test]
+fn truncated_snapshot_hides_no_other_and_is_named() {
+    let node = |name: &str| {
+        let files = NodeFiles { node: name.to_owned(), ..snapshot(&[("meta.json", &noise(10_000))]) };
+        String::from_utf8(written(&files)).unwrap()
+    };
+    let cut: Vec<_> = node("node-1").lines().take(3).map(|line| format!("{line}\n")).collect();
+    let cut = cut.concat();
+    let names = |log: &str| {
+        let each = read_all(log.as_bytes()).into_iter();
+        each.map(|found| found.map(|held| held.node).map_err(|(node, _)| node)).collect::<Vec<_>>()
+    };
+    let ok = |name: &str| Ok(name.to_owned());
+    let gone = || Err("node-1".to_owned());
+    assert_eq!(names(&format!("{}{cut}", node("node-2"))), [ok("node-2"), gone()]);
+    assert_eq!(names(&format!("{cut}{}", node("node-2"))), [gone(), ok("node-2")]);
+    let torn = format!("{}\n", node("node-1").lines().nth(1).unwrap());
+    assert_eq!(names(&torn), [Err(String::new())]);
+    assert!(!is_log(b"pulling\nexec: not found") && is_log(torn.as_bytes()));
+}
+
+#[test]
 fn largest_files_are_omitted_and_named() {
     let files = snapshot(&[
         ("cni/net.d/05-x.conflist", b"{}"),
