@@ -127,27 +127,30 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A check. Its texts are large, so only a rule with results has them; the others have the address of their page.
+/// A check. Its texts are large, so only a rule with results has them; of the others, the title, the outcome and the
+/// address of the page remain.
 fn rule(check: &Judged, has_results: bool) -> Value {
     let mut rule = json!({
         "id": check.id,
         "shortDescription": {"text": clean(&check.title)},
-        "defaultConfiguration": {"level": level(check.severity)},
-        "properties": {
-            "category": check.category,
-            "tags": ["linkerd", check.category],
-            "problem.severity": if check.severity == Severity::Info { "recommendation" } else { check.severity.word() },
-            "outcome": outcome(&check.outcome),
-        },
+        "properties": {"outcome": outcome(&check.outcome)},
     });
-    if let Some(found) = checks::find(check.id) {
+    let found = checks::find(check.id);
+    if found.is_some_and(|found| !found.is_brought()) {
+        rule["helpUri"] = json!(page::page_url(check.id));
+    }
+    if !has_results {
+        return rule;
+    }
+    rule["defaultConfiguration"] = json!({"level": level(check.severity)});
+    rule["properties"] = json!({
+        "category": check.category,
+        "tags": ["linkerd", check.category],
+        "problem.severity": if check.severity == Severity::Info { "recommendation" } else { check.severity.word() },
+        "outcome": outcome(&check.outcome),
+    });
+    if let Some(found) = found {
         let card = found.card();
-        if !found.is_brought() {
-            rule["helpUri"] = json!(page::page_url(check.id));
-        }
-        if !has_results {
-            return rule;
-        }
         let section = |at: usize| format!("## {}\n\n{}", SECTIONS[at], card.prose[at].trim());
         let text: Vec<String> = (1..card.prose.len()).map(section).collect();
         rule["fullDescription"] = json!({"text": card.prose[0].trim()});
