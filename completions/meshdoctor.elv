@@ -79,7 +79,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -n 'Check only workloads in these namespaces (comma-separated). The control plane is always checked'
             cand --namespace 'Check only workloads in these namespaces (comma-separated). The control plane is always checked'
             cand --to-cni 'The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break'
-            cand --manifests 'Check manifests without a cluster: files, folders or ''-'' for standard input. Repeatable'
+            cand --manifests 'Check manifests without a cluster: files, folders or ''-'' for standard input. Several paths may follow'
             cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane'
             cand --kubernetes-version 'With --manifests: the Kubernetes version to check for, such as 1.34'
             cand --with 'Check the cluster or bundle as it would be with these manifests applied. Repeatable'
@@ -148,7 +148,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;fix'= {
-            cand --manifests 'Repair manifests instead of a cluster: files or folders. Repeatable. Shows a diff unless --write is given'
+            cand --manifests 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given'
             cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane'
             cand --kubernetes-version 'With --manifests: the Kubernetes version to check for, such as 1.34'
             cand --into 'Namespace for manifests that name none, as with kubectl apply -n (default: default)'

@@ -92,7 +92,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l manifests -d 'Check manifests without a cluster: files, folders or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l manifests -d 'Check manifests without a cluster: files, folders or \'-\' for standard input. Several paths may follow' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l with -d 'Check the cluster or bundle as it would be with these manifests applied. Repeatable' -r -F
@@ -185,7 +185,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s q -l qu
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l manifests -d 'Repair manifests instead of a cluster: files or folders. Repeatable. Shows a diff unless --write is given' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l manifests -d 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"

@@ -71,7 +71,7 @@ _arguments "${_arguments_options[@]}" : \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8\: reports what that upgrade would break]:VERSION:_default' \
-'(--with --live --nodes --logs --pre --crds --verify --save)*--manifests=[Check manifests without a cluster\: files, folders or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'(--with --live --nodes --logs --pre --crds --verify --save)*--manifests=[Check manifests without a cluster\: files, folders or '\''-'\'' for standard input. Several paths may follow]:PATH:_files' \
 '--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
 '--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
 '(--to --pre --crds --verify)*--with=[Check the cluster or bundle as it would be with these manifests applied. Repeatable]:PATH:_files' \
@@ -152,7 +152,7 @@ never\:"Never"))' \
 ;;
 (fix)
 _arguments "${_arguments_options[@]}" : \
-'(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Repeatable. Shows a diff unless --write is given]:PATH:_files' \
+'(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Several paths may follow. Shows a diff unless --write is given]:PATH:_files' \
 '--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
 '--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
 '--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \

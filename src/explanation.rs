@@ -188,14 +188,28 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     if !lines.is_empty() {
         return lines;
     }
+    if let Some(row) = knowledge.pasted().event(line) {
+        let source = format!("pasted.yaml: {}; {}", row.id, row.place);
+        let meaning = Explanation::new(TextKind::Event, line, &row.means, &row.checks, source);
+        let certain = names_linkerd(line) || line.contains(":4191/");
+        return vec![Explanation { answered_by: row.answered_by, certain, ..meaning }];
+    }
     let exits = of_exit(knowledge, line);
     if !exits.is_empty() {
         return exits;
     }
+    let line = without_grpc_status(line);
     // Applications write similar texts.
     let kind = if is_line_of_proxy(line) { TextKind::LogLine } else { TextKind::ProxyError };
     let row = knowledge.pasted().error(line).filter(|row| kind == TextKind::LogLine || row.is_value(line));
     row.map(|row| of_error(kind, line, row)).into_iter().collect()
+}
+
+/// The message of an error that a gRPC client in Go prints: `rpc error: code = Unavailable desc = MESSAGE`.
+fn without_grpc_status(line: &str) -> &str {
+    line.split_once("rpc error: code = ")
+        .and_then(|(_, rest)| rest.split_once(" desc = "))
+        .map_or(line, |(_, text)| text)
 }
 
 /// Whether a line is of the log of a proxy: it names the module of the proxy that wrote it.

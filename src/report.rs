@@ -29,7 +29,7 @@ use crate::inspect::{self, nodes::NodeCni};
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
-use crate::model::cluster::TimeSource;
+use crate::model::cluster::{Cluster, TimeSource};
 use crate::model::skew::Skew;
 use crate::objects::Link;
 use crate::policy::{self, Policy};
@@ -265,14 +265,8 @@ fn regraded(results: &mut [CheckResult], policy: &Policy) {
     }
 }
 
-fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
-    let cluster = &collected.cluster;
-    regraded(&mut results, question.policy);
-    let found: Vec<Finding> =
-        results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    // Skipped checks explain nothing: their symptoms become roots.
-    let (found, inferred): (Vec<Finding>, Vec<Finding>) =
-        found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
+/// Findings linked to their causes by the relations of their cards, merged and sorted.
+pub fn linked(findings: Vec<Finding>, cluster: &Cluster) -> Vec<Finding> {
     let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
     let relations = Relations {
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
@@ -282,7 +276,18 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             namespace == cluster.namespaces.control_plane || namespace == cluster.namespaces.cni
         },
     };
-    let mut findings = cause::link(found, &relations);
+    cause::link(findings, &relations)
+}
+
+fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
+    let cluster = &collected.cluster;
+    regraded(&mut results, question.policy);
+    let found: Vec<Finding> =
+        results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    // Skipped checks explain nothing: their symptoms become roots.
+    let (found, inferred): (Vec<Finding>, Vec<Finding>) =
+        found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
+    let mut findings = linked(found, cluster);
     verify_raised(&mut findings, question.settings);
     let waivers = policy::Waivers::new(&question.policy.waivers, cluster.at);
     findings.extend(waivers.problems(&findings));

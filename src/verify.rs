@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::checks::{CheckResult, Settings};
-use crate::finding::{Fingerprint, Severity, Subject};
+use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
 use again::{Again, not_checked};
@@ -65,8 +65,10 @@ pub struct Fresh<'a> {
     pub cluster: &'a Cluster,
     /// Origin.
     pub origin: &'a Origin,
-    /// Current findings, by check id.
+    /// Current results, by check id.
     pub results: &'a BTreeMap<&'static str, CheckResult>,
+    /// Their findings, linked to their causes: a cause has the severity of its symptoms.
+    pub findings: &'a [Finding],
     /// The request of this run.
     pub settings: &'a Settings,
 }

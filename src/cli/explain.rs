@@ -74,7 +74,16 @@ fn read_input() -> anyhow::Result<String> {
 
 /// Explains a text that is not the name of a check.
 fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
-    let explained = explain(Knowledge::embedded(), text);
+    let knowledge = Knowledge::embedded();
+    let mut explained = explain(knowledge, text);
+    // A bare number that is no status code of a response is an exit code.
+    let number = text.trim();
+    if explained.meanings.is_empty() && number.parse::<u8>().is_ok() {
+        explained = explain(knowledge, &format!("exit code {number}"));
+    }
+    if explained.meanings.is_empty() && knowledge.known_defects().row(text.trim()).is_some() {
+        return output::print(&of_defect(text.trim(), form)?);
+    }
     if explained.meanings.is_empty() {
         let is_word =
             !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
@@ -89,10 +98,9 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
 }
 
 fn unrecognized() -> Stop {
-    let cause = "this text is not known: it is not an error of Linkerd that meshdoctor recognizes, so the application \
-                 may have written it";
+    let cause = "no meaning is known for this text";
     let next = format!(
-        "{} checks the mesh; {} traces the connection",
+        "if Linkerd or Kubernetes wrote it, {} checks the mesh; {} traces a connection",
         own("check"),
         own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT")
     );

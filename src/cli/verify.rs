@@ -17,13 +17,13 @@ use super::stop::Stop;
 use super::{asked, config, examine, files, namespaces};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade, evaluate};
-use crate::command::own;
+use crate::command::{Arg, Command, meshdoctor, own};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
 use crate::render::document::{self, Document};
 use crate::render::{self, Look};
-use crate::report::SCHEMA;
+use crate::report::{self, SCHEMA};
 use crate::verify::{
     Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, Verification, same_cluster, verify,
 };
@@ -86,7 +86,10 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         .into_iter()
         .map(|result| (result.id, result))
         .collect();
-    let fresh = Fresh { cluster, origin: &read.origin, results: &results, settings: &settings };
+    let found = results.values().flat_map(|result| result.findings.iter().cloned()).collect();
+    let linked = report::linked(found, cluster);
+    let fresh =
+        Fresh { cluster, origin: &read.origin, results: &results, findings: &linked, settings: &settings };
     let findings = verify(&earlier, &fresh);
     // Infos count only on request.
     let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
@@ -304,8 +307,24 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
     struct Tag {
         schema: String,
     }
-    let tag: Tag = serde_json::from_slice(&bytes)
-        .map_err(|error| Stop::usage(format!("{shown} is not a report: {error}"), next.clone()))?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let check = Command::from(meshdoctor().words("check").arg(Arg::path(shown.to_string())));
+        return Err(Stop::usage(
+            format!("{shown} is an archive, not a report"),
+            format!("for a bundle or ticket, run {check}"),
+        ));
+    }
+    let tag: Tag = serde_json::from_slice(&bytes).map_err(|error| match error.is_eof() {
+        true => Stop::usage(format!("{shown} is incomplete: the document ends in the middle"), next.clone()),
+        false => Stop::usage(format!("{shown} is not a report: {error}"), next.clone()),
+    })?;
+    let family = SCHEMA.rsplit_once('/').map_or(SCHEMA, |(family, _)| family);
+    if tag.schema != SCHEMA && tag.schema.starts_with(&format!("{family}/")) {
+        return Err(Stop::usage(
+            format!("{shown} was written by a newer version of meshdoctor (schema {})", tag.schema),
+            "update meshdoctor, and run this again",
+        ));
+    }
     if tag.schema != SCHEMA {
         return Err(Stop::usage(
             format!("{shown} is not a report: its schema is {:?}", tag.schema),

@@ -40,10 +40,10 @@ fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
     let stay = findings.iter().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
         (0, 0) => "no new problem appears".to_owned(),
-        (0, lesser) => count(lesser, "lesser finding appears", "lesser findings appear"),
+        (0, lesser) => count(lesser, "warning or info appears", "warnings and infos appear"),
         (errors, 0) => count(errors, "error appears", "errors appear"),
         (errors, lesser) => {
-            let lesser = count(lesser, "lesser finding", "lesser findings");
+            let lesser = count(lesser, "warning or info", "warnings and infos");
             format!("{} and {lesser} appear", count(errors, "error", "errors"))
         }
     };

@@ -60,6 +60,11 @@ pub struct Deciding<'a> {
     pub is_not_provided: bool,
 }
 
+/// The sentence before commands that collect missing objects.
+pub fn collect_them() -> String {
+    format!("collect them, or everything with {}", own("collect"))
+}
+
 /// The gaps that decide the exit status if no finding does.
 pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     let groups = groups(report, |gap| gap.missing.was_asked_for());
@@ -211,7 +216,7 @@ fn summary(report: &Report) -> String {
     let objects = count(coverage.objects, "object", "objects");
     let checks = count(report.checks.len(), "check", "checks");
     match unable(report) {
-        0 => format!("{nodes}{objects}; {checks} had all the evidence they need"),
+        0 => format!("{nodes}{objects}; {checks} had all the required evidence"),
         unable => format!("{nodes}{objects}; {unable} of {checks} did not run fully:"),
     }
 }
@@ -429,10 +434,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                     .words("-o json")
                     .into()
             }));
-            vec![(
-                format!("collect them, or everything with {}", own("collect")),
-                Some(Command::lines(lines)),
-            )]
+            vec![(collect_them(), Some(Command::lines(lines)))]
         }
         (Sort::Objects, Why::PerhapsMore) => {
             vec![(format!("if the dump lists all of them, pass --complete {}", resources()), None)]
@@ -440,10 +442,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => {
             let kinds: BTreeSet<Kind> =
                 gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
-            vec![(
-                format!("collect them, or everything with {}", own("collect")),
-                Some(Command::lines(get_each(&kinds))),
-            )]
+            vec![(collect_them(), Some(Command::lines(get_each(&kinds))))]
         }
         _ => {
             let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();

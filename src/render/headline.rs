@@ -38,10 +38,13 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     }
     if !in_full {
         let unable = coverage::unable(report);
-        let of = count(report.checks.len(), "check", "checks");
-        let words = match unable {
-            0 => passed,
-            unable => format!("{unable} of {of} did not run fully; {passed}"),
+        let of = count(report.verdict.passed, "check", "checks");
+        let words = match (unable, report.verdict.not_applicable) {
+            (0, _) => passed,
+            (unable, 0) => format!("no errors or warnings in {of}; {unable} did not run fully"),
+            (unable, idle) => {
+                format!("no errors or warnings in {of}; {unable} did not run fully, {idle} do not apply")
+            }
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }

@@ -106,7 +106,7 @@ pub(super) fn result(walk: &Walk) -> String {
         }
         Outcome::Stops => format!("the call fails: it stops at {}", steps(Outcome::Stops)),
         Outcome::NotJudged => {
-            format!("nothing that was judged stops the call; not judged: {}", steps(Outcome::NotJudged))
+            format!("no step is known to fail; not judged: {}", steps(Outcome::NotJudged))
         }
     }
 }
@@ -143,7 +143,7 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     let of = |outcome: Outcome| walks().any(|walk| walk.outcome() == outcome);
     let legend = [
         (Outcome::Passes, "yes: succeeds"),
-        (Outcome::NotJudged, "yes?: nothing that was judged stops it"),
+        (Outcome::NotJudged, "yes?: no step is known to fail"),
         (Outcome::Partly, "partly: some of the calls fail, by endpoint or backend"),
         (Outcome::Stops, "no: fails"),
     ];

@@ -18,6 +18,9 @@ const COMMAND_LINES: usize = 8;
 /// Maximum number of verification lines shown in a short plan.
 const VERIFY_LINES: usize = 6;
 
+/// Maximum number of lines of a command that the next step repeats.
+const NEXT_LINES: usize = 2;
+
 /// Maximum number of further nodes that a step names.
 const NODES: usize = 3;
 
@@ -142,7 +145,10 @@ impl PlanPrinter<'_> {
                 format!("  ({})", in_words(&own.into_iter().flatten().copied().collect::<Vec<_>>()))
             }
             (None, true) => String::new(),
-            (None, false) => format!("  (after {})", in_numbers(&planned.after)),
+            (None, false) => {
+                let numbers = planned.after.iter().map(|(number, _)| *number).collect();
+                format!("  (after {})", numbered(self.report, &numbers))
+            }
         };
         let name = named(finding);
         let taken = width(&word) + width(&number) + 2 + width(&name) + 2;
@@ -175,10 +181,9 @@ impl PlanPrinter<'_> {
         is_stated: bool,
     ) -> Vec<String> {
         let indent = " ".repeat(2 + self.digits + 2);
-        let repairs = repairs.filter(|_| self.report.repair.findings.len() > 1).map(|numbers| {
-            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            format!(" (for{BOUND}{})", numbers.join(&format!(",{BOUND}")))
-        });
+        let repairs = repairs
+            .filter(|_| self.report.repair.findings.len() > 1)
+            .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
         let text = match self.extent == Extent::Short && is_stated {
             true => clean(step.step.without_requirement()),
             false => clean(&step.step.text),
@@ -275,8 +280,12 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let label = |words: &str| look.faint(&pad(words, 10));
     let step = if report.repair.findings.len() > 1 { "step 1: " } else { "" };
     let command = |step: &PlanStep| -> Vec<String> {
-        let command = step.step.command.iter().flat_map(|command| command_lines(command, look));
-        command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
+        let lines: Vec<String> =
+            step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
+        let rest = lines.len().saturating_sub(NEXT_LINES);
+        let rest = (rest > 0).then(|| format!("# and {} more, see step 1", count(rest, "line", "lines")));
+        let shown = lines.into_iter().take(NEXT_LINES).chain(rest);
+        shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {
         format!("{step}{}, {}", finding.check, subject::brief(finding.subjects.iter()))
@@ -334,10 +343,30 @@ pub fn after_in_words(planned: &PlannedFinding) -> String {
     words.join(", ")
 }
 
-/// `1, 2, 4`, or only their number if there are many.
-fn in_numbers(after: &[(usize, &str)]) -> String {
-    if after.len() > 6 {
-        return count(after.len(), "finding", "findings");
+/// `errors 1 and 2, warning 4`, or only their number if there are many.
+pub(super) fn numbered(report: &Report, numbers: &BTreeSet<usize>) -> String {
+    const MOST: usize = 6;
+    if numbers.len() > MOST {
+        return count(numbers.len(), "finding", "findings");
     }
-    after.iter().map(|(number, _)| number.to_string()).collect::<Vec<_>>().join(", ")
+    let mut groups: Vec<(Severity, Vec<String>)> = Vec::new();
+    for (&at, planned) in &report.repair.findings {
+        if !numbers.contains(&planned.number) {
+            continue;
+        }
+        let severity = report.findings[at].severity;
+        match groups.iter_mut().find(|(known, _)| *known == severity) {
+            Some((_, group)) => group.push(planned.number.to_string()),
+            None => groups.push((severity, vec![planned.number.to_string()])),
+        }
+    }
+    let each = groups.into_iter().map(|(severity, numbers)| {
+        let plural = if numbers.len() > 1 { "s" } else { "" };
+        let numbers = match numbers.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            numbers => numbers.concat(),
+        };
+        format!("{}{plural} {numbers}", severity.word())
+    });
+    each.collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,7 @@
 //! order, with the findings that they explain folded under them, quoted evidence and steps to paste; then the
 //! checks that did not run, and the result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::finding::{Form, Printer};
 use super::look::Look;
@@ -63,7 +63,7 @@ pub fn report(report: &Report, look: Look) -> String {
         blocks.swap(1, 2);
         blocks[2] = headline::lines(report, look);
         blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
-        return ended(blocks, report, &[], look);
+        return ended(blocks, report, look);
     }
     // Findings of the upgrade come before current ones; findings without a part in the plan come last.
     let later = |finding: &Finding| finding.when == When::AfterUpgrade;
@@ -102,51 +102,53 @@ pub fn report(report: &Report, look: Look) -> String {
         }
     }
     blocks.push(set_aside);
-    // If a repair is needed, the names of infos suffice, unless an upgrade is rehearsed.
-    let only_named = !report.repair.findings.is_empty() && report.rehearsal.is_none();
-    let named: Vec<&str> = match only_named {
-        true => infos.drain(..).map(|info| info.check).collect::<BTreeSet<_>>().into_iter().collect(),
-        false => Vec::new(),
-    };
+    // If a repair is needed, the number of infos in the result suffices, unless an upgrade is rehearsed.
+    if !report.repair.findings.is_empty() && report.rehearsal.is_none() {
+        infos.clear();
+    }
     close_infos(&mut blocks, &mut infos, &printer);
     let after_label = today.and_then(|at| blocks.iter_mut().skip(at).find(|lines| !lines.is_empty()));
     if let Some(lines) = after_label {
         lines.insert(0, look.strong("TODAY, before the upgrade"));
     }
-    ended(blocks, report, &named, look)
+    ended(blocks, report, look)
 }
 
 /// Number of rows of the smallest common terminal.
 const SCREEN: usize = 24;
 
 /// The report, with the checks that did not run and the result.
-fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Look) -> String {
+fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
     let unchecked = match look.verbose || look.coverage {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
     };
-    let more = more(report, !unchecked.is_empty(), look);
-    let mut end = match infos {
-        [] => Vec::new(),
-        names => footer("infos", &format!("{} (-v)", names.join(", ")), look),
-    };
-    end.extend(unchecked);
+    let more = more(report, &unchecked, look);
+    let mut end = unchecked;
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
     end.extend(result_lines(report, look));
     end.extend(more);
-    // In a short report the plan is still visible.
-    let rows = |lines: &Vec<String>| lines.iter().flat_map(|text| text.lines()).count();
-    let shown = blocks.iter().map(rows).filter(|rows| *rows > 0);
-    let printed = shown.map(|rows| rows + 1).sum::<usize>() + rows(&end);
-    if report.change.is_none() && printed > SCREEN {
-        end.extend(repair::next(report, look));
-    }
     blocks.push(end);
+    // While the first step is still visible, it is not repeated.
+    if report.change.is_none() && rows_after_first_step(&blocks, look) >= SCREEN {
+        let next = repair::next(report, look);
+        blocks.last_mut().into_iter().for_each(|end| end.extend(next.iter().cloned()));
+    }
     let blocks: Vec<String> =
         blocks.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n") + "\n").collect();
     blocks.join("\n")
+}
+
+/// The number of rows of the terminal from the first step of the plan to the end, blank lines included.
+fn rows_after_first_step(blocks: &[Vec<String>], look: Look) -> usize {
+    let lines = blocks
+        .iter()
+        .filter(|lines| !lines.is_empty())
+        .flat_map(|lines| lines.iter().flat_map(|text| text.lines()).chain([""]));
+    let from_step = lines.skip_while(|line| !line.trim_start().starts_with("1. "));
+    from_step.map(|line| width(line).div_ceil(look.columns()).max(1)).sum()
 }
 
 /// Adds the infos collected so far as a block.
@@ -156,19 +158,23 @@ fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer
 }
 
 /// Commands for further information, on one line.
-fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
+fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
     let command = first.map(|first| look.command(&explain(first)));
-    let flags = match (unchecked && !look.coverage, &command) {
+    let has_more = !unchecked.is_empty() && !look.coverage;
+    let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
+    let flags = match (has_more, &command) {
         _ if look.verbose => None,
-        (true, Some(_)) => Some("-v, --coverage".to_owned()),
+        (true, Some(_)) if !is_named => Some("-v, --coverage".to_owned()),
         (true, None) => Some("--coverage lists the reasons, and what each check needs".to_owned()),
-        (false, Some(_)) => Some("-v".to_owned()),
+        (_, Some(_)) => Some("-v".to_owned()),
         (false, None) => None,
     };
-    let words: Vec<String> = command.into_iter().chain(flags).collect();
+    let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
+        .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
+    let words: Vec<String> = command.into_iter().chain(flags).chain(accept).collect();
     match words.is_empty() {
         true => Vec::new(),
         false => vec![format!("{}{}", look.faint(&super::text::pad("more", 10)), words.join("; "))],

@@ -7,6 +7,7 @@ use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
+use crate::command::{Command, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
@@ -19,6 +20,8 @@ const INDENT: usize = 13;
 /// has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
+    let collect = coverage::collect_them();
+    let everything = Command::from(meshdoctor().words("collect --output bundle.tar.gz")).to_string();
     let is_brief = !report.repair.steps.is_empty() && !look.verbose;
     let (folded, deciding): (Vec<Deciding<'_>>, Vec<Deciding<'_>>) =
         coverage::deciding(report).into_iter().partition(|missing| is_brief && missing.is_not_provided);
@@ -32,7 +35,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         // A remedy for several gaps follows the last of them.
         let is_last =
             |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
-        let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| way(words, commands, look));
+        let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| match *words == collect {
+            // The commands for each kind are long; `coverage` has them.
+            true if commands.len() > 1 => way("", &[everything.clone()], look),
+            _ => way(words, commands, look),
+        });
         text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());
     }
     for check in &report.checks {
@@ -131,6 +138,10 @@ pub fn not_provided(report: &Report) -> Option<String> {
     }
     if ways.is_empty() {
         return None;
+    }
+    // Manifests are checked without logs or nodes; only a cluster has them.
+    if report.origin.kind == "manifests" {
+        ways = BTreeSet::from([Way::With]);
     }
     let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
     let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();

@@ -42,6 +42,7 @@ impl RepairPlan {
         let mut graph = Graph::default();
         let mut last_steps: BTreeMap<usize, usize> = BTreeMap::new();
         let mut earlier: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let urgency = urgency(findings, &planned);
         for (&at, finding) in &planned {
             let nearest = || finding.after.iter().map(|(number, _)| number);
             let further = nearest().filter_map(|number| earlier.get(number)).flatten();
@@ -51,10 +52,11 @@ impl RepairPlan {
             let mut is_first = true;
             for step in &findings[at].remedy.steps {
                 let node = PlanStep { step: step.clone(), repairs: BTreeSet::from([finding.number]) };
+                let severity = urgency[&finding.number];
                 // A restart at the end of an earlier repair is also the first step of this one.
                 let restarted = if is_first { graph.restarted(&node, &all) } else { None };
                 is_first = restarted.is_some();
-                let node = restarted.unwrap_or_else(|| graph.add(node, &before));
+                let node = restarted.unwrap_or_else(|| graph.add(node, severity, &before));
                 last_steps.insert(finding.number, node);
                 before = BTreeSet::from([node]);
             }
@@ -91,29 +93,50 @@ fn number(findings: &[Finding]) -> BTreeMap<usize, PlannedFinding> {
     planned
 }
 
+/// The severity of each finding by number, or that of the worst finding that must be repaired after it.
+fn urgency(findings: &[Finding], planned: &BTreeMap<usize, PlannedFinding>) -> BTreeMap<usize, Severity> {
+    let mut urgency: BTreeMap<usize, Severity> =
+        planned.iter().map(|(&at, finding)| (finding.number, findings[at].severity)).collect();
+    for finding in planned.values().rev() {
+        let own = urgency[&finding.number];
+        for (earlier, _) in &finding.after {
+            urgency.entry(*earlier).and_modify(|severity| *severity = own.max(*severity));
+        }
+    }
+    urgency
+}
+
 /// Steps with their order.
 #[derive(Default)]
 struct Graph {
     steps: Vec<PlanStep>,
+    /// For each step, the severity of the worst finding that needs it.
+    severity: Vec<Severity>,
     /// For each step, the steps that must be done before it.
     before: Vec<BTreeSet<usize>>,
 }
 
 impl Graph {
-    /// Adds a step that comes after others, or merges it into an equal one if this breaks no order. Returns
-    /// its index.
-    fn add(&mut self, step: PlanStep, before: &BTreeSet<usize>) -> usize {
-        let in_order = |other: usize| before.iter().all(|&one| one == other || !self.comes_after(one, other));
+    /// Adds a step that comes after others, or merges it into an equal one if this breaks no order and the repair of
+    /// a worse finding does not wait for it. Returns its index.
+    fn add(&mut self, step: PlanStep, severity: Severity, before: &BTreeSet<usize>) -> usize {
+        let in_order = |other: usize| {
+            let delays =
+                |one: usize| self.severity[one] < self.severity[other] && !self.comes_after(other, one);
+            before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
+        };
         let mergeable = (0..self.steps.len())
             .filter_map(|other| Some((other, merge(&self.steps[other].step, &step.step)?)))
             .find(|(other, _)| in_order(*other));
         let Some((at, merged)) = mergeable else {
             self.steps.push(step);
             self.before.push(before.clone());
+            self.severity.push(severity);
             return self.steps.len() - 1;
         };
         self.steps[at].step = merged;
         self.steps[at].repairs.extend(&step.repairs);
+        self.severity[at] = self.severity[at].max(severity);
         self.before[at].extend(before.iter().filter(|&&one| one != at));
         at
     }

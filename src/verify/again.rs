@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Earlier, EarlierFinding, EarlierGap, Fresh, State};
 use crate::checks::{self, Outcome};
 use crate::fetched::{Fetched, Why};
-use crate::finding::{Finding, Fingerprint, Subject};
+use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::cluster::TimeSource;
@@ -19,17 +19,15 @@ pub(super) fn not_checked(reason: String) -> Said {
     (State::NotChecked, Some(reason), None)
 }
 
-/// The subjects for which a check reports a finding now, and their fingerprints.
-type Found = BTreeMap<(&'static str, Anchor), Vec<Fingerprint>>;
+/// The subjects for which a check reports a finding now, with their fingerprints and severities.
+type Found = BTreeMap<(&'static str, Anchor), Vec<(Fingerprint, Severity)>>;
 
 fn found(fresh: &Fresh<'_>) -> Found {
     let mut found = Found::new();
-    for (id, result) in fresh.results {
-        for finding in &result.findings {
-            for subject in &finding.subjects {
-                let print = Finding::subject_fingerprint(finding, subject);
-                found.entry((*id, Anchor::of(subject))).or_default().push(print);
-            }
+    for finding in fresh.findings {
+        for subject in &finding.subjects {
+            let print = Finding::subject_fingerprint(finding, subject);
+            found.entry((finding.check, Anchor::of(subject))).or_default().push((print, finding.severity));
         }
     }
     found
@@ -96,10 +94,14 @@ impl<'a> Again<'a> {
             return not_checked(reason);
         }
         let now = self.found.get(&(check.id, Anchor::of(subject))).map_or(&[][..], Vec::as_slice);
+        // An info in place of an error or a warning needs no repair.
+        let (infos, now): (Vec<_>, Vec<_>) = now
+            .iter()
+            .partition(|(_, severity)| *severity == Severity::Info && finding.severity > Severity::Info);
         match print {
-            Some(print) if now.contains(print) => return (State::StillThere, None, None),
+            Some(print) if now.iter().any(|(one, _)| one == print) => return (State::StillThere, None, None),
             // The same check reports a finding for the same subject that the report does not have.
-            Some(_) if now.iter().any(|print| !self.known.contains(print)) => {
+            Some(_) if now.iter().any(|(print, _)| !self.known.contains(print)) => {
                 return (State::StillThere, Some("in another form than in the report".to_owned()), None);
             }
             None if !now.is_empty() => return (State::StillThere, None, None),
@@ -123,6 +125,7 @@ impl<'a> Again<'a> {
         }
         let why = match &result.outcome {
             Outcome::NotApplicable(reason) => Some(format!("no longer applies: {reason}")),
+            _ if !infos.is_empty() => Some("what remains is an info".to_owned()),
             Outcome::Pass | Outcome::Findings | Outcome::Unknown | Outcome::Crashed(_) => None,
         };
         (State::Fixed, why, None)

@@ -348,10 +348,10 @@ fn explain_starts_with_the_description() {
     assert!(at("\nDetails\n") < at("\n  needs  "), "{page}");
     let wide = |line: &&str| line.chars().count() > 80;
     let commands: Vec<&str> = page.lines().filter(wide).map(str::trim).collect();
-    let programs = ["kubectl ", "step ", "test ", "http"];
+    let programs = ["kubectl ", "step ", "linkerd version ", "http"];
     let is_whole = |line: &&str| programs.iter().any(|program| line.starts_with(program));
     assert_eq!(commands.iter().find(|line| !is_whole(line)), None, "{page}");
     let has = |from: &str, to: &str| commands.iter().any(|line| line.starts_with(from) && line.ends_with(to));
     assert!(has("step certificate create ", " --insecure"), "{page}");
-    assert!(has("test ", " | kubectl apply -f -"), "{page}");
+    assert!(has("linkerd version ", " | kubectl apply -f -"), "{page}");
 }

@@ -45,6 +45,11 @@ fn examples_of_all_tables_are_explained() {
         assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
         assert!(meaning.certain);
     }
+    for row in knowledge.pasted().events() {
+        let found = explained(&row.example);
+        let [meaning] = found.meanings.as_slice() else { panic!("{}: {found:?}", row.example) };
+        assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
+    }
     for row in knowledge.mesh_logs().rows() {
         let found = explained(&row.example);
         assert_eq!(found.meanings[0].means, row.says, "{}", row.example);
@@ -98,7 +103,7 @@ fn texts_are_explained_on_the_command_line() {
     assert!(said.out.contains("exit code, if of linkerd-proxy: "), "{}", said.out);
     let said = ran_to(1, meshdoctor(&["explain", "java.lang.NullPointerException at Shop.java:12"]));
     assert!(
-        said.err.contains("this text is not known") && said.err.contains("meshdoctor reach "),
+        said.err.contains("no meaning is known for this text") && said.err.contains("meshdoctor reach "),
         "{said:?}"
     );
     assert!(said.out.is_empty());

@@ -311,8 +311,8 @@ fn guarded_pipeline_runs_only_with_its_cli() {
                 "{shell}: {command}: {ran:?}"
             );
             assert_eq!(ran.status.success(), applied.is_some(), "{shell}: {command}");
-            let said = String::from_utf8_lossy(&ran.stderr);
-            assert_eq!(said.contains("needs linkerd CLI"), applied.is_none(), "{shell}: {command}: {said}");
+            let printed = String::from_utf8_lossy(&ran.stdout);
+            assert_eq!(printed.contains("edge-25.4.4"), applied.is_some(), "{shell}: {command}: {printed}");
             _ = std::fs::remove_file(file);
         }
     }

@@ -50,7 +50,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         &["error control-plane-rbac-missing ClusterRoleBinding linkerd-linkerd-proxy-injector"],
     ),
     ("config-missing", &["error linkerd-config-missing ConfigMap linkerd/linkerd-config"]),
-    ("serviceaccount-missing", &["error service-account-missing ServiceAccount linkerd/linkerd-heartbeat"]),
+    ("serviceaccount-missing", &["warning service-account-missing ServiceAccount linkerd/linkerd-heartbeat"]),
     ("crd-missing", &["error crd-missing CustomResourceDefinition serviceprofiles.linkerd.io"]),
     ("ha-one-replica", &["warning control-plane-below-ha Deployment linkerd/linkerd-destination"]),
     (

@@ -228,7 +228,7 @@ const HELPS: &[(&str, &[&str])] = &[
     (
         "debug-image-ignored",
         &[
-            "test \"$(linkerd version --client --short)\" = enterprise-2.17.0 || ! echo needs linkerd CLI enterprise-2.17.0 >&2 && linkerd upgrade --set debugContainer.image.name=registry.example.com/linkerd/debug",
+            "linkerd version --client --short | grep -Fx enterprise-2.17.0 && linkerd upgrade --set debugContainer.image.name=registry.example.com/linkerd/debug",
             "edge-25.3.3 (2.18) or later",
             "rollout restart deployment/checkout",
         ],

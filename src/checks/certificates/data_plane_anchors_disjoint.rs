@@ -89,12 +89,12 @@ fn finding(
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {
-            "the proxy does not trust the current issuer. It rejects the proxies that the issuer certified, \
-                cannot reach identity, and will not renew its certificate"
+            "the proxy does not trust the current issuer: its connections to newer proxies and to the control plane \
+                fail, and within a day all its meshed connections, because it cannot renew its certificate"
         }
         None => {
-            "the proxy has none of the current trust anchors. It rejects proxies certified under them, \
-                cannot reach identity, and will not renew its certificate"
+            "the proxy has none of the current trust anchors: its connections to newer proxies and to the control \
+                plane fail, and within a day all its meshed connections, because it cannot renew its certificate"
         }
     };
     let finding = ctx

@@ -230,26 +230,21 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
+    let wait = |name: String| -> Line {
+        let status = kubectl().namespace(namespace).words("rollout status");
+        status.operand(format!("deployment/{name}")).words("--timeout=5m").into()
+    };
+    let deployments = components(ctx.hints::<Deployment>(), namespace);
+    let waits = deployments.iter().map(|one| wait(one.deployment.metadata.name.to_string()));
     if is_rolled {
-        let wait = |name: &String| {
-            kubectl()
-                .namespace(namespace)
-                .words("rollout status")
-                .operand(format!("deployment/{name}"))
-                .words("--timeout=5m")
-        };
-        let deployments = components(ctx.hints::<Deployment>(), namespace);
-        let names: Vec<String> =
-            deployments.iter().map(|one| one.deployment.metadata.name.to_string()).collect();
-        return remedy.run(
-            StepKind::Command,
-            "Wait until the control plane runs with the new trust anchors: the change restarts it",
-            Command::lines(names.iter().map(wait)),
-        );
+        let act = "Wait until the control plane runs with the new trust anchors: the change restarts it";
+        return remedy.run(StepKind::Command, act, Command::lines(waits));
     }
-    let act = "Restart the control plane, which reads the trust anchors only at startup";
-    let restart = kubectl().namespace(namespace).words("rollout restart deployment");
-    remedy.run(StepKind::Command, act, restart).restarting(Restarts::ControlPlane)
+    let act =
+        "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs";
+    let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
+    let commands = Command::lines(std::iter::once(restart).chain(waits));
+    remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
 }
 
 /// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.

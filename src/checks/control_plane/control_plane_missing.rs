@@ -4,7 +4,7 @@ use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Command, kubectl, linkerd, meshdoctor};
+use crate::command::{Arg, Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::control_plane::{CORE, serving};
@@ -31,8 +31,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else {
         "a component of the control plane is missing: proxies that need it fail when they next start"
     };
-    let remedy =
-        Remedy::new().step(StepKind::Note, "If the control plane is in another namespace, set it with -L");
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "If the control plane is in another namespace, name it",
+        meshdoctor().words("check -L").arg(Arg::placeholder("NAMESPACE")),
+    );
     let remedy = if there.is_empty() {
         let remedy = remedy.run(
             StepKind::Command,

@@ -229,30 +229,19 @@ fn finding(
             format!("{ready} ready, but the status shows {said} of {wanted}"),
         ),
     };
-    let (severity, message) = match (ready, component.name) {
-        (some, _) if some >= wanted.max(1) => (
+    let (severity, message) = match ready {
+        0 => (Severity::Error, unavailable(component, reason.as_ref())),
+        some if some >= wanted.max(1) => (
             Severity::Warning,
             "a pod of the control plane does not become ready, so a rollout is stuck. The old pods still \
-            serve; the loss of a node may stop them",
+            serve; the loss of a node may stop them"
+                .to_owned(),
         ),
-        (0, "identity") => (
-            Severity::Error,
-            "identity has no ready pod: new proxies get no certificate, and running ones cannot renew theirs",
-        ),
-        (0, "destination") => (
-            Severity::Error,
-            "destination has no ready pod: new proxies get no endpoints and no policy; running ones keep \
-            those they have",
-        ),
-        (0, "proxy-injector") => (
-            Severity::Error,
-            "the proxy injector has no ready pod: new pods are created without a proxy, or not at all",
-        ),
-        (0, _) => (Severity::Error, "a component of the control plane has no ready pod: it is unavailable"),
-        (_, _) => (
+        _ => (
             Severity::Warning,
             "a component of the control plane has fewer ready pods than its Deployment requests: the loss of \
-            a node may make it unavailable",
+            a node may make it unavailable"
+                .to_owned(),
         ),
     };
     let remedy = remedy(ctx, component, reason.as_ref());
@@ -265,6 +254,31 @@ fn finding(
         .remedy(remedy);
     // Without a ready pod the component is as unavailable as without a Deployment.
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
+}
+
+/// The message about a component without a ready pod: the state, its reason if known, and what fails.
+fn unavailable(component: &Component<'_>, reason: Option<&Failing>) -> String {
+    let (name, effect) = match component.name {
+        "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
+        "destination" => (
+            "destination",
+            "proxies cannot discover endpoints or policies, so requests time out, except to Services that a proxy \
+            already uses",
+        ),
+        "proxy-injector" => ("the proxy injector", "new pods are created without a proxy, or not at all"),
+        _ => ("a component of the control plane", "it is unavailable"),
+    };
+    let state = match reason {
+        _ if component.wanted() == 0 => "is scaled to 0 replicas".to_owned(),
+        Some(Failing { container: Some(container), crashed: true, .. }) => {
+            format!("has no ready pod, because its container {container} crashes")
+        }
+        Some(reason) if reason.evidence.said.contains("nodes are available") => {
+            "has no ready pod, because no node accepts its pods".to_owned()
+        }
+        _ => "has no ready pod".to_owned(),
+    };
+    format!("{name} {state}: {effect}")
 }
 
 /// Why no pod exists: a condition of the Deployment, or one of its ReplicaSet.

@@ -89,7 +89,7 @@ fn finding(
             proxies expire within a day"
         }
         (false, "linkerd-destination") => {
-            "destination lacks permissions: resources it may not watch are missing from discovery or policy, \
+            "destination lacks permissions: it cannot watch these resources, so endpoints or policies are missing, \
             and after its next restart it does not become ready"
         }
         (false, "linkerd-proxy-injector") => {

@@ -4,7 +4,7 @@ use crate::checks::control_plane::installation::{config, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::model::control_plane::components;
 use crate::objects::{ConfigMap, Deployment, ServiceAccount};
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let message = if is_heartbeat {
             "the ServiceAccount of the heartbeat is missing: its Jobs cannot create pods, and linkerd check \
-            stops here"
+            fails. No traffic depends on it"
         } else {
             "a ServiceAccount of the control plane is missing: pods that use it lose their permissions now, \
             and new ones cannot be created"
@@ -73,6 +73,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .finding(Subject::object("ServiceAccount", namespace, account), message)
             .evidence(Evidence::other(format!("ServiceAccount {namespace}/{account}"), "does not exist"))
             .fails_rows([row])
+            .rows_as(Severity::Error)
+            .severity(if is_heartbeat { Severity::Warning } else { Severity::Error })
             .remedy(remedy);
         findings.push(match deployment {
             Some(known) => finding.tie(Tie::Workload(

@@ -119,15 +119,15 @@ fn finding(
              protocol, which takes ten seconds if the server sends first"
         }
         (Lacks::Service, true) => {
-            "pods mark a port as opaque but their Service does not. This has no effect while the port is opaque by \
+            "pods mark a port as opaque but their Service does not. Nothing fails, because the port is opaque by \
              default"
         }
         (Lacks::Pods, false) => {
-            "a Service marks a port as opaque but its pods do not. Clients that use a pod's address still \
-             detect the protocol, and so does the pod's own proxy"
+            "a Service marks a port as opaque but its pods do not: connections of unmeshed clients, and to a pod's \
+             address, hang for ten seconds or fail if the server sends first"
         }
         (Lacks::Pods, true) => {
-            "a Service marks a port as opaque but its pods do not. This has no effect while the port is opaque by \
+            "a Service marks a port as opaque but its pods do not. Nothing fails, because the port is opaque by \
              default"
         }
     };

@@ -119,8 +119,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: End, pods: &[Ended<'_>]) -> Fi
     let message = match end {
         End::Grace => {
             "the proxies of finished pods were killed: a proxy waits for open connections for its whole shutdown \
-             grace period, which is not shorter than the pod's termination grace period. Each pod ends late, and \
-             as if its proxy had failed"
+             grace period, which is not shorter than the pod's termination grace period. Each pod ends late and \
+             is reported as failed"
         }
         End::Memory => "the proxies of finished pods were killed because they reached their memory limit",
         End::Settings => "the proxies of finished pods rejected their settings and did not start",

@@ -47,14 +47,21 @@ fn finding(
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let windows = windows(ctx, victims);
-    let asked_at_creation = victims.iter().all(|victim| victim.asked == Asked::AtCreation);
+    let siblings: Vec<Option<&Pod>> = victims.iter().map(|victim| meshed_sibling(ctx, victim.pod)).collect();
+    let mut asked = victims.iter().zip(&siblings);
+    let asked_at_creation =
+        asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
     let who = affected(ctx, victims);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down \
-             start unmeshed, without any error"
+            "the injector's webhook has failurePolicy Ignore: if the injector is down, new pods start unmeshed, \
+             without any error"
                 .to_owned()
         }
+        (false, true) if siblings.iter().all(Option::is_some) => format!(
+            "{who} without the requested proxy, although an older pod of the workload has it: most likely the injector did \
+             not answer at creation (its webhook has failurePolicy Ignore)"
+        ),
         (false, true) if asked_at_creation => format!(
             "{who} without the requested proxy: most likely the injector did not answer at creation, and its \
              webhook has failurePolicy Ignore"
@@ -72,16 +79,44 @@ fn finding(
         .finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
         .severity(Severity::Info)
         .evidence(policy)
+        .evidences(
+            victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)),
+        )
         .evidences(windows.iter().cloned())
         .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
-        true => finding.fact("pods start unmeshed while the injector is down"),
+        true => {
+            finding.fact("if the injector is down, pods start unmeshed (failurePolicy Ignore, the default)")
+        }
         false => finding,
     };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
+}
+
+/// A pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested when the pod was created.
+fn meshed_sibling<'a>(ctx: &Context<'a>, pod: &Pod) -> Option<&'a Pod> {
+    let owner = pod.metadata.controller()?;
+    let is_sibling = |other: &&Pod| {
+        let meta = &other.metadata;
+        let same = meta.controller().is_some_and(|of| of.kind == owner.kind && of.name == owner.name);
+        let times = (meta.creation_timestamp.get(), pod.metadata.creation_timestamp.get());
+        same && meta.namespace == pod.metadata.namespace
+            && other.spec.proxy().is_some()
+            && matches!(times, (Some(other), Some(own)) if other <= own)
+    };
+    ctx.hints::<Pod>().iter().find(is_sibling)
+}
+
+/// The creation times of a pod without a proxy and of its sibling with one.
+fn compared(pod: &Pod, sibling: &Pod) -> Option<Evidence> {
+    let at = |pod: &Pod| pod.metadata.creation_timestamp.get();
+    let text =
+        format!("{}, without a proxy; {}, with a proxy: {}", at(pod)?, sibling.metadata.name, at(sibling)?);
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    Some(Evidence::field(object, "metadata.creationTimestamp", text))
 }
 
 /// The number of pods without a proxy, and their workload: `2 pods of shop/late run`, `3 pods of 2 workloads run`.

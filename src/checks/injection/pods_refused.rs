@@ -152,12 +152,10 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
     let finding = match first.refusal {
-        Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } if of_linkerd => {
-            finding.tie(component_missing("proxy-injector"))
-        }
         Refusal::Uncalled { trouble: Trouble::Certificate, .. } if of_linkerd => {
             finding.tie(silent_injector())
         }
+        Refusal::Uncalled { .. } if of_linkerd => finding.tie(component_missing("proxy-injector")),
         _ => finding,
     };
     let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();

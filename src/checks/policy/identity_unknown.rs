@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (path, text, fault) in faults(survey, object, &there) {
             let act = match fault {
                 Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry",
-                _ => "Name the ServiceAccount under identityRefs, so that Linkerd builds the identity",
+                _ => "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity",
             };
             let (message, severity) = match fault {
                 Fault::Form(wanted) => {

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{field, survey};
+use super::survey::{field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, Probed, TakenBy, listed_ports, probes_of};
-use crate::objects::{Event, Kind, Pod};
+use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, listed_ports, probes_of};
+use crate::objects::{Event, Kind, Pod, Server};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
@@ -190,22 +190,56 @@ fn finding(
         Probed::Http(..) => answered(events, pods),
         Probed::Grpc => None,
     };
-    let finding = ctx
-        .finding(
-            owner.subject(names),
+    let opaque = match (inbound.taken_by, inbound.protocol) {
+        (TakenBy::Server(server), Protocol::Opaque | Protocol::Tls) => Some(server),
+        _ => None,
+    };
+    let (message, remedy) = match (opaque, probed) {
+        (Some(server), Probed::Http(..)) => (
+            format!(
+                "the connection of the kubelet's probe {asks} on port {port} is closed: Server {} declares that the port \
+                 does not serve HTTP, so probes are not allowed automatically",
+                server.metadata.name
+            ),
+            opaque_server(server),
+        ),
+        _ => (
             format!("the kubelet's probe {asks} on port {port} {gets}: {how}, because {because}"),
-        )
+            Remedy::new().step(StepKind::Note, step),
+        ),
+    };
+    let finding = ctx
+        .finding(owner.subject(names), message)
         .parameter(match probed {
             Probed::Http(path, _) => format!("{port}{path}"),
             Probed::Grpc => format!("{port} grpc"),
         })
         .evidence(Evidence::field(first, "spec.containers[].probes", said))
         .evidence(by)
+        .evidences(opaque.map(|server| {
+            field(
+                Kind::Server,
+                &server.metadata,
+                "spec.proxyProtocol",
+                server.spec.proxy_protocol.clone().unwrap_or_default(),
+            )
+        }))
         .evidences(answered.map(quoted))
-        .remedy(Remedy::new().step(StepKind::Note, step));
+        .remedy(remedy);
     // Objects do not show the state before the controller's restart or the target of a redirect; the
     // kubelet's event does.
     if answered.is_some() { finding } else { finding.likely() }
+}
+
+/// The steps if a Server declares another protocol than HTTP for a port with an HTTP probe.
+fn opaque_server(server: &Server) -> Remedy {
+    let declare = on("patch", Kind::Server, &server.metadata)
+        .words("--type=merge -p")
+        .arg(r#"{"spec":{"proxyProtocol":"HTTP/1"}}"#);
+    Remedy::new().run(StepKind::Command, "If the port serves HTTP, declare it in the Server", declare).step(
+        StepKind::Note,
+        "Otherwise authorize the nodes' addresses on the port with a NetworkAuthentication",
+    )
 }
 
 fn quoted(event: &Event) -> Evidence {

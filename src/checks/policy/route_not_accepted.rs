@@ -8,7 +8,7 @@ use super::would_be::{self, Known};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::policy::status::{ParentAnswer, Refused};
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let here = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));
         for route in here {
             let answers = known.statuses.of_route(kind, route);
-            findings.extend(of_route(ctx, kind.kind(), route));
+            findings.extend(of_route(&known, kind.kind(), route, &answers));
             findings.extend(unwritten(&known, kind.kind(), route, &answers));
             findings.extend(would_be::of_group(ctx, kind, route));
         }
@@ -50,15 +50,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// One finding for each parent with a rejection, if the route still names the parent.
-fn of_route(ctx: &Context<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
+fn of_route(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
     let parents = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
     parents
         .filter(|parent| names(route, &parent.parent_ref))
         .filter_map(|parent| {
             let why = refused(&parent.conditions)?;
             let named = &parent.parent_ref;
+            let answer = answers.iter().find(|answer| answer.parent.is(named));
             let parent = format!("{} {}", named.kind.as_deref().unwrap_or("parent"), named.name);
-            Some(finding(ctx, kind, &route.metadata, &parent, why).parameter(parent))
+            let missing = answer
+                .filter(|_| why.reason == "BackendNotFound")
+                .and_then(|answer| known.backend_missing(kind, &route.metadata, answer, &parent));
+            let found = missing.unwrap_or_else(|| finding(known.ctx, kind, &route.metadata, &parent, why));
+            Some(found.evidence(status(kind, &route.metadata, why)).parameter(parent))
         })
         .collect()
 }
@@ -147,7 +152,8 @@ fn by_itself(
     answer: Option<Result<(), Refused<'_>>>,
 ) -> Option<Finding> {
     match (accepted(written), answer) {
-        (Some(_), _) => refused(written).map(|why| finding(known.ctx, kind, meta, at, why)),
+        (Some(_), _) => refused(written)
+            .map(|why| finding(known.ctx, kind, meta, at, why).evidence(status(kind, meta, why))),
         (None, Some(Err(why))) => known.of_object(kind, meta, at, &why),
         (None, _) => None,
     }
@@ -189,13 +195,17 @@ fn meaning(why: &Condition) -> &'static str {
     }
 }
 
-fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condition) -> Finding {
-    let said = match why.message.is_empty() {
+/// The condition of a status as evidence.
+fn status(kind: Kind, meta: &Meta, why: &Condition) -> Evidence {
+    let text = match why.message.is_empty() {
         true => format!("{} False: {}", why.kind, why.reason),
         false => format!("{} False: {} ({})", why.kind, why.reason, why.message),
     };
+    field(kind, meta, "status", text)
+}
+
+fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condition) -> Finding {
     about(ctx, kind, meta, format!("the policy controller does not accept it for {parent}: {}", meaning(why)))
-        .evidence(field(kind, meta, "status", said))
         .remedy(
             Remedy::new()
                 .run(

@@ -8,7 +8,7 @@ use super::survey::{about, defined, field, on};
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::missing::Missing;
 use crate::model::policy::status::{BackendFault, ParentAnswer, Refused, StatusObjects, Statuses, Writes};
 use crate::model::policy::{Controller, Quirks, RouteKind};
@@ -111,10 +111,7 @@ impl Known<'_, '_> {
         let faults = answer.faults.as_deref().unwrap_or_default();
         let mut certain = faults.iter().filter(|fault| self.certain(fault.rests_on()));
         let (first, others) = (certain.next()?, certain);
-        let then = match kind {
-            Kind::TLSRoute | Kind::TCPRoute => "connections to it fail",
-            _ => "requests to it get status 500",
-        };
+        let then = failure(kind);
         let place = first.place();
         let message = match first {
             BackendFault::Missing { .. } => format!(
@@ -145,6 +142,33 @@ impl Known<'_, '_> {
                 finding.remedy(corrected(kind, meta))
             }
         })
+    }
+
+    /// The finding about a route that the controller does not accept at a parent because of a backend that does not exist;
+    /// `None` if the available objects do not show which one.
+    pub(super) fn backend_missing(
+        &self,
+        kind: Kind,
+        meta: &Meta,
+        answer: &ParentAnswer<'_>,
+        parent: &str,
+    ) -> Option<Finding> {
+        let missing = answer.faults.iter().flatten().find_map(|fault| match *fault {
+            BackendFault::Missing { kind, namespace, name } => Some((kind, namespace, name, fault)),
+            BackendFault::OtherKind(_) | BackendFault::NotTheParent(_) => None,
+        });
+        let (of, namespace, name, fault) =
+            missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
+        let place = fault.place();
+        let message =
+            format!("{place}, which backendRefs names for {parent}, does not exist, so {}", failure(kind));
+        let finding = about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
+            kind,
+            meta,
+            "spec.rules",
+            format!("backendRefs {place}"),
+        ));
+        Some(self.lacking(finding, (kind, meta), (of, namespace, name)))
     }
 
     /// The predicted finding about an object, at a parent or on its own; `None` if it is not certain.
@@ -278,6 +302,14 @@ impl Known<'_, '_> {
             Kind::Service => objects.services.iter().map(|it| it.metadata.key()).collect(),
             _ => objects.egress_networks.iter().map(|it| it.metadata.key()).collect(),
         }
+    }
+}
+
+/// What a backend that does not exist means for clients.
+fn failure(kind: Kind) -> &'static str {
+    match kind {
+        Kind::TLSRoute | Kind::TCPRoute => "connections to it fail",
+        _ => "requests to it get status 500",
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
         "Once pods run the newer proxy, Linkerd supports no rollback: no release supports proxies that are \
          newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
-    Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
+    Phase { title: "Rollback".to_owned(), part: Part::WayBack, release: None, remedy }
 }
 
 /// Adds the steps that make stored values of a release readable for the CLI of the previous one, which

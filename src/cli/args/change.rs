@@ -12,11 +12,11 @@ use crate::version::{K8sVersion, LinkerdVersion};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Manifests")]
 pub struct Manifests {
-    /// Check manifests without a cluster: files, folders or '-' for standard input. Repeatable.
+    /// Check manifests without a cluster: files, folders or '-' for standard input. Several paths may follow.
     ///
     /// Accepts the output of helm template, kustomize build and linkerd install. What the manifests do not contain is
     /// not checked and does not change the exit status.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"])]
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"])]
     pub manifests: Vec<PathBuf>,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
     ///

@@ -14,8 +14,8 @@ pub struct Fix {
     /// A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first.
     #[arg(value_name = "REPORT.json", conflicts_with_all = ["bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace"])]
     pub report: Option<PathBuf>,
-    /// Repair manifests instead of a cluster: files or folders. Repeatable. Shows a diff unless --write is given.
-    #[arg(long, value_name = "PATH", help_heading = "Manifests", conflicts_with_all = ["live", "nodes", "logs"])]
+    /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given.
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Manifests", conflicts_with_all = ["live", "nodes", "logs"])]
     pub manifests: Vec<PathBuf>,
     /// Edit the files of --manifests, and check them again.
     #[arg(long, requires = "manifests", help_heading = "Manifests")]

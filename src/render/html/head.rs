@@ -24,7 +24,7 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
             escaped(&change.given),
             count(change.objects, "object", "objects"),
             count(change.brings_errors, "error", "errors"),
-            count(change.brings_others, "lesser finding", "lesser findings"),
+            count(change.brings_others, "warning or info", "warnings and infos"),
             count(change.cures, "finding is", "findings are"),
             change.stay,
         );

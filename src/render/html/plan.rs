@@ -34,7 +34,7 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
             current = new;
         }
         let repairs = Some(&step.repairs).filter(|repairs| **repairs != current && plan.findings.len() > 1);
-        self::step(number, step, repairs, body);
+        self::step(report, number, step, repairs, body);
     }
     body.push_str(if is_open { "</ol>" } else { "" });
     let without_steps = plan.findings.values().map(|planned| planned.number);
@@ -82,11 +82,15 @@ fn heading(report: &Report, number: usize, body: &mut String) {
 }
 
 /// A step; `repairs` if it repairs others than the finding above it.
-fn step(number: usize, step: &PlanStep, repairs: Option<&BTreeSet<usize>>, body: &mut String) {
-    let repairs = repairs.map(|numbers| {
-        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        format!(" <span class=\"faint\">(for {})</span>", numbers.join(",&nbsp;"))
-    });
+fn step(
+    report: &Report,
+    number: usize,
+    step: &PlanStep,
+    repairs: Option<&BTreeSet<usize>>,
+    body: &mut String,
+) {
+    let repairs = repairs
+        .map(|numbers| format!(" <span class=\"faint\">(for {})</span>", repair::numbered(report, numbers)));
     _ = write!(
         body,
         "<li id=\"step-{number}\">{}{}{}",

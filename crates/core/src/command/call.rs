@@ -85,6 +85,23 @@ pub fn program(name: &'static str) -> Call {
 }
 
 impl Call {
+    /// Adds the operands of another call of `kubectl rollout restart` that is otherwise equal. Returns whether it is one.
+    pub(super) fn absorb_restart(&mut self, other: &Call) -> bool {
+        let split = |call: &Call| {
+            call.words.iter().cloned().partition::<Vec<Word>, _>(|word| matches!(word, Word::Operand(_)))
+        };
+        let ((own, options), (operands, others)) = (split(self), split(other));
+        let restarts = options
+            .windows(2)
+            .any(|pair| pair[0].arg().text() == Some("rollout") && pair[1].arg().text() == Some("restart"));
+        let is_alike = self.program == other.program && self.aim == other.aim && options == others;
+        if !restarts || !is_alike || own.is_empty() || operands.is_empty() {
+            return false;
+        }
+        self.words.extend(operands.into_iter().filter(|word| !own.contains(word)));
+        true
+    }
+
     fn new(program: Program) -> Call {
         Call { program, aim: Vec::new(), elsewhere: false, words: Vec::new() }
     }

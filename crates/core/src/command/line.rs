@@ -7,7 +7,9 @@ use super::call::Call;
 use super::connection::Connection;
 
 /// The beginning of a line that runs only with one release of the linkerd CLI.
-const GUARD: &str = "test \"$(linkerd version --client --short)\" = ";
+const GUARD: &str = "linkerd version --client --short | grep -Fx ";
+/// The same as earlier versions wrote it, in saved reports.
+const GUARD_BEFORE: &str = "test \"$(linkerd version --client --short)\" = ";
 
 /// A line for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +22,7 @@ enum Piece {
     Arg(Arg),
     /// `NAME=VALUE`.
     Set(&'static str, Arg),
-    /// `test "$(linkerd version --client --short)" = RELEASE || ! echo needs linkerd CLI RELEASE >&2 &&`.
+    /// `linkerd version --client --short | grep -Fx RELEASE &&`.
     OnlyWithCli(Arg),
     /// A line of a saved report, as it was printed.
     Recorded {
@@ -98,9 +100,8 @@ impl Line {
         self.and_shell("|| echo").arg(words).and_shell(">&2")
     }
 
-    /// Runs a line only with the linkerd CLI of a release. With another one a message is printed and nothing runs, not even the
-    /// programs that the CLI is piped into: in every shell, `&&` and `||` bind equally, from left to right, and more loosely than
-    /// `|`. A line with `;` or `||` would end that protection.
+    /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the programs that the CLI is
+    /// piped into: in every shell, `&&` binds more loosely than `|`. A line with `;` or `||` would end that protection.
     pub fn only_with_cli(release: impl Into<Arg>, line: impl Into<Line>) -> Line {
         let line = line.into();
         let ends = |piece: &Piece| matches!(piece, Piece::Syntax(syntax) if syntax.contains([';', '&']) || syntax.contains("||"));
@@ -108,11 +109,22 @@ impl Line {
         Line(vec![Piece::OnlyWithCli(release.into())]).line(line)
     }
 
+    /// Adds the workloads that another `kubectl rollout restart` restarts in the same namespace. Returns whether it is one.
+    pub(super) fn absorb_restart(&mut self, other: &Line) -> bool {
+        match (self.0.as_mut_slice(), other.0.as_slice()) {
+            ([Piece::Call(own)], [Piece::Call(other)]) => own.absorb_restart(other),
+            _ => false,
+        }
+    }
+
     /// The release of the linkerd CLI that it requires, if any.
     pub(super) fn required_cli(&self) -> Option<&str> {
         self.0.iter().find_map(|piece| match piece {
             Piece::OnlyWithCli(release) => release.text(),
-            Piece::Recorded { text, .. } => Some(text.strip_prefix(GUARD)?.split_once(' ')?.0),
+            Piece::Recorded { text, .. } => {
+                let guarded = text.strip_prefix(GUARD).or_else(|| text.strip_prefix(GUARD_BEFORE))?;
+                Some(guarded.split_once(' ')?.0)
+            }
             _ => None,
         })
     }
@@ -191,7 +203,7 @@ impl fmt::Display for Line {
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
                 Piece::OnlyWithCli(release) => {
-                    write!(f, "{GUARD}{release} || ! echo needs linkerd CLI {release} >&2 &&")?;
+                    write!(f, "{GUARD}{release} &&")?;
                 }
             }
         }

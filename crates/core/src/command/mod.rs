@@ -187,9 +187,15 @@ impl Command {
                         self.other_nodes.push(node.clone());
                     }
                 }
-                _ => self
-                    .lines
-                    .extend(other.lines.iter().filter(|line| lines.insert((*line).clone())).cloned()),
+                _ => {
+                    let new: Vec<&Line> =
+                        other.lines.iter().filter(|line| lines.insert((*line).clone())).collect();
+                    for line in new {
+                        if !self.lines.iter_mut().any(|own| own.absorb_restart(line)) {
+                            self.lines.push(line.clone());
+                        }
+                    }
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ fn each_program_gets_its_own_connection_options() {
     let upgrade = linkerd().words("upgrade").pipe(kubectl().words("apply -f -"));
     assert_eq!(
         Command::from(Line::only_with_cli("edge-1", upgrade)).aimed(&prod()).to_string(),
-        "test \"$(linkerd version --client --short)\" = edge-1 || ! echo needs linkerd CLI edge-1 >&2 && linkerd --context 'prod $(id)' --as eve upgrade | \
+        "linkerd version --client --short | grep -Fx edge-1 && linkerd --context 'prod $(id)' --as eve upgrade | \
          kubectl --context 'prod $(id)' --as eve apply -f -"
     );
 }

@@ -35,8 +35,12 @@ impl Asked for OfServer {
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        matches!(why, Why::NotCaptured | Why::NotOffered)
-            .then(|| Close::run("add the output of", kubectl().words("version -o json")))
+        matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
+            Close::run(
+                "add version.json with --bundle",
+                kubectl().words("version -o json").to_file("version.json"),
+            )
+        })
     }
 
     fn absent(&self) -> Why {

@@ -7,14 +7,16 @@ use jiff::Timestamp;
 use crate::collect::Collected;
 use crate::command::{Asked, Rerun};
 use crate::item::Namespaces;
+use crate::model::cluster::TimeSource;
 use crate::request::Request;
 use crate::source::Uncollected;
 
 /// Metadata of a bundle.
 #[derive(Debug, Clone)]
 pub struct Closing {
-    /// The time at which the saved run judged the evidence; a replay uses the same.
-    pub captured_at: Timestamp,
+    /// The time at which the saved run judged the evidence; a replay uses the same. `None` if the time of the evidence is
+    /// unknown, so that a replay judges it at its own time and states this.
+    pub captured_at: Option<Timestamp>,
     /// Kubeconfig context, or another name of the cluster.
     pub cluster: Option<String>,
     /// Namespaces of the control plane and linkerd-cni.
@@ -34,9 +36,12 @@ pub struct Closing {
 impl Closing {
     /// Metadata of a collected cluster.
     pub fn of(collected: &Collected, cluster: Option<String>, cli_version: Option<String>) -> Closing {
+        let cluster_name = cluster;
+        let cluster = &collected.cluster;
+        let is_dated = cluster.live || cluster.time_source != TimeSource::Clock;
         Closing {
-            captured_at: collected.cluster.at,
-            cluster,
+            captured_at: is_dated.then_some(cluster.at),
+            cluster: cluster_name,
             namespaces: collected.cluster.namespaces.clone(),
             cli_version,
             uncollected: collected.uncollected.clone(),

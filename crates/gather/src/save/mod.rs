@@ -154,7 +154,7 @@ impl Writer {
             true => 0,
             false => state.nodes.len(),
         };
-        let seconds = pack::seconds(closing.captured_at);
+        let seconds = pack::seconds(closing.captured_at.unwrap_or_else(jiff::Timestamp::now));
         let (files, objects) = state
             .files(closing, contents)
             .map_err(|error| SaveError::Write { path: self.path.clone(), error })?;

@@ -20,7 +20,7 @@ pub enum AnsweredBy {
     Either,
 }
 
-/// One meaning of an error of a proxy.
+/// One meaning of an error of a proxy, or of a message of Kubernetes about Linkerd.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProxyError {
@@ -88,6 +88,7 @@ pub struct Pasted {
     rows: BTreeMap<String, String>,
     containers: BTreeMap<String, String>,
     errors: Vec<ProxyError>,
+    events: Vec<ProxyError>,
     statuses: Vec<BareStatus>,
     exits: Vec<ExitCode>,
 }
@@ -124,6 +125,16 @@ impl Pasted {
         self.errors.iter().find(|row| row.matches(text))
     }
 
+    /// The first row that matches a message of an event or an answer of the API server.
+    pub fn event(&self, text: &str) -> Option<&ProxyError> {
+        self.events.iter().find(|row| row.matches(text))
+    }
+
+    /// All messages of events, in order of evaluation.
+    pub fn events(&self) -> &[ProxyError] {
+        &self.events
+    }
+
     /// All errors of proxies, in order of evaluation.
     pub fn errors(&self) -> &[ProxyError] {
         &self.errors
@@ -158,7 +169,7 @@ impl Pasted {
     /// The ids of all checks that the tables name.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
         let maps = self.signatures.values().chain(self.rows.values()).chain(self.containers.values());
-        let errors = self.errors.iter().flat_map(|row| &row.checks);
+        let errors = self.errors.iter().chain(&self.events).flat_map(|row| &row.checks);
         let statuses = self.statuses.iter().flat_map(|row| &row.checks);
         let exits = self.exits.iter().flat_map(|row| &row.checks);
         maps.chain(errors).chain(statuses).chain(exits).map(String::as_str)
@@ -180,20 +191,26 @@ impl KnowledgeFile for Pasted {
     const EMBEDDED: &'static str = include_str!("../../../../checks/knowledge/pasted.yaml");
 
     fn finish(&mut self) -> Result<(), String> {
-        for (at, row) in self.errors.iter().enumerate() {
-            if row.all.is_empty() && row.any.is_empty() {
-                return Err(format!("{} would match every text", row.id));
-            }
-            match self.errors.iter().position(|other| other.matches(&row.example)) {
-                Some(first) if first == at => {}
-                Some(first) => {
-                    return Err(format!("{} matches the example of {}", self.errors[first].id, row.id));
-                }
-                None => return Err(format!("{}: its example does not match", row.id)),
-            }
-        }
-        Ok(())
+        examples_match(&self.errors)?;
+        examples_match(&self.events)
     }
+}
+
+/// Whether each row matches its own example, and no earlier row does.
+fn examples_match(rows: &[ProxyError]) -> Result<(), String> {
+    for (at, row) in rows.iter().enumerate() {
+        if row.all.is_empty() && row.any.is_empty() {
+            return Err(format!("{} would match every text", row.id));
+        }
+        match rows.iter().position(|other| other.matches(&row.example)) {
+            Some(first) if first == at => {}
+            Some(first) => {
+                return Err(format!("{} matches the example of {}", rows[first].id, row.id));
+            }
+            None => return Err(format!("{}: its example does not match", row.id)),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -29,8 +29,9 @@ pub struct Manifest {
     pub schema: String,
     /// The program that wrote it.
     pub tool: Tool,
-    /// Time of the evidence; a report judges at this time.
-    pub captured_at: Timestamp,
+    /// Time of the evidence, if known; a report judges at this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured_at: Option<Timestamp>,
     /// The cluster.
     #[serde(default)]
     pub cluster: ClusterRecord,

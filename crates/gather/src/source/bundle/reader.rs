@@ -301,7 +301,7 @@ impl Source for Bundle {
     }
 
     fn captured_at(&self) -> Option<Timestamp> {
-        Some(self.manifest.captured_at)
+        self.manifest.captured_at
     }
 
     fn uncollected(&self) -> Uncollected {

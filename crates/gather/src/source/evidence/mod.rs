@@ -283,7 +283,7 @@ impl Source for Captured {
     }
 
     fn captured_at(&self) -> Option<Timestamp> {
-        self.latest().map(|bundle| bundle.manifest().captured_at)
+        self.latest().and_then(|bundle| bundle.manifest().captured_at)
     }
 
     fn uncollected(&self) -> Uncollected {
