@@ -51,6 +51,9 @@ const REASONS: &[(&str, &[&str])] = &[
             "bpfConnectTimeLoadBalancing",
             "operations[]",
             "validationActions[]",
+            "admissionReviewVersions[]",
+            "sideEffects",
+            "matchPolicy",
         ],
     ),
     (
@@ -206,6 +209,10 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "An identity of the mesh, or a network, that a policy names.",
         &["identities[]", "identity", "serverName", "cidr", "except[]"],
+    ),
+    (
+        "The URL or path at which the API server calls a webhook. Parts that look random are replaced.",
+        &["clientConfig.url", "clientConfig.service.path"],
     ),
     (
         "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",

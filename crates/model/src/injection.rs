@@ -5,6 +5,7 @@
 //! Pure. The checks compare the decision with the actual pod.
 
 mod called;
+mod conditions;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,8 +13,9 @@ use std::fmt;
 use super::quantity;
 use crate::chart::values::Values;
 use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook};
-pub use called::{Clause, SERVICE, WEBHOOKS_LABEL, webhook};
-use called::{left_out, unmet};
+use called::left_out;
+pub use called::{Clause, SERVICE, WEBHOOKS_LABEL, unmet, webhook, with_name};
+pub use conditions::{Conditions, Matched, NewObject};
 
 /// The annotation that requests a proxy.
 pub const INJECT: &str = "linkerd.io/inject";
@@ -65,7 +67,7 @@ pub enum Skip<'a> {
 impl fmt::Display for Skip<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Skip::NotCalled(clause) => write!(f, "the webhook's selectors leave it out: {clause}"),
+            Skip::NotCalled(clause) => write!(f, "the webhook excludes it: {clause}"),
             Skip::NotAsked => write!(f, "neither pod nor namespace has {INJECT}: enabled"),
             Skip::Disabled => write!(f, "the pod has {INJECT}: disabled"),
             Skip::InvalidValue(Level::Pod, value) => {
@@ -86,6 +88,7 @@ impl fmt::Display for Skip<'_> {
 pub struct Admission<'a> {
     namespaces: HashMap<&'a str, Home<'a>>,
     objects: Option<&'a LabelSelector>,
+    conditions: Conditions<'a>,
     projects_token: bool,
 }
 
@@ -104,6 +107,7 @@ impl<'a> Admission<'a> {
         Admission {
             namespaces: namespaces.iter().map(|n| (n.metadata.name.as_str(), home(n))).collect(),
             objects: webhook.and_then(|webhook| webhook.object_selector.as_ref()),
+            conditions: Conditions::of(webhook),
             projects_token,
         }
     }
@@ -129,11 +133,35 @@ impl<'a> Admission<'a> {
         self.namespaces.get(namespace).is_some_and(|home| home.left_out.is_none())
     }
 
+    /// Whether the injector is called for a pod, according to the conditions of the webhook alone.
+    pub fn conditions_of_pod(&self, namespace: &str, meta: &Meta) -> Matched {
+        self.conditions.of_new(&NewObject { kind: ("", "v1", "Pod", "pods"), namespace, meta: Some(meta) })
+    }
+
+    /// The term of the selectors or the condition that excludes all pods of a namespace, whatever their labels; `None` if a
+    /// default install excludes the namespace too.
+    pub fn excludes(&self, namespace: &str) -> Option<Clause> {
+        let home = self.namespaces.get(namespace)?;
+        if left_out(home.namespace, None).is_some() {
+            return None;
+        }
+        let new = NewObject { kind: ("", "v1", "Pod", "pods"), namespace, meta: None };
+        let by_condition = || match self.conditions.of_new(&new) {
+            Matched::No(name, expression) => Some(Clause::Condition { name, expression }),
+            Matched::Yes | Matched::Unknown(_) => None,
+        };
+        home.left_out.clone().or_else(by_condition)
+    }
+
     /// The decision for a pod, or for the pods of a template, created in `namespace`.
     pub fn decide(&self, namespace: &str, meta: &'a Meta, spec: &'a PodSpec) -> Decision<'a> {
         let Some(home) = self.namespaces.get(namespace) else { return Decision::Unknown };
         let by_labels = || self.objects.and_then(|selector| unmet(selector, &meta.labels, true));
-        if let Some(clause) = home.left_out.clone().or_else(by_labels) {
+        let by_condition = || match self.conditions_of_pod(namespace, meta) {
+            Matched::No(name, expression) => Some(Clause::Condition { name, expression }),
+            Matched::Yes | Matched::Unknown(_) => None,
+        };
+        if let Some(clause) = home.left_out.clone().or_else(by_labels).or_else(by_condition) {
             return Decision::Skip(Skip::NotCalled(clause));
         }
         let (level, value) = match asked(home.namespace, meta) {

@@ -40,5 +40,6 @@ pub use meshdoctor_node::node;
 use linkerd_facts::{annotations, chart, knowledge};
 use meshdoctor_core::{finding, names, token, version};
 use meshdoctor_evidence::{fetched, item, request};
+use meshdoctor_expression as expression;
 use meshdoctor_objects::{self as objects, certificates};
 use meshdoctor_redact as redact;

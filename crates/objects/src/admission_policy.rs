@@ -79,6 +79,9 @@ pub struct ResourceRule {
     /// API groups, or `*`.
     #[serde(deserialize_with = "nullable")]
     pub api_groups: Vec<String>,
+    /// Versions, or `*`.
+    #[serde(deserialize_with = "nullable")]
+    pub api_versions: Vec<String>,
     /// Operations, or `*`.
     #[serde(deserialize_with = "nullable")]
     pub operations: Vec<String>,
@@ -93,13 +96,25 @@ pub struct ResourceRule {
     pub scope: String,
 }
 
+fn lists(all: &[String], one: &str) -> bool {
+    all.iter().any(|entry| entry == one || entry == "*")
+}
+
 impl ResourceRule {
+    /// Whether it contains a version.
+    pub fn lists_version(&self, version: &str) -> bool {
+        lists(&self.api_versions, version)
+    }
+
     /// Whether it contains an operation on a namespaced object.
     pub fn matches(&self, operation: &str, (group, resource): (&str, &str), name: &str) -> bool {
-        let lists = |all: &[String], one: &str| all.iter().any(|entry| entry == one || entry == "*");
         lists(&self.api_groups, group)
             && lists(&self.operations, operation)
-            && (lists(&self.resources, resource) || self.resources.iter().any(|entry| entry == "*/*"))
+            && self.resources.iter().any(|entry| {
+                // As the API server: `pods/*` matches the resource itself too.
+                let (name, part) = entry.split_once('/').unwrap_or((entry, ""));
+                (name == "*" || name == resource) && (part.is_empty() || part == "*")
+            })
             && (self.resource_names.is_empty() || self.resource_names.iter().any(|entry| entry == name))
             && self.scope != "Cluster"
     }
@@ -181,7 +196,7 @@ mod tests {
             ("pods", true),
             ("*", true),
             ("*/*", true),
-            ("pods/*", false),
+            ("pods/*", true),
             ("pods/ephemeralcontainers", false),
             ("services", false),
         ] {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::meta::nullable;
 use super::texts::Texts;
 use super::time::Time;
@@ -28,6 +29,9 @@ pub struct CrdStatus {
     /// Versions in which objects may be stored.
     #[serde(deserialize_with = "nullable")]
     pub stored_versions: Vec<String>,
+    /// Conditions: Established, NamesAccepted, Terminating.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
 }
 
 /// Metadata of a definition, with all its annotations: the bundle version of Gateway API is one of them.
@@ -45,6 +49,40 @@ pub struct CrdMeta {
     /// Creation time.
     #[serde(rename = "creationTimestamp")]
     pub creation_timestamp: Time,
+    /// Set while it is being deleted.
+    #[serde(rename = "deletionTimestamp")]
+    pub deletion_timestamp: Time,
+}
+
+/// Why the API server does not serve a defined kind, or not for long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unserved {
+    /// The definition is being deleted, with all objects of its kind.
+    Deleted,
+    /// The API server did not accept the definition; the text is its reason, possibly empty.
+    NotEstablished(String),
+}
+
+impl CustomResourceDefinition {
+    /// Why its kind is not served; `None` if it is, or if the definition has no status.
+    pub fn unserved(&self) -> Option<Unserved> {
+        let condition = |kind: &str| self.status.conditions.iter().find(|condition| condition.kind == kind);
+        let has = |kind: &str, status: &str| condition(kind).is_some_and(|one| one.status == status);
+        if self.metadata.deletion_timestamp.get().is_some() || has("Terminating", "True") {
+            return Some(Unserved::Deleted);
+        }
+        if !has("Established", "False") {
+            return None;
+        }
+        // If its names are taken by another definition, this states which.
+        let reasons = ["NamesAccepted", "Established"].into_iter().filter_map(condition);
+        let reason = reasons.filter(|one| one.status == "False").find(|one| !one.reason.is_empty());
+        let text = reason.map(|one| match one.message.as_str() {
+            "" => one.reason.to_string(),
+            message => format!("{}: {message}", one.reason),
+        });
+        Some(Unserved::NotEstablished(text.unwrap_or_default()))
+    }
 }
 
 /// Group, names, versions.

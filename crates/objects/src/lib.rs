@@ -77,7 +77,7 @@ pub use condition::Condition;
 pub use container::{Container, ProbePort};
 pub use container_status::ContainerStatus;
 pub use containers::Containers;
-pub use custom_resource_definition::{CrdMeta, is_built_in, is_undefined};
+pub use custom_resource_definition::{CrdMeta, Unserved, is_built_in, is_undefined};
 pub use event::ObjectReference;
 use foreign::ForeignObject;
 pub use foreign::{Description, Foreign};
@@ -109,7 +109,7 @@ pub use texts::Texts;
 pub use time::Time;
 pub use uid::Uid;
 pub use volume::{END_ENTITY_VOLUME, TOKEN_VOLUME, Volumes};
-pub use webhook_configuration::{Webhook, WebhookConfiguration};
+pub use webhook_configuration::{ClientConfig, Webhook, WebhookConfiguration};
 pub use workload::Workload;
 
 use object::object;

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use super::meta::Meta;
+use super::condition::Condition;
+use super::meta::{Meta, nullable};
+use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
@@ -12,6 +14,28 @@ use crate::names::Rule;
 pub struct Namespace {
     /// Name, labels, annotations.
     pub metadata: Meta,
+    /// The status.
+    #[serde(deserialize_with = "nullable")]
+    pub status: NamespaceStatus,
+}
+
+/// Status of a namespace.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct NamespaceStatus {
+    /// Active or Terminating; empty means Active.
+    #[serde(deserialize_with = "nullable")]
+    pub phase: Word,
+    /// While it is being deleted: what remains in it, and why.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
+}
+
+impl Namespace {
+    /// Whether it is being deleted: its objects are deleted, and none can be created.
+    pub fn is_terminating(&self) -> bool {
+        self.metadata.deletion_timestamp.get().is_some() || self.status.phase == "Terminating"
+    }
 }
 
 impl Listed for Namespace {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::admission_policy::{NamedExpression, ResourceRule};
 use super::meta::{Meta, nullable};
 use super::selector::LabelSelector;
 use super::{Kind, KindInfo, Listed, object};
@@ -35,33 +36,41 @@ pub struct Webhook {
     pub namespace_selector: Option<LabelSelector>,
     /// Object selector.
     pub object_selector: Option<LabelSelector>,
-    /// The requests that it is called for.
+    /// Operations on resources that it is called for; none: it is never called.
     #[serde(deserialize_with = "nullable")]
-    pub rules: Vec<WebhookRule>,
+    pub rules: Vec<ResourceRule>,
+    /// Exact: rules match only the versions that they list. Equivalent or empty: also other versions of the same resource.
+    #[serde(deserialize_with = "nullable")]
+    pub match_policy: String,
+    /// Further conditions on the request.
+    #[serde(deserialize_with = "nullable")]
+    pub match_conditions: Vec<NamedExpression>,
+    /// Versions of the review that it accepts. The API server requires at least one, so none means an incomplete copy.
+    #[serde(deserialize_with = "nullable")]
+    pub admission_review_versions: Vec<String>,
 }
 
 impl Webhook {
     /// Whether it is called when a pod is created; also if its rules are not known.
     pub fn is_called_for_pods(&self) -> bool {
-        let has = |list: &[String], wanted: &str| list.iter().any(|one| one == wanted || one == "*");
-        self.rules.is_empty()
-            || self.rules.iter().any(|rule| {
-                has(&rule.operations, "CREATE")
-                    && (has(&rule.resources, "pods") || has(&rule.resources, "*/*"))
-            })
+        self.rules.is_empty() || self.covers("CREATE", ("", "pods"), &[])
     }
-}
 
-/// Requests that a webhook is called for.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct WebhookRule {
-    /// `CREATE`, `UPDATE`, `*`.
-    #[serde(deserialize_with = "nullable")]
-    pub operations: Vec<String>,
-    /// `pods`, `deployments/scale`, `*`.
-    #[serde(deserialize_with = "nullable")]
-    pub resources: Vec<String>,
+    /// Whether a rule matches an operation on a namespaced resource in one of these versions, or in all of them with
+    /// matchPolicy Exact. No versions: any.
+    pub fn covers(&self, operation: &str, resource: (&str, &str), versions: &[String]) -> bool {
+        let matched = |version: Option<&str>| {
+            self.rules
+                .iter()
+                .filter(|rule| version.is_none_or(|version| rule.lists_version(version)))
+                .any(|rule| rule.matches(operation, resource, ""))
+        };
+        match self.match_policy.as_str() {
+            _ if versions.is_empty() => matched(None),
+            "Exact" => versions.iter().all(|version| matched(Some(version))),
+            _ => versions.iter().any(|version| matched(Some(version))),
+        }
+    }
 }
 
 /// Target of a webhook's calls.
@@ -73,6 +82,9 @@ pub struct ClientConfig {
     pub ca_bundle: String,
     /// The service it calls.
     pub service: Option<ServiceReference>,
+    /// The URL that it calls instead of a service.
+    #[serde(deserialize_with = "nullable")]
+    pub url: String,
 }
 
 /// A service that serves a webhook.
@@ -85,6 +97,9 @@ pub struct ServiceReference {
     pub name: String,
     /// By default 443.
     pub port: Option<u16>,
+    /// By default `/`.
+    #[serde(deserialize_with = "nullable")]
+    pub path: String,
 }
 
 object!(WebhookConfiguration);

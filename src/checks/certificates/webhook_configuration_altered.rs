@@ -1,25 +1,40 @@
 //! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds no
-//! webhook, several, or a caBundle with other text.
+//! webhook, several, a caBundle with other text, or parts with which the API server never calls it or cannot.
 
+mod calls;
+
+use self::calls::{Registered, Release};
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::missing::Missing;
-use crate::objects::WebhookConfiguration;
+use crate::objects::{Service, WebhookConfiguration};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let mut missing: Vec<Missing> = Vec::new();
+    let (release, services) = (Release::read(ctx), ctx.noted(ctx.seen::<Service>()));
+    let home = ctx.namespaces().control_plane.as_str();
     for server in &SERVERS {
-        match server.configuration(ctx) {
-            Ok(Some(configuration)) if configuration.webhooks.len() != 1 => {
-                findings.push(finding(ctx, server, configuration));
+        let configuration = match server.configuration(ctx) {
+            Ok(Some(configuration)) => configuration,
+            Ok(None) => continue,
+            Err(gap) => {
+                missing.push(gap);
+                continue;
             }
-            Ok(Some(configuration)) => findings.extend(unread(ctx, server, configuration)),
-            Ok(None) => {}
-            Err(gap) => missing.push(gap),
+        };
+        if configuration.webhooks.len() == 1 {
+            findings.extend(unread(ctx, server, configuration));
+        } else {
+            findings.push(finding(ctx, server, configuration));
+        }
+        if let Some(release) = &release
+            && let Some(registered) = Registered::of(server, configuration, home)
+        {
+            findings.extend(registered.findings(ctx, release, services));
         }
     }
     if missing.len() == SERVERS.len()

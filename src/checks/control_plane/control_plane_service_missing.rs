@@ -1,16 +1,16 @@
-//! `control-plane-service-missing`: a Service of the control plane is missing, or has no endpoint although
-//! pods are ready.
+//! `control-plane-service-missing`: a Service of the control plane is missing, has no endpoint although
+//! pods are ready, or leads elsewhere.
 
 use jiff::SignedDuration;
 
-use crate::checks::serving::component_missing;
+use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
-use crate::objects::{EndpointSlice, Pod, Service};
+use crate::objects::{EndpointSlice, Pod, Service, ServicePort};
 
 /// Time after which a ready pod must have an endpoint. Allows for lists that were read at different moments.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
@@ -24,17 +24,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         services.iter().find(|service| service.metadata.namespace == home && service.metadata.name == name)
     };
     let wanted = ctx.knowledge.control_plane().services();
-    if wanted.iter().all(|service| there(&service.name).is_none()) {
+    // `injector-unavailable` reports a Service of the injector that is missing or has no endpoint.
+    let of_injector = |service: &ControlPlaneService| service.found_by == FoundBy::ApiServerForPods;
+    if wanted.iter().all(|service| of_injector(service) || there(&service.name).is_none()) {
         return Err(Unjudged::not_applicable("no Service of the control plane is listed"));
     }
     let mut findings = Vec::new();
     for wanted in wanted {
         let Some(service) = there(&wanted.name) else {
-            findings.push(missing(ctx, wanted));
+            if !of_injector(wanted) {
+                findings.push(missing(ctx, wanted));
+            }
             continue;
         };
+        if service.spec.kind == "ExternalName" {
+            findings.push(external(ctx, wanted));
+            continue;
+        }
         let ready = ready(ctx, pods, &wanted.component);
-        if slices.is_some_and(|slices| !leads(slices, service)) && !ready.is_empty() {
+        if let Some(port) = dead_port(service, &ready) {
+            findings.push(undeclared(ctx, wanted, port, &ready));
+        } else if slices.is_some_and(|slices| !leads(slices, service))
+            && !ready.is_empty()
+            && !of_injector(wanted)
+        {
             findings.push(empty(ctx, wanted, service, &ready));
         }
     }
@@ -67,6 +80,72 @@ fn leads(slices: &[EndpointSlice], service: &Service) -> bool {
         .any(|endpoint| endpoint.conditions.ready != Some(false))
 }
 
+/// A port whose target no container of a ready pod declares. Every container of the charts declares its ports, so a pod
+/// without any is an incomplete copy.
+fn dead_port<'a>(service: &'a Service, ready: &[&Pod]) -> Option<&'a ServicePort> {
+    let declares = |pod: &Pod, number: u16| {
+        pod.spec.all_containers().flat_map(|one| &one.ports).any(|port| port.container_port == number)
+    };
+    let complete: Vec<&&Pod> =
+        ready.iter().filter(|pod| pod.spec.all_containers().any(|one| !one.ports.is_empty())).collect();
+    let is_dead = |port: &&ServicePort| {
+        complete.iter().all(|pod| port.leads_to(pod).is_none_or(|number| !declares(pod, number)))
+    };
+    if complete.is_empty() { None } else { service.spec.tcp_ports().find(is_dead) }
+}
+
+fn undeclared(
+    ctx: &Context<'_>,
+    wanted: &ControlPlaneService,
+    port: &ServicePort,
+    ready: &[&Pod],
+) -> Finding {
+    let home = ctx.namespaces().control_plane.as_str();
+    let problem = "leads to a port that no container of its pods declares";
+    let mut declared: Vec<u16> = ready
+        .iter()
+        .flat_map(|pod| pod.spec.all_containers())
+        .flat_map(|one| &one.ports)
+        .map(|port| port.container_port)
+        .collect();
+    declared.sort_unstable();
+    declared.dedup();
+    let declared: Vec<String> = declared.iter().map(u16::to_string).collect();
+    let evidence = vec![
+        Evidence::field(
+            format!("Service {home}/{}", wanted.name),
+            format!("spec.ports[port={}].targetPort", port.port),
+            port.target(),
+        ),
+        Evidence::other(format!("Declared ports of {}", wanted.component), declared.join(", ")),
+    ];
+    finding(ctx, wanted, &led_astray(wanted, problem), evidence).parameter("target")
+}
+
+fn external(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
+    let object = format!("Service {}/{}", ctx.namespaces().control_plane, wanted.name);
+    let evidence = vec![Evidence::field(object, "spec.type", "ExternalName")];
+    finding(ctx, wanted, &led_astray(wanted, "is an alias of another name"), evidence).parameter("external")
+}
+
+/// The message about a Service that exists and does not lead to its component.
+fn led_astray(wanted: &ControlPlaneService, problem: &str) -> String {
+    match wanted.found_by {
+        FoundBy::Proxies => format!(
+            "a Service that proxies use to reach the control plane {problem}: new proxies get no certificate or no \
+             configuration, and their pods do not become ready"
+        ),
+        FoundBy::ApiServer => format!(
+            "the Service of a validating webhook {problem}. Invalid objects are accepted unchecked; with \
+             failurePolicy Fail, all objects of its kinds are rejected"
+        ),
+        FoundBy::ApiServerForPods => format!(
+            "the Service of the injector's webhook {problem}. New pods start unmeshed; with failurePolicy Fail, none \
+             is created"
+        ),
+    }
+}
+
 fn missing(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
@@ -74,7 +153,7 @@ fn missing(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
             "a Service that proxies use to reach the control plane is missing: new proxies get no \
             certificate or no configuration, and their pods do not become ready"
         }
-        FoundBy::ApiServer => {
+        FoundBy::ApiServer | FoundBy::ApiServerForPods => {
             "the Service of a validating webhook is missing, so the API server cannot call it. Invalid \
             objects are accepted unchecked; with failurePolicy Fail, all objects of its kinds are rejected"
         }
@@ -90,7 +169,7 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
             "a Service that proxies use to reach the control plane has no ready endpoint, although its pods \
             are ready: new proxies get no certificate or no configuration, and their pods do not become ready"
         }
-        FoundBy::ApiServer => {
+        FoundBy::ApiServer | FoundBy::ApiServerForPods => {
             "the Service of a validating webhook has no ready endpoint, although its pods are ready. Invalid \
             objects are accepted unchecked; with failurePolicy Fail, all objects of its kinds are rejected"
         }
@@ -133,5 +212,6 @@ fn finding(
     match wanted.found_by {
         FoundBy::Proxies => finding.tie(component_missing(&wanted.component)),
         FoundBy::ApiServer => finding,
+        FoundBy::ApiServerForPods => finding.tie(silent_injector()),
     }
 }

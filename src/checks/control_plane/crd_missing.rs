@@ -6,12 +6,12 @@ use crate::checks::control_plane::installation::{
 };
 use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::meshdoctor;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::knowledge::Definition;
 use crate::missing::Missing;
-use crate::objects::CustomResourceDefinition;
+use crate::objects::{CustomResourceDefinition, Unserved};
 use crate::version::{LinkerdVersion, Minor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -42,17 +42,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             to_bring.push((wanted, unmet.evidence));
             continue;
         }
-        let message = if unmet.absent {
-            "a CRD of the release is missing: objects of its kind cannot be created, and the controller that \
-            watches it does not become ready after its next restart"
-        } else {
-            "a CRD is older than the release: it does not serve the version that the controller watches, so \
-            the controller does not become ready after its next restart"
+        let remedy = match unmet.problem {
+            Problem::Absent | Problem::Outdated => Remedy::new(),
+            Problem::Deleted | Problem::NotEstablished => preparation(&unmet, &wanted.name),
         };
-        let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the release", &version, !present);
+        let remedy = crds(ctx, remedy, unmet.problem.last_step(), &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
-            .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), message)
+            .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), unmet.problem.message())
             .evidence(unmet.evidence)
             .evidence(seen.clone())
             .remedy(remedy)
@@ -110,10 +107,77 @@ fn next_minor(ctx: &Context<'_>, target: &LinkerdVersion) -> Option<Minor> {
     ctx.knowledge.releases().rows().iter().map(|row| row.minor).filter(|minor| *minor > from).min()
 }
 
+/// How a CRD falls short of the needs of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Problem {
+    /// It does not exist.
+    Absent,
+    /// It does not serve the version.
+    Outdated,
+    /// It is being deleted.
+    Deleted,
+    /// The API server did not accept it.
+    NotEstablished,
+}
+
+impl Problem {
+    fn message(self) -> &'static str {
+        match self {
+            Problem::Absent => {
+                "a CRD of the release is missing: objects of its kind cannot be created, and the controller that \
+                watches it does not become ready after its next restart"
+            }
+            Problem::Outdated => {
+                "a CRD is older than the release: it does not serve the version that the controller watches, so \
+                the controller does not become ready after its next restart"
+            }
+            Problem::Deleted => {
+                "a CRD of the release is being deleted: the API server deletes all objects of its kind and \
+                accepts no new ones"
+            }
+            Problem::NotEstablished => {
+                "the API server does not serve the kind of a CRD: its objects cannot be read or written, and the \
+                controller that watches it does not become ready after its next restart"
+            }
+        }
+    }
+
+    fn last_step(self) -> &'static str {
+        match self {
+            Problem::Absent | Problem::Outdated => "Apply the CRDs of the release",
+            Problem::Deleted => "When the CRD is gone, apply the CRDs of the release, then the saved objects",
+            Problem::NotEstablished => "If the CRD itself was changed, apply the CRDs of the release",
+        }
+    }
+}
+
+/// The steps before the CRDs are applied again.
+fn preparation(unmet: &Unmet, name: &str) -> Remedy {
+    let show = kubectl().words("describe customresourcedefinition").operand(name);
+    match unmet.problem {
+        Problem::Deleted => Remedy::new()
+            .run(
+                StepKind::Command,
+                "Save the objects of the kind that still exist: their deletion cannot be stopped",
+                kubectl().words("get").operand(name).words("--all-namespaces -o yaml"),
+            )
+            .run(
+                StepKind::Command,
+                "Find out what blocks the deletion (finalizers of objects, a webhook), and what started it",
+                show,
+            ),
+        _ => Remedy::new().run(
+            StepKind::Command,
+            "Find out why it is not accepted: usually another CRD has the same names",
+            show,
+        ),
+    }
+}
+
 /// A CRD that does not meet the needs of a release.
 struct Unmet {
-    /// The CRD does not exist.
-    absent: bool,
+    /// How it falls short.
+    problem: Problem,
     /// The evidence.
     evidence: Evidence,
 }
@@ -123,8 +187,23 @@ fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missin
     let _kind = Kind::CustomResourceDefinition;
     let object = format!("CustomResourceDefinition {}", wanted.name);
     let Some(found) = ctx.named::<CustomResourceDefinition>(Scope::Cluster, &wanted.name)? else {
-        return Ok(Some(Unmet { absent: true, evidence: Evidence::other(object, "does not exist") }));
+        let evidence = Evidence::other(object, "does not exist");
+        return Ok(Some(Unmet { problem: Problem::Absent, evidence }));
     };
+    match found.unserved() {
+        Some(Unserved::Deleted) => {
+            let since = found.metadata.deletion_timestamp.get().map(|at| at.to_string());
+            let evidence = Evidence::field(object, "metadata.deletionTimestamp", since.unwrap_or_default());
+            return Ok(Some(Unmet { problem: Problem::Deleted, evidence }));
+        }
+        // A new definition is established within seconds.
+        Some(Unserved::NotEstablished(reason)) if !ctx.within_grace(found.metadata.creation_timestamp) => {
+            let said = if reason.is_empty() { "False".to_owned() } else { format!("False, {reason}") };
+            let evidence = Evidence::field(object, "status.conditions[type=Established].status", said);
+            return Ok(Some(Unmet { problem: Problem::NotEstablished, evidence }));
+        }
+        _ => {}
+    }
     let versions = &found.spec.versions;
     if versions.iter().any(|version| version.name == wanted.version && version.served) {
         return Ok(None);
@@ -132,7 +211,8 @@ fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missin
     let served: Vec<&str> =
         versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
     let said = format!("{}, but not {}", served.join(", "), wanted.version);
-    Ok(Some(Unmet { absent: false, evidence: Evidence::field(object, "spec.versions", said) }))
+    let evidence = Evidence::field(object, "spec.versions", said);
+    Ok(Some(Unmet { problem: Problem::Outdated, evidence }))
 }
 
 /// The finding about CRDs that only the release of the CLI has: the control plane does not need them, but

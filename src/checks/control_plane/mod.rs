@@ -35,6 +35,7 @@ mod ipv6_setting_mismatch;
 mod linkerd_config_missing;
 mod linkerd_config_unreadable;
 mod linkerd_image_not_pulled;
+mod namespace_terminating;
 mod network_policy_blocks_webhooks;
 mod networks;
 mod pod_network_overlaps;
@@ -42,6 +43,7 @@ mod proxy_cut_off;
 mod proxy_init_not_root;
 mod removed_component_left;
 mod service_account_missing;
+mod validator_not_called;
 mod validator_webhook_missing;
 
 /// In alphabetical order.
@@ -77,11 +79,13 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),
     row!("control-plane", "linkerd-config-unreadable", linkerd_config_unreadable),
     row!("control-plane", "linkerd-image-not-pulled", linkerd_image_not_pulled),
+    row!("control-plane", "namespace-terminating", namespace_terminating),
     row!("control-plane", "network-policy-blocks-webhooks", network_policy_blocks_webhooks),
     row!("control-plane", "pod-network-overlaps", pod_network_overlaps),
     row!("control-plane", "proxy-cut-off", proxy_cut_off),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "removed-component-left", removed_component_left),
     row!("control-plane", "service-account-missing", service_account_missing),
+    row!("control-plane", "validator-not-called", validator_not_called),
     row!("control-plane", "validator-webhook-missing", validator_webhook_missing),
 ];

@@ -1,20 +1,26 @@
-//! `injector-not-called`: pods request a proxy, but the selectors of the injector's webhook exclude them.
+//! `injector-not-called`: pods request a proxy, but the selectors or conditions of the injector's webhook exclude them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::passed_over::{PassedOver, passed_over};
-use super::unmeshed::CREATED_ONLY;
+use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::Rules;
+use crate::checks::makers::{Maker, makers};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::item::Kind;
-use crate::model::injection::{Clause, Level, Skip};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{Item, Kind};
+use crate::missing::Missing;
+use crate::model::injection::{Clause, Decision, INJECT, Level, Matched, Skip};
 use crate::model::owners::Owner;
-use crate::objects::{Pod, WebhookConfiguration};
+use crate::objects::{Namespace, Pod, WebhookConfiguration};
 
+/// The annotation that states what added a proxy, and the beginning of its value if it was the injector.
+const CREATED_BY: &str = "linkerd.io/created-by";
+const INJECTOR: &str = "linkerd/proxy-injector";
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 /// The labels of namespaces that AKS excludes from webhooks.
@@ -24,18 +30,110 @@ const RESTARTED: usize = 12;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx)?;
-    let mut left_out: BTreeMap<(String, Level, Clause), Vec<PassedOver<'_>>> = BTreeMap::new();
-    for passed in passed_over(ctx, &rules)? {
+    let mut left_out: BTreeMap<(String, Level, Clause, bool), Vec<PassedOver<'_>>> = BTreeMap::new();
+    let mut all = passed_over(ctx, &rules)?;
+    all.extend(injected_before(ctx, &rules)?);
+    let running = meshed_owners(ctx);
+    for passed in all {
         if let Skip::NotCalled(clause) = &passed.skip {
-            let key = (passed.maker.namespace().to_owned(), passed.level, clause.clone());
+            let is_running = running.contains(&passed.maker.owner);
+            let key = (passed.maker.namespace().to_owned(), passed.level, clause.clone(), is_running);
             left_out.entry(key).or_default().push(passed);
         }
     }
+    undecided(ctx, &rules)?;
     let configuration = rules.webhook.map(|(configuration, _)| configuration);
-    let findings = left_out.iter().map(|((namespace, level, clause), passed)| {
-        finding(ctx, namespace, *level, clause, passed, configuration)
+    let findings = left_out.iter().map(|((namespace, level, clause, is_running), passed)| {
+        finding(ctx, namespace, *level, clause, passed, configuration, *is_running)
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = findings.collect();
+    if let Some(configuration) = configuration {
+        let known: BTreeSet<&str> = left_out.keys().map(|(namespace, ..)| namespace.as_str()).collect();
+        findings.extend(contradictions(ctx, &rules, &known, &running, configuration));
+    }
+    Ok(findings.into())
+}
+
+/// Findings about excluded namespaces that request a proxy, and in which no known workload needs the injector now.
+fn contradictions(
+    ctx: &Context<'_>,
+    rules: &Rules<'_>,
+    known: &BTreeSet<&str>,
+    running: &BTreeSet<Owner>,
+    configuration: &WebhookConfiguration,
+) -> Vec<Finding> {
+    let namespaces = ctx.hints::<Namespace>().iter().filter(|namespace| {
+        let name = namespace.metadata.name.as_str();
+        ctx.judges(name) && !known.contains(name) && name != ctx.namespaces().control_plane
+    });
+    let found = namespaces.filter_map(|namespace| {
+        let name = namespace.metadata.name.as_str();
+        let value = namespace.metadata.annotation(INJECT)?;
+        let clause = rules.admission.excludes(name).filter(|_| matches!(value, "enabled" | "ingress"))?;
+        let is_meshed = running.iter().any(|owner| owner.namespace == name);
+        let message = "injection is requested for a namespace that the injector's webhook excludes: a pod that is \
+            created in it gets no proxy, unless its template contains one";
+        let asks = Evidence::field(format!("Namespace {name}"), format!("metadata.annotations[{INJECT}]"), value);
+        let object = format!("MutatingWebhookConfiguration {}", configuration.metadata.name);
+        let finding = ctx.finding(Subject::object(Kind::Namespace, "", name), message);
+        let finding = finding.severity(if is_meshed { Severity::Warning } else { Severity::Info });
+        Some(
+            finding
+                .parameter(clause.to_string())
+                .parameter("contradiction")
+                .evidence(asks)
+                .evidence(Evidence::field(object, "webhooks[]", format!("not met: {clause}")))
+                .remedy(remedy(ctx, name, &clause, &[])),
+        )
+    });
+    found.collect()
+}
+
+/// The workloads with running pods that have a proxy.
+fn meshed_owners(ctx: &Context<'_>) -> BTreeSet<Owner> {
+    let owners = ctx.owners();
+    let meshed = ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some() && counts(pod));
+    meshed.map(|pod| owners.of(pod)).collect()
+}
+
+/// Pods without a known template whose proxy the injector added, and which it would not be called for today. Pods that
+/// nothing replaces are left out.
+fn injected_before<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Vec<PassedOver<'a>>, Missing> {
+    let injected = |maker: &&Maker<'_>| {
+        let by = maker.meta.annotation(CREATED_BY);
+        ctx.judges(maker.namespace())
+            && maker.owner.kind != "Pod"
+            && maker.spec.proxy().is_some()
+            && by.is_some_and(|by| by.starts_with(INJECTOR))
+            && maker.namespace() != ctx.namespaces().control_plane
+    };
+    let passed = makers(ctx)?.iter().filter(injected).filter_map(|maker| {
+        let skip = match rules.admission.decide(maker.namespace(), maker.meta, maker.spec) {
+            Decision::Skip(skip @ Skip::NotCalled(_)) => skip,
+            _ => return None,
+        };
+        let (level, value) = rules.admission.asks(maker.namespace(), maker.meta)?;
+        Some(PassedOver { maker, level, value, skip })
+    });
+    Ok(passed.collect())
+}
+
+/// Notes conditions of the webhook that cannot be evaluated for workloads that request a proxy.
+fn undecided(ctx: &Context<'_>, rules: &Rules<'_>) -> Result<(), Missing> {
+    let mut reasons = BTreeSet::new();
+    for maker in makers(ctx)?.iter().filter(|maker| ctx.judges(maker.namespace())) {
+        if rules.admission.asks(maker.namespace(), maker.meta).is_some()
+            && let Matched::Unknown(reason) = rules.admission.conditions_of_pod(maker.namespace(), maker.meta)
+        {
+            reasons.insert(reason);
+        }
+    }
+    for reason in reasons {
+        let message = format!("webhooks[].matchConditions {reason}");
+        let item = Item::List(Kind::MutatingWebhookConfiguration);
+        ctx.gap(ctx.lacking(item, Why::NotJudged { message }, "whether the injector is called for all pods"));
+    }
+    Ok(())
 }
 
 fn finding(
@@ -45,6 +143,7 @@ fn finding(
     clause: &Clause,
     passed: &[PassedOver<'_>],
     configuration: Option<&WebhookConfiguration>,
+    is_running: bool,
 ) -> Finding {
     let first = &passed[0];
     let subjects = match level {
@@ -59,30 +158,42 @@ fn finding(
         || "MutatingWebhookConfiguration of a default install".to_owned(),
         |configuration| format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
     );
-    let finding = ctx
-        .finding(
-            subject,
-            "injection is requested, but the selectors of the injector's webhook exclude these pods. The \
-             API server never calls the injector for them, so they run outside the mesh, without any event",
-        )
-        .parameter(clause.to_string())
+    let which = if matches!(clause, Clause::Condition { .. }) { "conditions" } else { "selectors" };
+    let (effect, names_of) = match is_running {
+        false => (
+            "The API server never calls the injector for them, so they run outside the mesh, without any event",
+            "Pods without a proxy",
+        ),
+        true => (
+            "Running pods still have a proxy, but after the next restart they run outside the mesh, without \
+             any event",
+            "Pods without a proxy after a restart",
+        ),
+    };
+    let message = format!(
+        "injection is requested, but the {which} of the injector's webhook exclude these pods. {effect}"
+    );
+    let finding = ctx.finding(subject, message).parameter(clause.to_string());
+    let finding = if is_running { finding.parameter("running") } else { finding };
+    let finding = finding
         .evidence(first.asks())
         .evidence(Evidence::field(object, "webhooks[]", format!("not met: {clause}")))
-        .evidence(labels(first, clause))
-        .evidence(Evidence::other("Pods without a proxy", some(names, QUOTED)))
-        .remedy(remedy(ctx, namespace, clause, passed));
+        .evidences(labels(first, clause))
+        .evidence(Evidence::other(names_of, some(names, QUOTED)))
+        .remedy(remedy(ctx, namespace, clause, if is_running { &[] } else { passed }));
     subjects.fold(finding, Finding::subject)
 }
 
-/// Evidence of the label that the clause is about.
-fn labels(first: &PassedOver<'_>, clause: &Clause) -> Evidence {
+/// Evidence of the label that the clause is about, if it is about one.
+fn labels(first: &PassedOver<'_>, clause: &Clause) -> Option<Evidence> {
     let (key, of_objects) = match clause {
         Clause::Of { key, of_objects, .. } => (key.as_str(), *of_objects),
         Clause::OfDefaultInstall => ("kubernetes.io/metadata.name", false),
+        Clause::Condition { .. } => return None,
     };
     let path = format!("metadata.labels[{key}]");
     if of_objects {
-        return first.maker.field(&path, first.maker.meta.label(key).unwrap_or("not set"));
+        return Some(first.maker.field(&path, first.maker.meta.label(key).unwrap_or("not set")));
     }
     // The clause's operator shows what the label must not be.
     let said = match clause {
@@ -90,9 +201,11 @@ fn labels(first: &PassedOver<'_>, clause: &Clause) -> Evidence {
         Clause::Of { operator, values, .. } if operator == "NotIn" && values.len() == 1 => values[0].clone(),
         Clause::Of { operator, .. } if operator == "DoesNotExist" => "set".to_owned(),
         Clause::Of { operator, .. } if operator == "Exists" => "not set".to_owned(),
-        Clause::Of { .. } | Clause::OfDefaultInstall => "does not match".to_owned(),
+        Clause::Of { .. } | Clause::OfDefaultInstall | Clause::Condition { .. } => {
+            "does not match".to_owned()
+        }
     };
-    Evidence::field(format!("Namespace {}", first.maker.namespace()), path, said)
+    Some(Evidence::field(format!("Namespace {}", first.maker.namespace()), path, said))
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedOver<'_>]) -> Remedy {
@@ -113,6 +226,11 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
                 "Change the label {key} of the pod template so that it matches the objectSelector \
                 ({operator})"
             ),
+        ),
+        Clause::Condition { .. } => remedy.step(
+            StepKind::Command,
+            "Remove the condition from the webhook's matchConditions, which the chart does not set, and find out \
+             what added it",
         ),
         // Kubernetes sets this label; users do not.
         Clause::Of { key, .. } if key == "kubernetes.io/metadata.name" => by_values(remedy),

@@ -5,11 +5,12 @@ use crate::checks::extensions::{created_by, installed_in, label_or_install, rein
 use crate::checks::grace::spared;
 use crate::checks::upgrades::release;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
-use crate::objects::{CustomResourceDefinition, Deployment, Namespace};
+use crate::objects::{CustomResourceDefinition, Deployment, Namespace, Unserved};
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -36,6 +37,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(with_definition(ctx));
         return Ok(vec![finding].into());
     };
+    if let Some(unserved) = definition.unserved() {
+        return Ok(vec![not_served(ctx, subject, &unserved)].into());
+    }
     let Some((release, seen)) = needed_release(ctx)? else { return Ok(Verdict::fine()) };
     let Some(wanted) = ctx.knowledge.extensions().link_version(&release, ctx.knowledge.minors()) else {
         return Ok(Verdict::fine());
@@ -60,6 +64,33 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .remedy(upgraded_extension(ctx, &release));
     Ok(vec![finding].into())
+}
+
+/// The finding about a definition that is being deleted or was not accepted.
+fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Finding {
+    let object = subject.to_string();
+    let (message, evidence, act) = match unserved {
+        Unserved::Deleted => (
+            "the Link CRD is being deleted: the API server deletes all links, and their controllers no longer \
+             mirror anything",
+            Evidence::field(object, "metadata.deletionTimestamp", "set"),
+            "Find out what started and what blocks its deletion",
+        ),
+        Unserved::NotEstablished(reason) => (
+            "the API server does not serve the Link CRD: links cannot be read, and their controllers no longer \
+             mirror anything",
+            Evidence::field(
+                object,
+                "status.conditions[type=Established].status",
+                format!("False {reason}").trim(),
+            ),
+            "Find out why it is not accepted: usually another CRD has the same names",
+        ),
+    };
+    let show = kubectl().words("describe customresourcedefinition").operand(LINK_CRD);
+    let remedy = Remedy::new().run(StepKind::Command, act, show);
+    let remedy = reinstall(ctx, remedy, Extension::Multicluster, ", which installs the CRD");
+    ctx.finding(subject, message).parameter("unserved").evidence(evidence).remedy(remedy)
 }
 
 /// The remedy if the definition is missing: the extension at the release that needs links of a version, which may be newer than the

@@ -18,6 +18,7 @@ pub struct ControlPlane {
     from: EdgeTag,
     accounts: Vec<Account>,
     services: Vec<ControlPlaneService>,
+    webhooks: Vec<ChartWebhook>,
     roles: Vec<Role>,
     namespaced_roles: Vec<NamespacedRole>,
     definitions: Vec<Definition>,
@@ -84,8 +85,51 @@ pub struct ControlPlaneService {
 pub enum FoundBy {
     /// Every proxy, at start.
     Proxies,
-    /// The API server, when it calls a webhook.
+    /// The API server, when it calls a validating webhook.
     ApiServer,
+    /// The API server, when it calls the injector.
+    ApiServerForPods,
+}
+
+/// A webhook of the charts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChartWebhook {
+    name: String,
+    /// Paths that its server accepts; empty: any.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    rules: Vec<ChartRule>,
+}
+
+/// Operations on resources for which the charts register a webhook.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChartRule {
+    /// API group, empty for core.
+    pub group: String,
+    /// Resources.
+    pub resources: Vec<String>,
+    /// All versions; empty: not compared.
+    pub versions: Vec<String>,
+    /// Operations.
+    pub operations: Vec<String>,
+    #[serde(default)]
+    releases: ReleaseRange,
+}
+
+impl ChartWebhook {
+    /// The rules of a release; without a release, those of all releases.
+    pub fn rules<'a>(
+        &'a self,
+        version: Option<&'a LinkerdVersion>,
+        minors: &'a MinorTable,
+    ) -> impl Iterator<Item = &'a ChartRule> {
+        self.rules.iter().filter(move |rule| match version {
+            Some(version) => rule.releases.covers(version, minors) == Contains::Yes,
+            None => rule.releases == ReleaseRange::default(),
+        })
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -180,9 +224,14 @@ impl ControlPlane {
         self.accounts.iter().map(|account| (account.name.as_str(), account.component.as_str()))
     }
 
-    /// Services that proxies or the API server need to reach the control plane, except for that of the injector.
+    /// Services that proxies or the API server need to reach the control plane.
     pub fn services(&self) -> &[ControlPlaneService] {
         &self.services
+    }
+
+    /// A webhook, by the name of its Service without `linkerd-`.
+    pub fn webhook(&self, name: &str) -> Option<&ChartWebhook> {
+        self.webhooks.iter().find(|webhook| webhook.name == name)
     }
 
     /// The roles of a release in a namespace, without optional permissions of vendor builds.

@@ -49,7 +49,8 @@ pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wa
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
 pub use cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 pub use control_plane::{
-    ControlPlane, ControlPlaneService, Definition, FoundBy, GrantedRole, GroupVersion, NamespacedRole,
+    ChartWebhook, ControlPlane, ControlPlaneService, Definition, FoundBy, GrantedRole, GroupVersion,
+    NamespacedRole,
 };
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;

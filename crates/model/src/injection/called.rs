@@ -29,12 +29,20 @@ pub enum Clause {
     },
     /// No webhook is known, and a default install excludes the namespace.
     OfDefaultInstall,
+    /// A condition that is false.
+    Condition {
+        /// Its name.
+        name: String,
+        /// Its expression, in CEL.
+        expression: String,
+    },
 }
 
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Clause::OfDefaultInstall => f.write_str("namespaceSelector of a default install"),
+            Clause::Condition { name, expression } => write!(f, "matchConditions {name}: {expression}"),
             Clause::Of { of_objects, key, operator, values } => {
                 let which = if *of_objects { "object" } else { "namespace" };
                 match (operator.as_str(), values.as_slice()) {
@@ -76,14 +84,14 @@ pub(super) fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Opti
 
 /// A namespace's labels, plus the name label that API servers add since 1.22 and hand-written dumps may
 /// lack.
-fn with_name(namespace: &Namespace) -> Texts {
+pub fn with_name(namespace: &Namespace) -> Texts {
     let mut labels = namespace.metadata.labels.to_map();
     labels.entry("kubernetes.io/metadata.name".to_owned()).or_insert_with(|| namespace.metadata.name.clone());
     labels.into()
 }
 
 /// The first term of a selector that the labels do not match.
-pub(super) fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<Clause> {
+pub fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<Clause> {
     let clause = |key: &str, operator: &str, values: Vec<String>| Clause::Of {
         of_objects,
         key: key.to_owned(),
