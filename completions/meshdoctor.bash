@@ -139,6 +139,9 @@ _meshdoctor() {
             meshdoctor,report)
                 cmd="meshdoctor__subcmd__report"
                 ;;
+            meshdoctor,rotate)
+                cmd="meshdoctor__subcmd__rotate"
+                ;;
             meshdoctor,sync)
                 cmd="meshdoctor__subcmd__sync"
                 ;;
@@ -205,6 +208,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,report)
                 cmd="meshdoctor__subcmd__help__subcmd__report"
                 ;;
+            meshdoctor__subcmd__help,rotate)
+                cmd="meshdoctor__subcmd__help__subcmd__rotate"
+                ;;
             meshdoctor__subcmd__help,sync)
                 cmd="meshdoctor__subcmd__help__subcmd__sync"
                 ;;
@@ -224,7 +230,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --checks --config --no-config --help --version check report fix diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
+            opts="-h -V --color --checks --config --no-config --help --version check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -950,7 +956,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check report fix diff policy injection reach sync collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
+            opts="check report fix diff policy injection reach sync rotate collect ticket node-snapshot demo list explain test new rbac mcp completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1202,6 +1208,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__help__subcmd__rotate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1634,7 +1654,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --to --from --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-o -L -v -q -h -V --to --generate --enforce --from --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1956,6 +1976,144 @@ _meshdoctor() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
+                    return 0
+                    ;;
+                --verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -v)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__rotate)
+            opts="-o -L -v -q -h -V --of --may --issuer-since --bundle-since --confirm --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --of)
+                    COMPREPLY=($(compgen -W "anchor issuer" -- "${cur}"))
+                    return 0
+                    ;;
+                --may)
+                    COMPREPLY=($(compgen -W "add-anchor restart-control-plane restart-workloads replace-issuer renew-certificates remove-anchor drop-old-anchor" -- "${cur}"))
+                    return 0
+                    ;;
+                --issuer-since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bundle-since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --confirm)
+                    COMPREPLY=($(compgen -W "linked-clusters external-workloads" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --bundle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --complete)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --logs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-cli)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                -L)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                --cni-namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(_meshdoctor_contexts "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --verbose)

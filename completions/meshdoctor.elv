@@ -35,6 +35,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand injection 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
             cand reach 'Trace a connection between two workloads step by step, and show where it fails'
             cand sync 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems'
+            cand rotate 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait'
             cand collect 'Save the evidence that the checks need as one redacted file (a bundle)'
             cand ticket 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
             cand node-snapshot 'Save the CNI and runtime files of a node'
@@ -236,6 +237,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'
+            cand --generate 'Print policies as manifests for the Service ports of the given namespaces, which allow what the objects show'
+            cand --enforce 'With --generate: deny every client that the manifests do not name'
             cand --live 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
             cand --disable-compression 'Request uncompressed responses; faster on the API server''s machine or a very fast link'
             cand --probe 'Also query running programs through port-forwards'
@@ -333,6 +336,49 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;sync'= {
             cand -n 'Show only proxies in these namespaces (comma-separated). The control plane is always shown'
             cand --namespace 'Show only proxies in these namespaces (comma-separated). The control plane is always shown'
+            cand -o 'Output format'
+            cand --output 'Output format'
+            cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable'
+            cand --complete 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')'
+            cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
+            cand --logs 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable'
+            cand --proxies 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards'
+            cand --diagnostics 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable'
+            cand --at 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time'
+            cand --linkerd-cli 'The linkerd CLI: its path (with a ''/''), its version, or ''none'''
+            cand -L 'Namespace of the control plane; by default found by its labels'
+            cand --linkerd-namespace 'Namespace of the control plane; by default found by its labels'
+            cand --cni-namespace 'Namespace of linkerd-cni; by default found by its labels'
+            cand --kubeconfig 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod'
+            cand --context 'Kubeconfig context. ''check'' accepts several and checks each cluster'
+            cand --cluster 'Kubeconfig cluster, instead of the context''s'
+            cand --user 'Kubeconfig user, instead of the context''s'
+            cand --as 'Impersonate this user'
+            cand --as-group 'Impersonate this group. Repeatable'
+            cand --request-timeout 'Time limit for one response of the API server: 30s, 2m; 0 means no limit'
+            cand --timeout 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m'
+            cand -v 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage'
+            cand --verbose 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage'
+            cand --color 'When to use color'
+            cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
+            cand --config 'Configuration file; flags override it'
+            cand --live 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+            cand --disable-compression 'Request uncompressed responses; faster on the API server''s machine or a very fast link'
+            cand --probe 'Also query running programs through port-forwards'
+            cand -q 'Print only errors on standard error'
+            cand --quiet 'Print only errors on standard error'
+            cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;rotate'= {
+            cand --of 'What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does not, else both'
+            cand --may 'Report with the exit status whether this step may be done now, instead of the next step'
+            cand --issuer-since 'A time at which the current issuer was already in place, if no event shows it (RFC 3339)'
+            cand --bundle-since 'A time at which the current bundle of trust anchors was already in place (RFC 3339)'
+            cand --confirm 'State that this is ready for the next step; use it only after you have checked it. Repeatable'
             cand -o 'Output format'
             cand --output 'Output format'
             cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable'
@@ -657,6 +703,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand injection 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
             cand reach 'Trace a connection between two workloads step by step, and show where it fails'
             cand sync 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems'
+            cand rotate 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait'
             cand collect 'Save the evidence that the checks need as one redacted file (a bundle)'
             cand ticket 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
             cand node-snapshot 'Save the CNI and runtime files of a node'
@@ -687,6 +734,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         &'meshdoctor;help;reach'= {
         }
         &'meshdoctor;help;sync'= {
+        }
+        &'meshdoctor;help;rotate'= {
         }
         &'meshdoctor;help;collect'= {
         }

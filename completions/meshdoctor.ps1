@@ -38,6 +38,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
             [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems')
+            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
@@ -244,6 +245,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--generate', '--generate', [CompletionResultType]::ParameterName, 'Print policies as manifests for the Service ports of the given namespaces, which allow what the objects show')
+            [CompletionResult]::new('--enforce', '--enforce', [CompletionResultType]::ParameterName, 'With --generate: deny every client that the manifests do not name')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
@@ -344,6 +347,50 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         'meshdoctor;sync' {
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Show only proxies in these namespaces (comma-separated). The control plane is always shown')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
+            [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
+            [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
+            [CompletionResult]::new('--logs', '--logs', [CompletionResultType]::ParameterName, 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable')
+            [CompletionResult]::new('--proxies', '--proxies', [CompletionResultType]::ParameterName, 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards')
+            [CompletionResult]::new('--diagnostics', '--diagnostics', [CompletionResultType]::ParameterName, 'Output of ''linkerd diagnostics'' in a file, to compare with the cluster or bundle. Repeatable')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time')
+            [CompletionResult]::new('--linkerd-cli', '--linkerd-cli', [CompletionResultType]::ParameterName, 'The linkerd CLI: its path (with a ''/''), its version, or ''none''')
+            [CompletionResult]::new('-L', '-L ', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--linkerd-namespace', '--linkerd-namespace', [CompletionResultType]::ParameterName, 'Namespace of the control plane; by default found by its labels')
+            [CompletionResult]::new('--cni-namespace', '--cni-namespace', [CompletionResultType]::ParameterName, 'Namespace of linkerd-cni; by default found by its labels')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context. ''check'' accepts several and checks each cluster')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster, instead of the context''s')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user, instead of the context''s')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Impersonate this user')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Impersonate this group. Repeatable')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one response of the API server: 30s, 2m; 0 means no limit')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print only errors on standard error')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;rotate' {
+            [CompletionResult]::new('--of', '--of', [CompletionResultType]::ParameterName, 'What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does not, else both')
+            [CompletionResult]::new('--may', '--may', [CompletionResultType]::ParameterName, 'Report with the exit status whether this step may be done now, instead of the next step')
+            [CompletionResult]::new('--issuer-since', '--issuer-since', [CompletionResultType]::ParameterName, 'A time at which the current issuer was already in place, if no event shows it (RFC 3339)')
+            [CompletionResult]::new('--bundle-since', '--bundle-since', [CompletionResultType]::ParameterName, 'A time at which the current bundle of trust anchors was already in place (RFC 3339)')
+            [CompletionResult]::new('--confirm', '--confirm', [CompletionResultType]::ParameterName, 'State that this is ready for the next step; use it only after you have checked it. Repeatable')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
@@ -682,6 +729,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings')
             [CompletionResult]::new('reach', 'reach', [CompletionResultType]::ParameterValue, 'Trace a connection between two workloads step by step, and show where it fails')
             [CompletionResult]::new('sync', 'sync', [CompletionResultType]::ParameterValue, 'Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to the control plane, endpoints, uptime, and problems')
+            [CompletionResult]::new('rotate', 'rotate', [CompletionResultType]::ParameterValue, 'Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait')
             [CompletionResult]::new('collect', 'collect', [CompletionResultType]::ParameterValue, 'Save the evidence that the checks need as one redacted file (a bundle)')
             [CompletionResult]::new('ticket', 'ticket', [CompletionResultType]::ParameterValue, 'Write a small redacted archive for a support ticket: the report and the evidence of its findings')
             [CompletionResult]::new('node-snapshot', 'node-snapshot', [CompletionResultType]::ParameterValue, 'Save the CNI and runtime files of a node')
@@ -720,6 +768,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;sync' {
+            break
+        }
+        'meshdoctor;help;rotate' {
             break
         }
         'meshdoctor;help;collect' {

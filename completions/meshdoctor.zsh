@@ -265,6 +265,8 @@ always\:"Always"
 never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--to -o --output)--generate[Print policies as manifests for the Service ports of the given namespaces, which allow what the objects show]' \
+'--enforce[With --generate\: deny every client that the manifests do not name]' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
@@ -391,6 +393,63 @@ yaml\:"YAML"))' \
 '--output=[Output format]:OUTPUT:((table\:"A table"
 json\:"JSON"
 yaml\:"YAML"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
+'*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+'--of=[What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does not, else both]:WHAT:((anchor\:"The trust anchor, and the issuer under it"
+issuer\:"The issuer, under the current trust anchor"))' \
+'--may=[Report with the exit status whether this step may be done now, instead of the next step]:STEP:((add-anchor\:"Add a new trust anchor to the bundle"
+restart-control-plane\:"Restart the control plane with the new bundle"
+restart-workloads\:"Restart the meshed workloads with the new bundle"
+replace-issuer\:"Replace the issuer"
+renew-certificates\:"Renew certificates of the old issuer"
+remove-anchor\:"Remove the old trust anchor from the bundle"
+drop-old-anchor\:"Restart everything that still trusts the old anchor"))' \
+'--issuer-since=[A time at which the current issuer was already in place, if no event shows it (RFC 3339)]:RFC3339:_default' \
+'--bundle-since=[A time at which the current bundle of trust anchors was already in place (RFC 3339)]:RFC3339:_default' \
+'*--confirm=[State that this is ready for the next step; use it only after you have checked it. Repeatable]:WHAT:((linked-clusters\:"The clusters that this cluster has Links to"
+external-workloads\:"The proxies of ExternalWorkloads"))' \
+'-o+[Output format]:OUTPUT:((table\:"Text"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((table\:"Text"
+json\:"JSON"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
 '*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
@@ -819,6 +878,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (collect)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -895,6 +958,7 @@ _meshdoctor_commands() {
 'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
 'reach:Trace a connection between two workloads step by step, and show where it fails' \
 'sync:Show whether each control-plane replica and a sample of proxies are in sync\: version, certificate, connections to the control plane, endpoints, uptime, and problems' \
+'rotate:Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait' \
 'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
 'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
 'node-snapshot:Save the CNI and runtime files of a node' \
@@ -963,6 +1027,7 @@ _meshdoctor__subcmd__help_commands() {
 'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
 'reach:Trace a connection between two workloads step by step, and show where it fails' \
 'sync:Show whether each control-plane replica and a sample of proxies are in sync\: version, certificate, connections to the control plane, endpoints, uptime, and problems' \
+'rotate:Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait' \
 'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
 'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
 'node-snapshot:Save the CNI and runtime files of a node' \
@@ -1070,6 +1135,11 @@ _meshdoctor__subcmd__help__subcmd__report_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help report commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__rotate_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help rotate commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__sync_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__sync_commands() {
     local commands; commands=()
@@ -1134,6 +1204,11 @@ _meshdoctor__subcmd__reach_commands() {
 _meshdoctor__subcmd__report_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor report commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__rotate_commands] )) ||
+_meshdoctor__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor rotate commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__sync_commands] )) ||
 _meshdoctor__subcmd__sync_commands() {

@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::finding::{
     Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of,
 };
+use crate::item::Namespaces;
 
 /// Relations of a check on its card: ids of other checks.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
@@ -24,6 +25,18 @@ pub struct Relations<'a> {
     pub is_conditional: &'a dyn Fn(&str) -> bool,
     /// Whether the whole mesh depends on a namespace.
     pub is_central: &'a dyn Fn(&str) -> bool,
+}
+
+/// [`link`], by the cards of the findings' checks.
+pub fn link_by_cards(findings: Vec<Finding>, namespaces: &Namespaces) -> Vec<Finding> {
+    let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
+    let relations = Relations {
+        explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
+        before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+        is_conditional: &|id| front(id).is_some_and(|front| front.conditional),
+        is_central: &|namespace| namespace == namespaces.control_plane || namespace == namespaces.cni,
+    };
+    link(findings, &relations)
 }
 
 /// Links, merges and sorts: causes before their symptoms, and root causes in repair order.

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::card::Mode;
-use crate::cause::{self, Relations};
+use crate::cause;
 use crate::checks::change::compare;
 use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
@@ -265,20 +265,6 @@ fn regraded(results: &mut [CheckResult], policy: &Policy) {
     }
 }
 
-/// Findings linked to their causes by the relations of their cards, merged and sorted.
-pub fn linked(findings: Vec<Finding>, cluster: &Cluster) -> Vec<Finding> {
-    let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
-    let relations = Relations {
-        explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
-        before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
-        is_conditional: &|id| front(id).is_some_and(|front| front.conditional),
-        is_central: &|namespace| {
-            namespace == cluster.namespaces.control_plane || namespace == cluster.namespaces.cni
-        },
-    };
-    cause::link(findings, &relations)
-}
-
 fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
     let cluster = &collected.cluster;
     regraded(&mut results, question.policy);
@@ -287,7 +273,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     // Skipped checks explain nothing: their symptoms become roots.
     let (found, inferred): (Vec<Finding>, Vec<Finding>) =
         found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
-    let mut findings = linked(found, cluster);
+    let mut findings = cause::link_by_cards(found, &cluster.namespaces);
     verify_raised(&mut findings, question.settings);
     let waivers = policy::Waivers::new(&question.policy.waivers, cluster.at);
     findings.extend(waivers.problems(&findings));

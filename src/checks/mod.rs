@@ -56,6 +56,7 @@ mod written;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+pub use certificates::rotation;
 pub use chart_values::{NoChart, chart};
 pub(crate) use check::row;
 pub use check::{Check, Parsed};

@@ -21,6 +21,7 @@ mod inspect;
 mod mcp;
 mod rbac;
 mod rehearsal;
+mod rotate;
 mod saved;
 mod ticket;
 
@@ -37,6 +38,7 @@ pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
 pub use mcp::Mcp;
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
+pub use rotate::{Rotate, RotateFormat, StageArg};
 pub use saved::Saved;
 pub use ticket::Ticket;
 
@@ -125,6 +127,8 @@ pub enum Command {
     /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to
     /// the control plane, endpoints, uptime, and problems.
     Sync(Box<Sync>),
+    /// Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait.
+    Rotate(Box<Rotate>),
     /// Save the evidence that the checks need as one redacted file (a bundle).
     Collect(Box<Collect>),
     /// Write a small redacted archive for a support ticket: the report and the evidence of its findings.

@@ -22,6 +22,7 @@ mod files;
 mod fix;
 mod fleet;
 mod format;
+mod generate;
 mod injection;
 mod interrupt;
 mod list;
@@ -43,6 +44,7 @@ mod rbac;
 mod reach;
 mod rerun;
 mod role;
+mod rotate;
 mod saved;
 mod scripts;
 #[cfg(any(feature = "live", feature = "mcp"))]
@@ -106,6 +108,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Injection(args) => injection::run(args),
         Command::Reach(args) => reach::run(args),
         Command::Sync(args) => sync::run(args),
+        Command::Rotate(args) => rotate::run(args),
         Command::Demo(args) => demo::run(args),
         Command::List(args) => list::run(args),
         Command::Explain(args) => explain::run(args),

@@ -302,6 +302,7 @@ fn answer_schema(words: &[OsString]) -> Option<&'static str> {
         "policy" => "meshdoctor.policy/1",
         "reach" => "meshdoctor.reach/1",
         "sync" => SYNC,
+        "rotate" => crate::render::rotation::SCHEMA,
         "injection" => "meshdoctor.injection/1",
         "diff" => "meshdoctor.diff/1",
         "list" if is_flag("--defects") => "meshdoctor.defects/1",

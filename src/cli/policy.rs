@@ -18,6 +18,9 @@ use crate::render::outbound as render_calls;
 use crate::render::policy as render;
 
 pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
+    if args.generate {
+        return super::generate::run(args);
+    }
     if !args.to.is_empty() {
         return outbound(args);
     }

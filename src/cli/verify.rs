@@ -16,6 +16,7 @@ use super::params::Params;
 use super::stop::Stop;
 use super::{asked, config, examine, files, namespaces};
 use crate::card::Mode;
+use crate::cause;
 use crate::checks::{self, Settings, Upgrade, evaluate};
 use crate::command::{Arg, Command, meshdoctor, own};
 use crate::item::{Item, Kind};
@@ -23,7 +24,7 @@ use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
 use crate::render::document::{self, Document};
 use crate::render::{self, Look};
-use crate::report::{self, SCHEMA};
+use crate::report::SCHEMA;
 use crate::verify::{
     Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, Verification, same_cluster, verify,
 };
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         .map(|result| (result.id, result))
         .collect();
     let found = results.values().flat_map(|result| result.findings.iter().cloned()).collect();
-    let linked = report::linked(found, cluster);
+    let linked = cause::link_by_cards(found, &cluster.namespaces);
     let fresh =
         Fresh { cluster, origin: &read.origin, results: &results, findings: &linked, settings: &settings };
     let findings = verify(&earlier, &fresh);

@@ -137,11 +137,12 @@ pub fn exit_codes() -> String {
          A finding at or above the gate (the severity of `--fail-on`) takes precedence over missing evidence: 1 before 4 before 0.\n\
          Checks without evidence, such as node files without `--nodes`, are listed under coverage and do not change the status,\n\
          unless `--only` selects nothing but checks that need it.\n\n\
-         ## `check --verify`\n\n{}\n## `fix`\n\n{}\n## `reach`\n\n{}\n## `sync`\n\n{}",
+         ## `check --verify`\n\n{}\n## `fix`\n\n{}\n## `reach`\n\n{}\n## `sync`\n\n{}\n## `rotate`\n\n{}",
         rows(&exit::ALL),
         rows(&exit::VERIFY),
         rows(&exit::FIX),
         rows(&exit::REACH),
-        rows(&exit::SYNC)
+        rows(&exit::SYNC),
+        rows(&exit::ROTATE)
     )
 }

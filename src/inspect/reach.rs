@@ -143,6 +143,11 @@ impl<'a> Mesh<'a> {
         &self.policy.gaps
     }
 
+    /// Every pod.
+    pub fn pods(&self) -> &'a [Pod] {
+        self.policy.pods
+    }
+
     /// The pods of an end: the pod of that name, or the pods of the workload of that name.
     pub fn pods_of(&self, namespace: &str, name: &str) -> Vec<&'a Pod> {
         let here =

@@ -19,6 +19,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "manifests",
             "explain",
             "fix",
+            "rotation",
             "tickets",
             "values",
             "waivers",

@@ -71,6 +71,7 @@ mod planted;
 mod platforms;
 mod policies;
 mod policy_command;
+mod policy_manifests;
 #[cfg(feature = "live")]
 mod probing;
 mod prose;
@@ -89,6 +90,7 @@ mod restated;
 mod retold;
 #[cfg(unix)]
 mod roles;
+mod rotation;
 mod samples;
 mod saved;
 mod schemas;

@@ -50,6 +50,12 @@ fn valid(schemas: &BTreeMap<String, Validator>, what: &str, document: &Value) ->
     tag.to_owned()
 }
 
+/// Validates a document with the schema that it names.
+#[track_caller]
+pub fn assert_valid(document: &Value) {
+    valid(&schemas(), "a document", document);
+}
+
 #[test]
 fn every_tag_in_the_source_has_a_schema() {
     let tag = Regex::new(r#""meshdoctor\.(?:io/)?([a-z]+)/v?(\d+)"#).unwrap();
@@ -108,6 +114,8 @@ fn outputs_of_commands_match_their_schemas() {
         &["injection", "--bundle", bundle],
         &["reach", "--matrix", "-n", "shop", "--bundle", bundle],
         &["reach", "--bundle", bundle],
+        &["rotate", "--bundle", bundle],
+        &["rotate", "--bundle", "/nonexistent"],
         &["fix", report],
         &["fix", "--bundle", bundle],
         &["fix", "/nonexistent"],
@@ -119,8 +127,7 @@ fn outputs_of_commands_match_their_schemas() {
         let page: Value = serde_json::from_str(&render::explain::json(check)).unwrap();
         tags.insert(valid(&schemas, check.id, &page));
     }
-    let wanted =
-        "check defects diff explanation fix fleet injection list outbound policy reach report verify version";
+    let wanted = "check defects diff explanation fix fleet injection list outbound policy reach report rotation verify version";
     for tag in wanted.split(' ') {
         assert!(tags.contains(&format!("meshdoctor.{tag}/1")), "{tag}");
     }

@@ -103,6 +103,20 @@ pub const FIX: [(u8, &str); 6] = [
     (INTERRUPTED, STOPPED),
 ];
 
+/// Every status of `rotate`.
+pub const ROTATE: [(u8, &str); 6] = [
+    (
+        FINE,
+        "no rotation is in progress and nothing prevents one, or the next step may be done now; with --may, that step may be \
+         done now, or was done",
+    ),
+    (FINDINGS, "something must be repaired first, or a condition of the step is not met"),
+    (USAGE, "wrong usage: an unknown flag value or context"),
+    (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
+    (NOT_CHECKED, "evidence is missing, so the step is not known to be safe"),
+    (INTERRUPTED, STOPPED),
+];
+
 /// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {

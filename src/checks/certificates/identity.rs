@@ -1,7 +1,7 @@
 //! Inputs of the checks of the mesh's own certificates: the trust anchors, from all their sources,
 //! and the issuer in its Secret. Reads and parses only.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::chart::values::Values;
@@ -109,6 +109,29 @@ pub(super) fn trust_domain(ctx: &Context<'_>) -> Option<String> {
     let values = values(ctx)?;
     let domain = values.text("identityTrustDomain").or_else(|| values.text("clusterDomain"));
     Some(domain.unwrap_or(DEFAULT_DOMAIN).to_owned())
+}
+
+/// The default lifetime of certificates that identity issues.
+pub(super) const USUAL_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+/// The default tolerance of identity for clocks that differ, which it adds to each certificate.
+const USUAL_SKEW: SignedDuration = SignedDuration::from_secs(20);
+
+/// The lifetime of certificates that identity issues; `None` if the values are unavailable.
+pub(super) fn issuance_lifetime(ctx: &Context<'_>) -> Option<SignedDuration> {
+    let values = values(ctx)?;
+    Some(values.text("identity.issuer.issuanceLifetime").and_then(seconds).unwrap_or(USUAL_LIFETIME))
+}
+
+/// The tolerance that identity adds to that lifetime.
+pub(super) fn clock_skew(ctx: &Context<'_>) -> SignedDuration {
+    let values = values(ctx);
+    let set = values.as_ref().and_then(|values| values.text("identity.issuer.clockSkewAllowance"));
+    set.and_then(seconds).unwrap_or(USUAL_SKEW)
+}
+
+/// A duration in the format of the chart: `24h0m0s`, `86400s`.
+fn seconds(text: &str) -> Option<SignedDuration> {
+    text.parse::<SignedDuration>().ok().filter(|lifetime| lifetime.is_positive())
 }
 
 /// The default trust domain of the chart.

@@ -30,6 +30,7 @@ mod proxy_certificate_of_old_issuer;
 mod proxy_trust_domain_differs;
 pub(super) mod remedy;
 mod role;
+pub mod rotation;
 mod trust_anchor_duplicated;
 mod trust_anchor_expired;
 mod trust_anchor_expiring;

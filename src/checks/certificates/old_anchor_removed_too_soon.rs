@@ -1,9 +1,9 @@
 //! `old-anchor-removed-too-soon`: a trust anchor was removed while certificates under it may still
 //! be in use.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::identity::{IN_FORCE, TRUST_ROOTS, issuer, need_control_plane, values};
+use super::identity::{IN_FORCE, TRUST_ROOTS, USUAL_LIFETIME, issuance_lifetime, issuer, need_control_plane};
 use super::proxies::holders;
 use crate::checks::restart;
 use crate::checks::trust_roots::in_force;
@@ -11,8 +11,6 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::objects::Pod;
 
-/// The default lifetime of certificates that identity issues.
-const USUAL: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
@@ -23,9 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let issuer = issuer(ctx)?;
     let made = issuer.certificate().not_before();
-    let lifetime = values(ctx)
-        .and_then(|values| seconds(values.text("identity.issuer.issuanceLifetime")?))
-        .unwrap_or(USUAL);
+    let lifetime = issuance_lifetime(ctx).unwrap_or(USUAL_LIFETIME);
     let over = made.checked_add(lifetime).unwrap_or(Timestamp::MAX);
     // Bundles with an anchor that was removed from the current one, and with current ones.
     let wider = holders(ctx, &|held| held.overlaps(&current) && held.exceeds(&current))?;
@@ -78,9 +74,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn started(pod: &Pod) -> Option<Timestamp> {
     pod.status.start_time.get().or(pod.metadata.creation_timestamp.get())
-}
-
-/// A duration in the format of the chart: `24h0m0s`, `86400s`.
-fn seconds(text: &str) -> Option<SignedDuration> {
-    text.parse::<SignedDuration>().ok().filter(|lifetime| lifetime.is_positive())
 }

@@ -19,6 +19,15 @@ pub struct Policy {
     /// Lists routes, their backends, timeouts, retries, and forbidden traffic.
     #[arg(long, value_name = "SERVICE[:PORT]", value_parser = called, conflicts_with = "targets")]
     pub to: Vec<Called>,
+    /// Print policies as manifests for the Service ports of the given namespaces, which allow what the objects show.
+    ///
+    /// Other clients stay allowed and are logged, unless --enforce is given. With metrics of proxies (--proxies), the clients that
+    /// were seen are named; otherwise the ServiceAccounts of the namespace, to be edited.
+    #[arg(long, requires = "targets", conflicts_with_all = ["to", "output"])]
+    pub generate: bool,
+    /// With --generate: deny every client that the manifests do not name.
+    #[arg(long, requires = "generate")]
+    pub enforce: bool,
     /// With --to: namespace of the clients (default: the Service's, or 'default' for addresses).
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "to")]
     pub from: Option<String>,

@@ -1,0 +1,211 @@
+//! The commands of each step of a rotation, from the functions that remedies of findings use, so that they fit the tool that
+//! installed Linkerd and the tool that writes the certificates.
+
+use std::collections::BTreeSet;
+
+use super::evidence::{Evidence, is_current, renewed, trusts_next};
+use super::proxies::Proxy;
+use super::{Known, Phase, Role, Stage, Subject};
+use crate::checks::Context;
+use crate::checks::certificates::identity::{Anchor, Issuer, Scheme, anchors};
+use crate::checks::certificates::remedy::{
+    EDITED, NEW_ROOT, WITH_NEW, add_to_bundle, another_issuer, new_root, put_bundle, put_known_bundle,
+    put_new_issuer, restart_control_plane, see_it_taken, without_anchor,
+};
+use crate::checks::restart::{Needs, meshed_but};
+use crate::command::{Command, kubectl, program};
+use crate::finding::{Remedy, StepKind};
+use crate::model::owners::Owner;
+
+/// The commands of a step, in a phase.
+pub(super) fn remedy(
+    ctx: &Context<'_>,
+    evidence: &Evidence<'_>,
+    stage: Stage,
+    (phase, of): (Phase, Subject),
+) -> Remedy {
+    match stage {
+        Stage::AddAnchor => add_anchor(ctx),
+        // The change of the bundle may restart it.
+        Stage::RestartControlPlane if evidence.new_anchor().is_none() => {
+            let before = add_anchor(ctx);
+            let count = before.steps.len();
+            let mut remedy = restart_control_plane(ctx, before);
+            remedy.steps.drain(..count);
+            remedy
+        }
+        Stage::RestartControlPlane => restart_control_plane(ctx, Remedy::new()),
+        Stage::RestartWorkloads => restart_workloads(ctx, evidence),
+        Stage::ReplaceIssuer => replace_issuer(ctx, evidence, of),
+        Stage::RenewCertificates => renew_certificates(ctx, evidence, phase),
+        Stage::RemoveAnchor => remove_anchor(ctx, evidence),
+        Stage::DropOldAnchor => drop_old_anchor(ctx, evidence, phase),
+    }
+}
+
+fn add_anchor(ctx: &Context<'_>) -> Remedy {
+    let remedy = new_root(ctx, Remedy::new());
+    let act = "Write the current bundle to a file, and add the new anchor";
+    let remedy = add_to_bundle(ctx, remedy, act, WITH_NEW, NEW_ROOT);
+    put_bundle(ctx, remedy, "Put that bundle in place", WITH_NEW)
+}
+
+/// The workloads without a pod in a state other than yes.
+fn finished(evidence: &Evidence<'_>, state: &dyn Fn(&Proxy<'_>) -> Known) -> BTreeSet<Owner> {
+    let open: BTreeSet<&Owner> = evidence
+        .proxies
+        .iter()
+        .filter(|proxy| state(proxy) != Known::Yes)
+        .map(|proxy| &proxy.owner)
+        .collect();
+    let all = evidence.proxies.iter().map(|proxy| &proxy.owner);
+    all.filter(|owner| !open.contains(owner)).cloned().collect()
+}
+
+fn linked_clusters(evidence: &Evidence<'_>) -> Vec<String> {
+    let linked = evidence.linked.as_ref().map_or(&[][..], Vec::as_slice);
+    linked.iter().map(|one| one.cluster.clone()).collect()
+}
+
+fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
+    let done = match evidence.new_anchor() {
+        Some(_) => finished(evidence, &|proxy| trusts_next(evidence, proxy, Subject::Anchor)),
+        None => BTreeSet::new(),
+    };
+    let act =
+        "Restart the meshed workloads without the new anchor: a proxy keeps the anchors it was created with";
+    let remedy = meshed_but(ctx, Remedy::new(), Needs::NewProxy, act, &|owner| done.contains(owner));
+    let clusters = linked_clusters(evidence);
+    if clusters.is_empty() {
+        return remedy;
+    }
+    remedy.step(
+        StepKind::Note,
+        format!(
+            "In each linked cluster ({}), add {NEW_ROOT} to the bundle, and restart the control plane and the meshed workloads",
+            clusters.join(", ")
+        ),
+    )
+}
+
+fn replace_issuer(ctx: &Context<'_>, evidence: &Evidence<'_>, of: Subject) -> Remedy {
+    let issuer = evidence.issuer.as_ref();
+    if let (Subject::Issuer, Some(issuer)) = (of, issuer) {
+        return another_issuer(ctx, issuer);
+    }
+    let remedy = match issuer {
+        Some(issuer) if issuer.scheme == Scheme::External => by_tool(ctx, issuer),
+        _ => put_new_issuer(ctx, Remedy::new()),
+    };
+    see_it_taken(ctx, remedy)
+}
+
+/// The new issuer by the tool that writes its Secret.
+fn by_tool(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = Remedy::new();
+    if issuer.renewed_by() != Some("cert-manager") {
+        return remedy.step(
+            StepKind::Note,
+            "Have the tool that writes the Secret linkerd-identity-issuer issue a certificate under the new anchor: tls.crt, \
+             tls.key, and the new anchor as ca.crt",
+        );
+    }
+    let name = issuer.secret.metadata.annotation("cert-manager.io/certificate-name").unwrap_or_default();
+    remedy
+        .step(
+            StepKind::Note,
+            "Put ca-new.crt and ca-new.key into the Secret from which cert-manager's Issuer signs, and keep ca.crt of the old \
+             anchor in the trust bundle",
+        )
+        .run(
+            StepKind::Command,
+            "Have cert-manager issue the issuer again, under the new anchor",
+            program("cmctl").words("renew").option("-n", namespace).operand(name),
+        )
+}
+
+fn renew_certificates(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> Remedy {
+    let is_replaced = phase == Phase::IssuerReplaced;
+    let done = match is_replaced {
+        true => finished(evidence, &|proxy| renewed(evidence, proxy)),
+        false => BTreeSet::new(),
+    };
+    let remedy = match is_replaced && evidence.lifetime.settled.is_none() {
+        true => Remedy::new().run(
+            StepKind::Command,
+            "Note the time: no evidence shows when the issuer was replaced, so pass this time as --issuer-since later",
+            Command::from(program("date").words("-u +%Y-%m-%dT%H:%M:%SZ")),
+        ),
+        false => Remedy::new(),
+    };
+    let over = evidence.lifetime.over.filter(|over| is_replaced && *over > evidence.now);
+    let wait = match over {
+        Some(over) => format!("wait until {over}, when the old ones have expired"),
+        None => "wait a day, until the old ones have expired".to_owned(),
+    };
+    let act = format!("Restart the meshed workloads for certificates of the new issuer; or {wait}");
+    let remedy = meshed_but(ctx, remedy, Needs::NewPods, &act, &|owner| done.contains(owner));
+    let mut own = evidence.proxies.iter().filter(|proxy| proxy.is_control_plane);
+    if !own.any(|proxy| !done.contains(&proxy.owner)) {
+        return remedy;
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    remedy.run(
+        StepKind::Command,
+        "Restart the control plane for the same reason",
+        kubectl().namespace(namespace).words("rollout restart deployment"),
+    )
+}
+
+fn remove_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
+    let all = anchors(&evidence.bundles);
+    let role = if evidence.with(Role::Old).next().is_some() && evidence.new_anchor().is_none() {
+        Role::Old
+    } else {
+        Role::Current
+    };
+    let goes: Vec<&Anchor<'_>> = all
+        .iter()
+        .filter(|anchor| evidence.with(role).any(|certificate| certificate == anchor.certificate))
+        .collect();
+    let Some(first) = goes.first() else {
+        return Remedy::new();
+    };
+    let remedy = without_anchor(ctx, Remedy::new(), "Write the bundle", first);
+    let remedy = put_known_bundle(ctx, remedy, "Put the edited bundle in place", EDITED);
+    if goes.len() == 1 {
+        return remedy;
+    }
+    let rest: Vec<String> = goes.iter().skip(1).map(|anchor| anchor.certificate.summary()).collect();
+    remedy.step(StepKind::Note, format!("Remove the others in the same way: {}", rest.join(", ")))
+}
+
+fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> Remedy {
+    let is_removed = phase == Phase::AnchorRemoved;
+    let left = |proxy: &Proxy<'_>| is_current(evidence, proxy);
+    let own = |proxy: &&Proxy<'_>| proxy.is_control_plane;
+    let is_control_plane_left = evidence.proxies.iter().filter(own).any(|proxy| left(proxy) != Known::Yes);
+    let remedy = match is_removed {
+        true if !is_control_plane_left => Remedy::new(),
+        true => restart_control_plane(ctx, Remedy::new()),
+        false => {
+            let before = remove_anchor(ctx, evidence);
+            let count = before.steps.len();
+            let mut remedy = restart_control_plane(ctx, before);
+            remedy.steps.drain(..count);
+            remedy
+        }
+    };
+    let done = if is_removed { finished(evidence, &left) } else { BTreeSet::new() };
+    let act = "Restart the meshed workloads: they trust the old anchor until then";
+    let remedy = meshed_but(ctx, remedy, Needs::NewProxy, act, &|owner| done.contains(owner));
+    let clusters = linked_clusters(evidence);
+    if clusters.is_empty() {
+        return remedy;
+    }
+    remedy.step(
+        StepKind::Note,
+        format!("Remove the old anchor in each linked cluster in the same way: {}", clusters.join(", ")),
+    )
+}

@@ -1,0 +1,121 @@
+//! `meshdoctor policy --generate`: manifests of policies, proven on top of the evidence before they are printed.
+
+use std::collections::BTreeSet;
+
+use super::args::Policy;
+use super::evidence::Way;
+use super::stop::Stop;
+use super::{change, output, policy};
+use crate::collect::{Collected, Options, collect_now};
+use crate::exit;
+use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
+use crate::inspect::policy_manifests::{Comparison, Manifests, Mode, NotGenerated, compare, generate};
+use crate::inspect::reach::Mesh;
+use crate::inspect::sync::{self, Sync};
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::render::policy_manifests as render;
+use crate::source::change::{Change, Set};
+
+pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
+    let namespaces = namespaces(args)?;
+    let knowledge = Knowledge::embedded();
+    let mut items = reach_items();
+    let has_metrics = args.evidence.proxies.is_some() || !args.evidence.diagnostics.is_empty();
+    if has_metrics {
+        items.extend(sync::items());
+    }
+    items.insert(Item::List(Kind::Namespace));
+    change::items(&mut items);
+    let way = Way::new(&args.evidence, &args.connection);
+    let kept = change::kept(&way, &args.verbosity, &items, None)?;
+    let today = &kept.read.collected;
+    super::namespaces::known(&namespaces, &args.evidence, false, today)?;
+    let mode = if args.enforce { Mode::Enforce } else { Mode::Audit };
+    let evidence = PolicyEvidence::read(&today.cluster, knowledge)
+        .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
+    let sync = has_metrics.then(|| Sync::read(&today.cluster, knowledge, &[]));
+    let mut all: Vec<(String, Manifests)> = Vec::new();
+    let mut set = Set::default();
+    for namespace in &namespaces {
+        let manifests =
+            generate(&today.cluster, &evidence, sync.as_ref(), namespace, mode).map_err(unsupported)?;
+        for (kind, object) in manifests.ports.iter().flat_map(|port| &port.objects) {
+            set.put(*kind, object.clone());
+        }
+        all.push((namespace.clone(), manifests));
+    }
+    let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
+    let then = collect_now(&source, &items, &options(today), None);
+    let compared = compared(today, &then, &namespaces)?;
+    output::print(&render::text(&all, &compared, mode))?;
+    let gaps = policy::gaps(&evidence.gaps);
+    if !args.verbosity.quiet {
+        render::proof(&compared).iter().for_each(|line| output::say(line));
+    }
+    Ok(match () {
+        () if !compared.denied.is_empty() => exit::FINDINGS,
+        () if compared.unknown > 0 || compared.left > 0 => exit::NOT_CHECKED,
+        () => gaps,
+    })
+}
+
+/// The namespaces of the command line.
+fn namespaces(args: &Policy) -> anyhow::Result<Vec<String>> {
+    if let Some(named) = args.targets.iter().find(|target| target.workload.is_some()) {
+        let cause = format!("--generate is for whole namespaces, not for {named}");
+        return Err(Stop::usage(cause, "name the namespace only").into());
+    }
+    Ok(args.targets.iter().map(|target| target.namespace.clone()).collect())
+}
+
+fn unsupported(why: NotGenerated) -> anyhow::Error {
+    match why {
+        NotGenerated::NoAudit => {
+            let cause = "the installed release has no audit policy (Servers of v1beta3, Linkerd 2.16)";
+            let next =
+                "upgrade first, or add --enforce for policies that deny every client that they do not name";
+            Stop::usage(cause, next).into()
+        }
+    }
+}
+
+fn options(today: &Collected) -> Options {
+    let namespaces = &today.cluster.namespaces;
+    Options {
+        control_plane_namespace: Some(namespaces.control_plane.clone()),
+        cni_namespace: Some(namespaces.cni.clone()),
+        at: Some(today.cluster.at),
+        ..Options::default()
+    }
+}
+
+/// The connections of every workload to these namespaces, today and with the manifests.
+fn compared(today: &Collected, then: &Collected, namespaces: &[String]) -> anyhow::Result<Comparison> {
+    let (before, after) = (mesh(today)?, mesh(then)?);
+    let everywhere: BTreeSet<String> =
+        before.pods().iter().map(|pod| pod.metadata.namespace.to_string()).collect();
+    let everywhere: Vec<String> = everywhere.into_iter().collect();
+    let mut all = Comparison::default();
+    for namespace in namespaces {
+        let one = compare(&before, &after, &everywhere, namespace);
+        all.clients = one.clients;
+        all.destinations += one.destinations;
+        all.kept += one.kept;
+        all.unknown += one.unknown;
+        all.left += one.left;
+        all.denied.extend(one.denied);
+    }
+    Ok(all)
+}
+
+fn mesh(collected: &Collected) -> anyhow::Result<Mesh<'_>> {
+    let knowledge = Knowledge::embedded();
+    let unreadable = |(trouble, gaps): (crate::model::policy::NotReadable, Vec<crate::missing::Missing>)| {
+        policy::unreadable(&trouble.to_string(), &gaps)
+    };
+    let policies = PolicyEvidence::read(&collected.cluster, knowledge).map_err(unreadable)?;
+    let outbound = OutboundEvidence::read(&collected.cluster, knowledge).map_err(unreadable)?;
+    let connection = crate::command::Connection::default();
+    Ok(Mesh::new(policies, outbound, &collected.cluster, knowledge, connection, None))
+}

@@ -1,0 +1,432 @@
+//! The answer of `meshdoctor rotate`, as text and as JSON.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::look::Look;
+use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
+use crate::checks::rotation::{
+    Condition, Known, Phase, PlannedStage, Progress, Rotation, Stage, Subject, Workload,
+};
+use crate::finding::{Finding, Remedy, Step};
+use crate::inspect::rotation::{Answer, Decision};
+
+/// The schema of the JSON form.
+pub const SCHEMA: &str = "meshdoctor.rotation/1";
+
+/// Width of the labels of sections.
+const LABELS: usize = 8;
+/// Maximum number of listed workloads.
+const LISTED: usize = 10;
+
+/// As text. `asked` is the step that the exit status is about, if not the next one.
+pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -> String {
+    let rotation = &answer.rotation;
+    let mut text = String::new();
+    section(&mut text, "phase", &rotation.summary, look);
+    text.push('\n');
+    anchors(&mut text, rotation, now, look);
+    issuer(&mut text, rotation, now, look);
+    workloads(&mut text, rotation, look);
+    for note in &rotation.notes {
+        section(&mut text, "note", note, look);
+    }
+    if !answer.broken.is_empty() {
+        text.push('\n');
+        broken(&mut text, &answer.broken, look);
+    }
+    if let Some(next) = rotation.next() {
+        text.push('\n');
+        let is_idle = rotation.phase == Phase::None && !rotation.is_due;
+        stage(&mut text, if is_idle { "begin" } else { "next" }, next, look, !is_idle || look.verbose);
+    }
+    if !rotation.not_yet.is_empty() {
+        text.push('\n');
+        for (at, (stage, why)) in rotation.not_yet.iter().enumerate() {
+            let label = if at == 0 { "not yet" } else { "" };
+            section(&mut text, label, &format!("{}: {why}", stage.title()), look);
+        }
+    }
+    text.push('\n');
+    plan(&mut text, rotation, look);
+    if !answer.others.is_empty() {
+        text.push('\n');
+        others(&mut text, &answer.others, look);
+    }
+    _ = writeln!(text, "\n{}", result(answer, asked, look));
+    harmless(&text).into_owned()
+}
+
+/// A text after a label, wrapped.
+fn section(text: &mut String, label: &str, said: &str, look: Look) {
+    indented(text, label, LABELS, said, look);
+}
+
+fn indented(text: &mut String, label: &str, columns: usize, said: &str, look: Look) {
+    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(columns).max(20)).iter().enumerate() {
+        let head = if at == 0 { look.strong(&pad(label, columns)) } else { " ".repeat(columns) };
+        _ = writeln!(text, "{}", format!("{head}{line}").trim_end());
+    }
+}
+
+fn day(at: Timestamp, now: Timestamp) -> String {
+    let date = at.to_zoned(TimeZone::UTC).date();
+    let left = at.duration_since(now).as_secs();
+    if left > 0 { format!("{date}, in {}", lasting(left)) } else { format!("{date}, expired") }
+}
+
+fn short(print: &str) -> &str {
+    print.get(..8).unwrap_or(print)
+}
+
+fn anchors(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
+    if rotation.anchors.is_empty() {
+        section(text, "anchors", "the bundle of trust anchors is not known", look);
+        return;
+    }
+    for (at, anchor) in rotation.anchors.iter().enumerate() {
+        let label = if at == 0 { "anchors" } else { "" };
+        let unknown = match anchor.unknown {
+            0 => String::new(),
+            unknown => format!(", not known of {unknown}"),
+        };
+        let said = format!(
+            "{} {} ({}), expires {}; trusted by {} of {}{unknown}",
+            clean(&anchor.subject),
+            short(&anchor.print),
+            anchor.role.name(),
+            day(anchor.not_after, now),
+            anchor.trusted_by,
+            count(rotation.meshed, "meshed pod", "meshed pods"),
+        );
+        section(text, label, &said, look);
+    }
+}
+
+fn issuer(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
+    let said = match &rotation.issuer {
+        None => "not known".to_owned(),
+        Some(issuer) => {
+            let signed: Vec<&str> = issuer.signed_by.iter().map(|print| short(print)).collect();
+            let signed =
+                if signed.is_empty() { "no anchor of the bundle".to_owned() } else { signed.join(", ") };
+            let since = match &issuer.since {
+                Some((at, source)) => format!("; in place since {at} at the latest ({source})"),
+                None => String::new(),
+            };
+            format!(
+                "{} {}, expires {}; signed by {signed}{since}",
+                clean(&issuer.subject),
+                short(&issuer.print),
+                day(issuer.not_after, now)
+            )
+        }
+    };
+    section(text, "issuer", &said, look);
+}
+
+/// The state of a workload that the phase is about; `None` if nothing is left to do for it.
+fn left(phase: Phase, workload: &Workload) -> Option<&'static str> {
+    let (state, no, unknown) = match phase {
+        Phase::AnchorAdded => {
+            (workload.trusts, "does not trust the new anchor", "not known to trust the new anchor")
+        }
+        Phase::IssuerReplaced => (
+            workload.renewed,
+            "may have a certificate of the old issuer",
+            "not known to have a certificate of the new issuer",
+        ),
+        Phase::AnchorRemoved => {
+            (workload.is_current, "still trusts the old anchor", "not known to have the current bundle only")
+        }
+        _ => return None,
+    };
+    match state {
+        Known::Yes => None,
+        Known::No => Some(no),
+        Known::Unknown => Some(unknown),
+    }
+}
+
+fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
+    let open: Vec<(&Workload, &str)> = rotation
+        .workloads
+        .iter()
+        .filter_map(|workload| Some((workload, left(rotation.phase, workload)?)))
+        .collect();
+    let most = if look.verbose { usize::MAX } else { LISTED };
+    for (at, (workload, state)) in open.iter().take(most).enumerate() {
+        let label = if at == 0 { "open" } else { "" };
+        let pods = count(workload.pods.len(), "pod", "pods");
+        section(text, label, &format!("{} ({pods}): {state}", workload.subject), look);
+    }
+    if open.len() > most {
+        section(text, "", &format!("and {} more workloads (-v lists them)", open.len() - most), look);
+    }
+}
+
+fn broken(text: &mut String, findings: &[Finding], look: Look) {
+    for (at, finding) in findings.iter().enumerate() {
+        let label = if at == 0 { "repair" } else { "" };
+        let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
+        let said = format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message);
+        section(text, label, &said, look);
+        // The others come later, and the first repair may cure them.
+        if at == 0 {
+            steps(text, &finding.remedy, look);
+        }
+    }
+}
+
+fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, commands: bool) {
+    let decision = match planned.decision() {
+        Known::Yes => look.good("go"),
+        Known::No => look.bad("no go"),
+        Known::Unknown => look.doubtful("not known to be safe"),
+    };
+    _ = writeln!(text, "{}{}: {decision}", look.strong(&pad(label, LABELS)), planned.stage.title());
+    for condition in &planned.conditions {
+        self::condition(text, condition, look);
+    }
+    if commands {
+        steps(text, &planned.remedy, look);
+    }
+}
+
+fn condition(text: &mut String, condition: &Condition, look: Look) {
+    let word = match condition.state {
+        Known::Yes => "met",
+        Known::No => "not met",
+        Known::Unknown => "unknown",
+    };
+    let indent = " ".repeat(LABELS);
+    let columns = LABELS + 9;
+    indented(text, &format!("{indent}{}", pad(word, 9)), columns, &condition.text, look);
+    if condition.state == Known::Yes && !look.verbose {
+        return;
+    }
+    for evidence in &condition.evidence {
+        indented(text, "", columns + 2, evidence, look);
+    }
+    if let Some(close) = &condition.close {
+        indented(text, "", columns + 2, &format!("to find out: {close}"), look);
+    }
+}
+
+fn steps(text: &mut String, remedy: &Remedy, look: Look) {
+    for (number, step) in (1..).zip(&remedy.steps) {
+        self::step(text, number, step, look);
+    }
+}
+
+fn step(text: &mut String, number: usize, step: &Step, look: Look) {
+    let label = format!("{}{number}.", " ".repeat(LABELS));
+    indented(text, &pad(&label, LABELS + 3), LABELS + 3, &step.text, look);
+    for line in step.command.iter().flat_map(|command| command.rendered()) {
+        _ = writeln!(text, "{}{}", " ".repeat(LABELS + 3), look.command(&clean(&line)));
+    }
+}
+
+fn plan(text: &mut String, rotation: &Rotation, look: Look) {
+    let titles = rotation.plan.iter().map(|planned| width(planned.stage.title())).max().unwrap_or_default();
+    for (at, planned) in rotation.plan.iter().enumerate() {
+        let word = match planned.progress {
+            Progress::Done => "done",
+            Progress::Next => "next",
+            Progress::Later => "later",
+        };
+        let label = if at == 0 { "plan" } else { "" };
+        let steps = match planned.progress {
+            Progress::Later if !planned.remedy.steps.is_empty() => {
+                count(planned.remedy.steps.len(), "step", "steps")
+            }
+            _ => String::new(),
+        };
+        let title = pad(planned.stage.title(), titles);
+        let line = format!("{}{}  {title}  {steps}", look.strong(&pad(label, LABELS)), pad(word, 5));
+        _ = writeln!(text, "{}", line.trim_end());
+        if look.verbose && planned.progress == Progress::Later {
+            self::steps(text, &planned.remedy, look);
+        }
+    }
+    let is_hidden = !look.verbose && rotation.plan.iter().any(|planned| planned.progress == Progress::Later);
+    if is_hidden {
+        section(text, "", "-v prints the commands of all steps", look);
+    }
+}
+
+fn others(text: &mut String, findings: &[Finding], look: Look) {
+    for (at, finding) in findings.iter().enumerate() {
+        let label = if at == 0 { "also" } else { "" };
+        section(
+            text,
+            label,
+            &format!("{}  {}: {}", finding.severity.word(), finding.check, finding.message),
+            look,
+        );
+    }
+    let mut ids: Vec<&str> = findings.iter().map(|finding| finding.check).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    section(text, "", &format!("evidence and repair: meshdoctor check --only {}", ids.join(",")), look);
+}
+
+fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
+    let rotation = &answer.rotation;
+    let what = match (asked, rotation.next(), answer.broken.first()) {
+        (Some(stage), ..) => stage.title().to_owned(),
+        (None, Some(next), _) => next.stage.title().to_owned(),
+        (None, None, Some(first)) => format!("repair {} first", first.check),
+        (None, None, None) => "any step of a rotation".to_owned(),
+    };
+    let said = match answer.decision(asked) {
+        Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
+            look.good("no rotation is in progress; one may begin")
+        }
+        Decision::Go => format!("{}: {what}", look.good("go")),
+        Decision::Done => format!("{}: {what}", look.good("done")),
+        Decision::NoGo => format!("{}: {what}", look.bad("no go")),
+        Decision::Unknown => format!("{}: {what}", look.doubtful("not known to be safe")),
+    };
+    format!("{}{said}", look.strong(&pad("result", LABELS)))
+}
+
+fn word(known: Known) -> &'static str {
+    match known {
+        Known::Yes => "yes",
+        Known::No => "no",
+        Known::Unknown => "unknown",
+    }
+}
+
+fn decision(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Go => "go",
+        Decision::Done => "done",
+        Decision::NoGo => "no-go",
+        Decision::Unknown => "unknown",
+    }
+}
+
+/// As JSON.
+pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
+    let rotation = &answer.rotation;
+    let anchors: Vec<Value> = rotation
+        .anchors
+        .iter()
+        .map(|anchor| {
+            json!({
+                "role": anchor.role.name(),
+                "subject": anchor.subject,
+                "sha256": anchor.print,
+                "notBefore": anchor.not_before.to_string(),
+                "notAfter": anchor.not_after.to_string(),
+                "trustedBy": anchor.trusted_by,
+                "unknown": anchor.unknown,
+            })
+        })
+        .collect();
+    let issuer = rotation.issuer.as_ref().map(|issuer| {
+        json!({
+            "subject": issuer.subject,
+            "sha256": issuer.print,
+            "notBefore": issuer.not_before.to_string(),
+            "notAfter": issuer.not_after.to_string(),
+            "signedBy": issuer.signed_by,
+            "inPlaceSince": issuer.since.as_ref().map(|(at, _)| at.to_string()),
+            "inPlaceSource": issuer.since.as_ref().map(|(_, source)| source),
+        })
+    });
+    let workloads: Vec<Value> = rotation
+        .workloads
+        .iter()
+        .map(|workload| {
+            json!({
+                "subject": workload.subject,
+                "pods": workload.pods,
+                "trustsNextAnchor": word(workload.trusts),
+                "hasNewCertificate": word(workload.renewed),
+                "hasOnlyCurrentBundle": word(workload.is_current),
+            })
+        })
+        .collect();
+    let not_yet = rotation.not_yet.iter().map(|(stage, why)| json!({"step": stage.name(), "reason": why}));
+    json!({
+        "schema": SCHEMA,
+        "phase": rotation.phase.name(),
+        "summary": rotation.summary,
+        "isDue": rotation.is_due,
+        "rotates": match rotation.of {
+            Subject::Anchor => "anchor",
+            Subject::Issuer => "issuer",
+        },
+        "decision": decision(answer.decision(asked)),
+        "step": asked.or(rotation.next().map(|next| next.stage)).map(Stage::name),
+        "anchors": anchors,
+        "issuer": issuer,
+        "workloads": workloads,
+        "repairFirst": answer.broken.iter().map(finding_json).collect::<Vec<_>>(),
+        "otherFindings": answer.others.iter().map(finding_json).collect::<Vec<_>>(),
+        "plan": rotation.plan.iter().map(stage_json).collect::<Vec<_>>(),
+        "notYet": not_yet.collect::<Vec<_>>(),
+        "notes": rotation.notes,
+        "notChecked": rotation.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    json!({
+        "check": finding.check,
+        "severity": finding.severity.word(),
+        "subjects": finding.subjects.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "message": finding.message,
+        "steps": steps_json(&finding.remedy),
+    })
+}
+
+fn steps_json(remedy: &Remedy) -> Vec<Value> {
+    let steps = remedy.steps.iter();
+    steps
+        .map(|step| {
+            let commands: Vec<String> = step.command.iter().flat_map(|command| command.rendered()).collect();
+            json!({"text": step.text, "commands": commands})
+        })
+        .collect()
+}
+
+fn stage_json(planned: &PlannedStage) -> Value {
+    let progress = match planned.progress {
+        Progress::Done => "done",
+        Progress::Next => "next",
+        Progress::Later => "later",
+    };
+    let conditions: Vec<Value> = planned
+        .conditions
+        .iter()
+        .map(|condition| {
+            json!({
+                "text": condition.text,
+                "met": word(condition.state),
+                "evidence": condition.evidence,
+                "close": condition.close,
+            })
+        })
+        .collect();
+    let go = match (planned.progress, planned.decision()) {
+        (Progress::Done, _) => "done",
+        (_, Known::Yes) => "go",
+        (_, Known::No) => "no-go",
+        (_, Known::Unknown) => "unknown",
+    };
+    json!({
+        "step": planned.stage.name(),
+        "title": planned.stage.title(),
+        "progress": progress,
+        "decision": go,
+        "conditions": conditions,
+        "steps": steps_json(&planned.remedy),
+    })
+}
