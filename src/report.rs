@@ -29,7 +29,7 @@ use crate::inspect::{self, nodes::NodeCni};
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
-use crate::model::cluster::{Cluster, TimeSource};
+use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::objects::Link;
 use crate::policy::{self, Policy};
