@@ -341,7 +341,7 @@ mod tests {
             with("n2", restart("b").into()),
             with("n3", restart("a").into()),
         ];
-        assert_eq!(command(restarts).to_string(), "kubectl rollout restart a\nkubectl rollout restart b");
+        assert_eq!(command(restarts).to_string(), "kubectl rollout restart a b");
         let cordon = |node| Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]);
         let nodes = command(vec![with("n1", cordon("n1")), with("n2", cordon("n2"))]);
         assert_eq!(nodes.to_string(), "NODE=n1\nkubectl cordon \"$NODE\"");

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
-use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, ProxyError, SignatureScope};
+use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, MeshSignature, ProxyError, SignatureScope};
 
 /// Number of characters of a text that an explanation quotes.
 const QUOTED: usize = 300;
@@ -254,17 +254,28 @@ fn of_signature(
 
 /// The meanings of a line of a log that the checks know. Several programs print errors of iptables.
 fn of_log(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
-    if let Some(row) = knowledge.mesh_logs().rows().iter().find(|row| row.matches(line)) {
+    // Of one container, the first row decides.
+    let mut rows: Vec<&MeshSignature> = Vec::new();
+    for row in knowledge.mesh_logs().rows().iter().filter(|row| row.matches(line)) {
+        if !rows.iter().any(|known| known.containers.iter().any(|name| row.containers.contains(name))) {
+            rows.push(row);
+        }
+    }
+    let is_only = rows.len() == 1;
+    let of_row = |row: &MeshSignature| {
         let checks: Vec<String> =
             knowledge.pasted().check_of_line(row).map(str::to_owned).into_iter().collect();
         let source = format!("mesh-logs.yaml: {}; {}", row.id, row.place);
-        return vec![Explanation {
+        Explanation {
             remedy: Some(row.remedy.clone()).filter(|remedy| !remedy.is_empty()),
             program: Some(row.containers.join(", ")),
-            certain: names_linkerd(line),
+            certain: is_only && names_linkerd(line),
             references: row.refs.clone(),
             ..Explanation::new(TextKind::LogLine, line, &row.says, &checks, source)
-        }];
+        }
+    };
+    if !rows.is_empty() {
+        return rows.into_iter().map(of_row).collect();
     }
     let scopes = [
         (SignatureScope::Init, "linkerd-init"),

@@ -37,7 +37,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
         let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| match *words == collect {
             // The commands for each kind are long; `coverage` has them.
-            true if commands.len() > 1 => way("", &[everything.clone()], look),
+            true if commands.len() > 1 => way("", std::slice::from_ref(&everything), look),
             _ => way(words, commands, look),
         });
         text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());

@@ -155,7 +155,7 @@ fn kinds_that_a_cluster_may_lack_are_asked_for_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pods.json");
     fs::write(&path, kubectl_list(&[pod("a", 5)]).to_string()).unwrap();
-    let said = ran(meshdoctor(&["check", "--bundle", path.to_str().unwrap()])).out;
+    let said = ran(meshdoctor(&["check", "--coverage", "--bundle", path.to_str().unwrap()])).out;
     let line = |begin: &str| said.lines().map(str::trim).find(|line| line.starts_with(begin)).unwrap();
     let at_once = line("kubectl get namespaces,");
     assert!(at_once.contains("services") && at_once.ends_with(" -A -o json"), "{at_once}");

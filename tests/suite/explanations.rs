@@ -52,7 +52,8 @@ fn examples_of_all_tables_are_explained() {
     }
     for row in knowledge.mesh_logs().rows() {
         let found = explained(&row.example);
-        assert_eq!(found.meanings[0].means, row.says, "{}", row.example);
+        let is_named = found.meanings.iter().any(|meaning| meaning.means == row.says);
+        assert!(is_named, "{}: {found:?}", row.example);
     }
     for row in knowledge.signatures().rows() {
         let text = match row.scope {

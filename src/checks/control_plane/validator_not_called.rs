@@ -18,8 +18,11 @@ use crate::objects::{
     WebhookConfiguration,
 };
 
+/// Group, version, kind and resource of an object.
+type ObjectKind = (&'static str, &'static str, &'static str, &'static str);
+
 /// The validators: name in the knowledge, part of the chart's values, what they validate, and an object of it.
-const VALIDATORS: [(&str, &str, &str, (&str, &str, &str, &str)); 2] = [
+const VALIDATORS: [(&str, &str, &str, ObjectKind); 2] = [
     (
         "sp-validator",
         "profileValidator",

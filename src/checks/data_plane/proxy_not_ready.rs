@@ -33,6 +33,8 @@ enum Stage {
     Ended,
     /// The proxy has not been started.
     NotStarted,
+    /// The scheduler finds no node for the pod.
+    Unscheduled,
     /// The pod was just created, and none of its containers has failed.
     Starting,
     /// The proxy is ready, but another container of its pod does not run.
@@ -128,6 +130,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
+/// Whether the scheduler found no node for a pod.
+fn is_unscheduled(pod: &Pod) -> bool {
+    pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
+}
+
 /// The state of an unhealthy pod; `None` if it is healthy.
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
@@ -141,6 +148,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         Some(ContainerState::Running(_)) => Stage::Unready,
         Some(ContainerState::Terminated(_)) => Stage::Ended,
         Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
+        None if is_unscheduled(pod) => Stage::Unscheduled,
         Some(_) | None => Stage::NotStarted,
     };
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
@@ -200,6 +208,9 @@ fn finding(
             "linkerd-proxy has not been started because an earlier container or step fails, so its pod \
              serves no traffic"
         }
+        Stage::Unscheduled => {
+            "the pod does not run, because the scheduler finds no node that accepts it. Its proxy has not failed"
+        }
         Stage::Starting => "the pod is starting: its proxy is not ready yet",
         Stage::OtherContainer => "linkerd-proxy is ready, but another container of its pod is not running",
         Stage::Killed => {
@@ -228,7 +239,7 @@ fn finding(
             ),
             Some(_) | None => remedy,
         },
-        Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
+        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
         Stage::Unready | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -257,7 +268,7 @@ fn finding(
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
         // fails.
-        Stage::Starting | Stage::OtherContainer | Stage::Over(_) => {
+        Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => {
             finding.severity(Severity::Info).rows_as(Severity::Error)
         }
     }

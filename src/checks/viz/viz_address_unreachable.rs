@@ -104,7 +104,7 @@ fn written<'a>(deployments: &'a [Workload], viz: &str, setting: &Setting) -> Opt
         let (name, value) = arg.trim_start_matches('-').split_once('=')?;
         (name == setting.flag && !value.is_empty()).then_some(value)
     };
-    args.filter_map(value).last().map(|value| (deployment, value))
+    args.filter_map(value).next_back().map(|value| (deployment, value))
 }
 
 /// The Service in an address, with the default port of its scheme.

@@ -41,6 +41,8 @@ const ON_NODE: &str = "it selects files and programs of the node";
 const HIDES: &str = "it hides warnings";
 const OTHER_QUESTION: &str = "it replaces the findings by those of a file";
 const FACTS: &str = "it replaces facts that checks and redaction use";
+const OTHER_OUTPUT: &str = "it replaces the output by manifests";
+const CONFIRMS: &str = "it confirms a step that evidence does not show";
 const GRANTS: &str = "it grants permissions to an account";
 
 /// Commands, a flag, and its permission. An empty list of commands means all others. A flag without a row is rejected.
@@ -117,7 +119,11 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
     (&["check", "demo", "report"], "output", Reports),
-    (&["list", "explain", "version", "diff", "policy", "reach", "sync", "injection", "fix"], "output", Any),
+    (
+        &["list", "explain", "version", "diff", "policy", "reach", "sync", "injection", "fix", "rotate"],
+        "output",
+        Any,
+    ),
     (&[], "color", Any),
     (&[], "coverage", Any),
     (&[], "verbose", Any),
@@ -125,6 +131,13 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&["demo"], "cured", Any),
     (&["test"], "builtin", Any),
     (&["list"], "defects", Any),
+    (&["policy"], "generate", Nothing(OTHER_OUTPUT)),
+    (&["policy"], "enforce", Nothing(OTHER_OUTPUT)),
+    (&["rotate"], "of", Any),
+    (&["rotate"], "may", Nothing(CONFIRMS)),
+    (&["rotate"], "confirm", Nothing(CONFIRMS)),
+    (&["rotate"], "issuer-since", Nothing(CONFIRMS)),
+    (&["rotate"], "bundle-since", Nothing(CONFIRMS)),
     (&["reach"], "matrix", Any),
     (&["reach"], "traffic", Any),
     // Writing.

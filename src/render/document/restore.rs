@@ -8,6 +8,7 @@ use super::{
 };
 use crate::card::{Mode, Part};
 use crate::checks::{self, Phase, Plan, Upgrade};
+use crate::render::text::clean;
 use crate::command::{Command, Recorded, RunsOn};
 use crate::fetched::Why;
 use crate::finding::{self, Fingerprint, Place, RecordedFingerprints, Standing, Subject};
@@ -77,13 +78,13 @@ pub fn restore(document: &Document) -> Option<Report> {
     })
 }
 
-/// A string that lives as long as the process. Ids that this build knows are not copied.
+/// A string that lives as long as the process, without control characters. Ids that this build knows are not copied.
 fn interned(text: &str) -> &'static str {
     let of_waivers = || policy::PROBLEMS.iter().map(|(id, _)| *id).find(|id| *id == text);
     checks::find(text)
         .map(|check| check.id)
         .or_else(of_waivers)
-        .unwrap_or_else(|| Box::leak(text.to_owned().into_boxed_str()))
+        .unwrap_or_else(|| Box::leak(clean(text).into_owned().into_boxed_str()))
 }
 
 fn run(document: &Document) -> report::Run {
