@@ -174,11 +174,10 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     };
     let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
-    let words: Vec<String> = command.into_iter().chain(flags).chain(accept).collect();
-    match words.is_empty() {
-        true => Vec::new(),
-        false => vec![format!("{}{}", look.faint(&super::text::pad("more", 10)), words.join("; "))],
-    }
+    let words: Vec<String> = command.into_iter().chain(flags).collect();
+    let lines = (!words.is_empty()).then(|| words.join("; ")).into_iter().chain(accept);
+    let label = |at: usize| look.faint(&super::text::pad(if at == 0 { "more" } else { "" }, 10));
+    lines.enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
 }
 
 /// The command that explains a finding: its check, for a custom one with its folder, or its known defect.

@@ -237,7 +237,7 @@ const HELPS: &[(&str, &[&str])] = &[
         "injector-fails-open",
         &[
             "rollout restart deployment/web",
-            "rollout restart statefulset/redis",
+            "rollout restart deployment/web statefulset/redis",
             "run three injectors on different nodes",
             "webhookFailurePolicy: Fail",
         ],

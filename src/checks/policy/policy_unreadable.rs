@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     one.why.clone(),
                 ))
                 .evidence(Evidence::other("Linkerd", version.clone()))
-                .symptoms(symptoms(voids))
+                .symptoms(symptoms(ctx.applies(one.kind, &meta), voids))
                 .remedy(remedy),
         )
     });
@@ -61,13 +61,16 @@ fn said(kind: Kind, voids: bool) -> (String, Severity) {
 }
 
 /// The findings that an unreadable object explains: about the object itself, and about the line that the controller logs.
-fn symptoms(voids: bool) -> BTreeMap<String, Vec<Tie>> {
+///
+/// An object that is not applied yet (`is_new`) is rejected before the controller reads it.
+fn symptoms(is_new: bool, voids: bool) -> BTreeMap<String, Vec<Tie>> {
     let line = logged(if voids { "watch-unreadable" } else { "invalid-object-skipped" });
-    BTreeMap::from([
-        ("apply-refused".to_owned(), Vec::new()),
+    let refused = (!is_new).then(|| ("apply-refused".to_owned(), Vec::new()));
+    let reported = [
         ("control-plane-reports-errors".to_owned(), vec![line.clone()]),
         ("known-defect".to_owned(), vec![line]),
-    ])
+    ];
+    refused.into_iter().chain(reported).collect()
 }
 
 /// EgressNetworks with an invalid network.
@@ -84,7 +87,7 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))
             .evidence(Evidence::other("Linkerd", version))
-            .symptoms(symptoms(voids))
+            .symptoms(symptoms(ctx.applies(kind, meta), voids))
             .remedy(mend_or_delete(kind, meta, MEND))
     });
     findings.collect()

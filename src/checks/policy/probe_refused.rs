@@ -85,6 +85,11 @@ fn redirected(
 ) -> Option<Finding> {
     let unready = |pod: &&Pod| pod.condition("Ready").is_some_and(|condition| condition.status == "False");
     let unready: Vec<&Pod> = pods.iter().copied().filter(unready).collect();
+    if !unready.is_empty()
+        && let Err(missing) = ctx.seen::<Event>()
+    {
+        ctx.gap(missing);
+    }
     let event = answered(events, &unready).filter(|event| event.message.trim_end().ends_with("403"))?;
     let (namespace, name) = unready.first()?.metadata.key();
     let message = format!(

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::card::{Mode, Part};
 use crate::checks::{self, Phase, Plan, Upgrade};
-use crate::render::text::clean;
 use crate::command::{Command, Recorded, RunsOn};
 use crate::fetched::Why;
 use crate::finding::{self, Fingerprint, Place, RecordedFingerprints, Standing, Subject};
@@ -20,6 +19,7 @@ use crate::missing::{Close, Missing};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::policy::{self, Gate, Policy};
+use crate::render::text::clean;
 use crate::report::{self, PlannedFinding, RepairPlan, Report};
 use crate::request::Request;
 use crate::rows;

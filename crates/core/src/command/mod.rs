@@ -3,7 +3,7 @@
 //! anything. Commands are only printed.
 //!
 //! ```
-//! use meshdoctor::command::{Arg, Command, kubectl};
+//! use meshdoctor_core::command::{Arg, Command, kubectl};
 //!
 //! let pods = kubectl().namespace("shop").words("delete pod").operand("web-$(id)");
 //! assert_eq!(Command::from(pods).to_string(), "kubectl -n shop delete pod 'web-$(id)'");
