@@ -1,7 +1,7 @@
 //! `injector-fails-open`: pods start without a proxy while the injector does not answer; lists the affected
 //! pods.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
@@ -47,7 +47,7 @@ fn finding(
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let windows = windows(ctx, victims);
-    let siblings: Vec<Option<&Pod>> = victims.iter().map(|victim| meshed_sibling(ctx, victim.pod)).collect();
+    let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);
     let asked_at_creation =
         asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
@@ -96,18 +96,27 @@ fn finding(
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
 }
 
-/// A pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested when the pod was created.
-fn meshed_sibling<'a>(ctx: &Context<'a>, pod: &Pod) -> Option<&'a Pod> {
-    let owner = pod.metadata.controller()?;
-    let is_sibling = |other: &&Pod| {
-        let meta = &other.metadata;
-        let same = meta.controller().is_some_and(|of| of.kind == owner.kind && of.name == owner.name);
-        let times = (meta.creation_timestamp.get(), pod.metadata.creation_timestamp.get());
-        same && meta.namespace == pod.metadata.namespace
-            && other.spec.proxy().is_some()
-            && matches!(times, (Some(other), Some(own)) if other <= own)
+/// For each victim, a pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested when the victim was
+/// created.
+fn meshed_siblings<'a>(ctx: &Context<'a>, victims: &[Unmeshed<'_>]) -> Vec<Option<&'a Pod>> {
+    fn owner_of(pod: &Pod) -> Option<(&str, &str, &str)> {
+        let owner = pod.metadata.controller()?;
+        Some((pod.metadata.namespace.as_str(), owner.kind.as_str(), owner.name.as_str()))
+    }
+    let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
+    let wanted: BTreeSet<_> = victims.iter().filter_map(|victim| owner_of(victim.pod)).collect();
+    let mut meshed: BTreeMap<_, Vec<&'a Pod>> = BTreeMap::new();
+    for pod in ctx.hints::<Pod>().iter().filter(|pod| !wanted.is_empty() && pod.spec.proxy().is_some()) {
+        if let Some(owner) = owner_of(pod).filter(|owner| wanted.contains(owner)) {
+            meshed.entry(owner).or_default().push(pod);
+        }
+    }
+    let sibling = |victim: &Unmeshed<'_>| {
+        let own = created(victim.pod)?;
+        let siblings = meshed.get(&owner_of(victim.pod)?)?;
+        siblings.iter().copied().find(|pod| created(pod).is_some_and(|at| at <= own))
     };
-    ctx.hints::<Pod>().iter().find(is_sibling)
+    victims.iter().map(sibling).collect()
 }
 
 /// The creation times of a pod without a proxy and of its sibling with one.

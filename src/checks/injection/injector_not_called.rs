@@ -1,6 +1,8 @@
 //! `injector-not-called`: pods request a proxy, but the selectors or conditions of the injector's webhook exclude them.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::{CREATED_ONLY, counts};
@@ -33,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut left_out: BTreeMap<(String, Level, Clause, bool), Vec<PassedOver<'_>>> = BTreeMap::new();
     let mut all = passed_over(ctx, &rules)?;
     all.extend(injected_before(ctx, &rules)?);
-    let running = meshed_owners(ctx);
+    let running = LazyCell::new(|| meshed_owners(ctx));
     for passed in all {
         if let Skip::NotCalled(clause) = &passed.skip {
             let is_running = running.contains(&passed.maker.owner);
@@ -59,7 +61,7 @@ fn contradictions(
     ctx: &Context<'_>,
     rules: &Rules<'_>,
     known: &BTreeSet<&str>,
-    running: &BTreeSet<Owner>,
+    running: &impl Deref<Target = BTreeSet<Owner>>,
     configuration: &WebhookConfiguration,
 ) -> Vec<Finding> {
     let namespaces = ctx.hints::<Namespace>().iter().filter(|namespace| {
