@@ -50,7 +50,7 @@ mod upgrade;
 mod upgrades;
 mod versions;
 mod viz;
-mod words;
+pub mod words;
 mod written;
 
 use std::collections::BTreeSet;

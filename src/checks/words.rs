@@ -15,7 +15,7 @@ pub(super) fn and_more(left: usize) -> String {
 }
 
 /// The text with a capital first letter.
-pub(super) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

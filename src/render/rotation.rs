@@ -233,11 +233,7 @@ fn step(text: &mut String, number: usize, step: &Step, look: Look) {
 fn plan(text: &mut String, rotation: &Rotation, look: Look) {
     let titles = rotation.plan.iter().map(|planned| width(planned.stage.title())).max().unwrap_or_default();
     for (at, planned) in rotation.plan.iter().enumerate() {
-        let word = match planned.progress {
-            Progress::Done => "done",
-            Progress::Next => "next",
-            Progress::Later => "later",
-        };
+        let word = planned.progress.name();
         let label = if at == 0 { "plan" } else { "" };
         let steps = match planned.progress {
             Progress::Later if !planned.remedy.steps.is_empty() => {
@@ -398,11 +394,6 @@ fn steps_json(remedy: &Remedy) -> Vec<Value> {
 }
 
 fn stage_json(planned: &PlannedStage) -> Value {
-    let progress = match planned.progress {
-        Progress::Done => "done",
-        Progress::Next => "next",
-        Progress::Later => "later",
-    };
     let conditions: Vec<Value> = planned
         .conditions
         .iter()
@@ -424,7 +415,7 @@ fn stage_json(planned: &PlannedStage) -> Value {
     json!({
         "step": planned.stage.name(),
         "title": planned.stage.title(),
-        "progress": progress,
+        "progress": planned.progress.name(),
         "decision": go,
         "conditions": conditions,
         "steps": steps_json(&planned.remedy),

@@ -232,6 +232,11 @@ impl Pod {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
+    /// Whether the scheduler found no node for it.
+    pub fn is_unschedulable(&self) -> bool {
+        self.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
+    }
+
     /// Whether it is finished: Succeeded or Failed.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")

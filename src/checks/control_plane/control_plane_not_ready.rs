@@ -78,8 +78,10 @@ fn other_pods(
         let pod = own.find(|pod| counts(pod) && !judged.contains(pod.metadata.name.as_str()))?;
         (!reported(row)).then_some((row, severity, pod))
     };
-    let rest =
-        [first(SCHEDULED, Severity::Warning, &is_unschedulable), first(PROXIES, Severity::Error, &unhealthy)];
+    let rest = [
+        first(SCHEDULED, Severity::Warning, &Pod::is_unschedulable),
+        first(PROXIES, Severity::Error, &unhealthy),
+    ];
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
@@ -154,16 +156,12 @@ fn is_unready(pod: &Pod) -> bool {
 /// as starting.
 fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> bool {
     let starting: Vec<&Pod> = own.iter().copied().filter(|pod| is_unready(pod)).collect();
-    let serves = ready > 0 || !starting.iter().any(|pod| is_unschedulable(pod));
+    let serves = ready > 0 || !starting.iter().any(|pod| pod.is_unschedulable());
     let enough = usize::try_from(component.wanted().saturating_sub(ready));
     component.wanted() > 0
         && serves
         && enough.is_ok_and(|lacking| starting.len() >= lacking)
         && ctx.are_starting(&starting)
-}
-
-fn is_unschedulable(pod: &Pod) -> bool {
-    pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
 }
 
 /// A finding (info) for a component whose missing pods are starting. `linkerd check` waits for them.
@@ -205,7 +203,7 @@ fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
     let proxyless = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let fails = [
         (ready == 0, "control plane pods are ready"),
-        (own.iter().any(|pod| is_unschedulable(pod)), SCHEDULED),
+        (own.iter().any(|pod| pod.is_unschedulable()), SCHEDULED),
         (own.iter().any(|pod| proxyless(pod)), PROXIES),
     ];
     fails.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row).collect()

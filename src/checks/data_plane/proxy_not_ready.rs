@@ -130,11 +130,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the scheduler found no node for a pod.
-fn is_unscheduled(pod: &Pod) -> bool {
-    pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
-}
-
 /// The state of an unhealthy pod; `None` if it is healthy.
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
@@ -148,7 +143,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         Some(ContainerState::Running(_)) => Stage::Unready,
         Some(ContainerState::Terminated(_)) => Stage::Ended,
         Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
-        None if is_unscheduled(pod) => Stage::Unscheduled,
+        None if pod.is_unschedulable() => Stage::Unscheduled,
         Some(_) | None => Stage::NotStarted,
     };
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{escaped, script, whole};
+use crate::checks::words::sentence;
 use crate::inspect::reach::{Outcome, Walk};
 use crate::render::reach::{quoted, result, word};
 
@@ -64,7 +65,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
             body.push_str("</ul></details>");
         }
         if let Some(fix) = &step.fix {
-            _ = write!(body, "<p><strong>What to do:</strong> {}</p>", escaped(&capitalized(fix)));
+            _ = write!(body, "<p><strong>What to do:</strong> {}</p>", escaped(&sentence(fix)));
         }
         script(&step.paste, None, body);
         body.push_str("</li>");
@@ -78,12 +79,6 @@ fn class(outcome: Outcome) -> &'static str {
         Outcome::NotJudged | Outcome::Partly => "warning",
         Outcome::Stops => "error",
     }
-}
-
-/// A text with its first letter in upper case.
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -203,6 +203,17 @@ pub enum Progress {
     Later,
 }
 
+impl Progress {
+    /// Its name in JSON and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Progress::Done => "done",
+            Progress::Next => "next",
+            Progress::Later => "later",
+        }
+    }
+}
+
 /// A step of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedStage {

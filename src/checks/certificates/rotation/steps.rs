@@ -28,11 +28,7 @@ pub(super) fn remedy(
         Stage::AddAnchor => add_anchor(ctx),
         // The change of the bundle may restart it.
         Stage::RestartControlPlane if evidence.new_anchor().is_none() => {
-            let before = add_anchor(ctx);
-            let count = before.steps.len();
-            let mut remedy = restart_control_plane(ctx, before);
-            remedy.steps.drain(..count);
-            remedy
+            restart_control_plane_after(ctx, add_anchor(ctx))
         }
         Stage::RestartControlPlane => restart_control_plane(ctx, Remedy::new()),
         Stage::RestartWorkloads => restart_workloads(ctx, evidence),
@@ -41,6 +37,14 @@ pub(super) fn remedy(
         Stage::RemoveAnchor => remove_anchor(ctx, evidence),
         Stage::DropOldAnchor => drop_old_anchor(ctx, evidence, phase),
     }
+}
+
+/// The steps that restart the control plane after others, which may already restart it. The others are left out.
+fn restart_control_plane_after(ctx: &Context<'_>, before: Remedy) -> Remedy {
+    let count = before.steps.len();
+    let mut remedy = restart_control_plane(ctx, before);
+    remedy.steps.drain(..count);
+    remedy
 }
 
 fn add_anchor(ctx: &Context<'_>) -> Remedy {
@@ -189,13 +193,7 @@ fn drop_old_anchor(ctx: &Context<'_>, evidence: &Evidence<'_>, phase: Phase) -> 
     let remedy = match is_removed {
         true if !is_control_plane_left => Remedy::new(),
         true => restart_control_plane(ctx, Remedy::new()),
-        false => {
-            let before = remove_anchor(ctx, evidence);
-            let count = before.steps.len();
-            let mut remedy = restart_control_plane(ctx, before);
-            remedy.steps.drain(..count);
-            remedy
-        }
+        false => restart_control_plane_after(ctx, remove_anchor(ctx, evidence)),
     };
     let done = if is_removed { finished(evidence, &left) } else { BTreeSet::new() };
     let act = "Restart the meshed workloads: they trust the old anchor until then";
