@@ -74,6 +74,7 @@ const MOST: usize = 20;
 /// Adds to findings their positions in the manifests: that of the field that proves them, or of the object.
 pub(super) fn place(findings: &mut [Finding], places: &Places) {
     for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
+        name_as_written(finding, places);
         let mut written = Vec::new();
         for subject in finding.subjects.iter().take(MOST) {
             let Subject::Object { kind, namespace, name, .. } = subject else { continue };
@@ -96,6 +97,31 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
         written.sort();
         written.dedup();
         finding.written.extend(written);
+    }
+}
+
+/// Names objects that are judged as another kind, such as Rollouts of Argo, by their kind in the files.
+fn name_as_written(finding: &mut Finding, places: &Places) {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for subject in &mut finding.subjects {
+        let before = subject.to_string();
+        let Subject::Object { kind, namespace, name, .. } = subject else { continue };
+        let Some(written) = places.written_kind(kind, namespace, name) else { continue };
+        *kind = written.to_owned();
+        names.push((before, subject.to_string()));
+    }
+    for (before, now) in names {
+        finding.message = finding.message.replace(&before, &now);
+        for evidence in &mut finding.evidence {
+            if let Place::Field { object, .. } = &mut evidence.place
+                && *object == before
+            {
+                object.clone_from(&now);
+            }
+        }
+        for step in &mut finding.remedy.steps {
+            step.text = step.text.replace(&before, &now);
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use crate::missing::Missing;
 use crate::render::injection as render;
 use crate::request::Request;
 use crate::source::change::{Change, Fate, MAKERS, Set, Templates, Versions};
+use crate::source::dump::Places;
+use crate::source::evidence::Captured;
 
 pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let knowledge = Knowledge::embedded();
@@ -43,11 +45,12 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         .collect();
     let gaps = super::policy::gaps(&gaps);
     let untold = answers.iter().any(|answer| matches!(answer.of.fate, Fate::Unknown(_)));
-    Ok(if untold { exit::NOT_CHECKED } else { gaps })
+    let unread = answers.is_empty() && !templates.set_aside.is_empty();
+    Ok(if untold || unread { exit::NOT_CHECKED } else { gaps })
 }
 
 fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Templates> {
-    let given = match args.manifests.is_empty() {
+    let mut given = match args.manifests.is_empty() {
         true => None,
         false => Some(change::given(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?),
     };
@@ -55,13 +58,15 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
         None => Set::default(),
         Some(given) => futures::executor::block_on(Set::of(given, args.into.as_deref())),
     };
+    let places = given.as_mut().and_then(Captured::places);
     let release = args.linkerd_version.clone();
     let at = args.evidence.at;
     if given.is_some() && args.evidence.bundle.is_empty() && !args.evidence.live {
         let versions = Versions(None);
         let at = at.unwrap_or_else(jiff::Timestamp::now);
         let change = Change::new(&versions, &set, knowledge, at).injecting(release);
-        return Ok(futures::executor::block_on(change.templates(true)));
+        let templates = futures::executor::block_on(change.templates(true));
+        return Ok(named_as_written(templates, places.as_ref()));
     }
     let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
     change::items(&mut items);
@@ -70,5 +75,17 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
     let kept = change::kept(&way, &args.verbosity, &items, None)?;
     let at = kept.read.collected.cluster.at;
     let change = Change::new(&kept.again, &set, knowledge, at).injecting(release);
-    Ok(futures::executor::block_on(change.templates(given.is_some())))
+    let templates = futures::executor::block_on(change.templates(given.is_some()));
+    Ok(named_as_written(templates, places.as_ref()))
+}
+
+/// The same, with the kinds of the manifests instead of those that objects of other kinds are read as.
+fn named_as_written(mut templates: Templates, places: Option<&Places>) -> Templates {
+    for template in &mut templates.all {
+        let kind = template.kind.info().kind;
+        let written =
+            places.and_then(|places| places.written_kind(kind, &template.namespace, &template.name));
+        template.written_kind = written.map(str::to_owned);
+    }
+    templates
 }

@@ -26,7 +26,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
     for injection in injections {
         let of = injection.of;
         let name = format!("{}/{}", of.namespace, of.name);
-        _ = writeln!(text, "{} {}", of.kind.info().kind, look.strong(&clean(&name)));
+        _ = writeln!(text, "{} {}", of.kind_name(), look.strong(&clean(&name)));
         let mut rows: Vec<(&str, String)> = Vec::new();
         rows.push(result(of));
         if let Some(proxy) = &injection.proxy {
@@ -68,7 +68,10 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         text.push('\n');
     }
     if injections.is_empty() {
-        text.push_str("no workload creates pods here\n\n");
+        text.push_str(match templates.set_aside.is_empty() {
+            true => "no workload creates pods here\n\n",
+            false => "no workload that can be read creates pods here; some objects were not read\n\n",
+        });
     }
     harmless(&text).into_owned()
 }
@@ -164,7 +167,7 @@ pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
             })
         });
         json!({
-            "kind": injection.of.kind.info().kind,
+            "kind": injection.of.kind_name(),
             "namespace": injection.of.namespace,
             "name": injection.of.name,
             "fate": fate,

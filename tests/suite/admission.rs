@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use meshdoctor::item::Kind;
-use meshdoctor::knowledge::{AdmissionRule as Rule, Knowledge};
+use meshdoctor::knowledge::{AdmissionRule as Rule, Knowledge, Schema};
 use meshdoctor::model::validation::{RejectedBy, Rejection, Validation};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -181,5 +181,43 @@ fn schema_answers_match_recorded_ones() {
 fn resources_of_the_rules_are_known_kinds() {
     for resource in Knowledge::embedded().admission().resources() {
         assert!(resource.parse::<Kind>().is_ok_and(|kind| kind.resource() == resource), "{resource}");
+    }
+}
+
+/// Every field that a CRD of a release has must be known, so that no valid object is reported.
+#[test]
+fn schemas_know_every_field_of_the_definitions() {
+    let Some(folder) = crate::installs::manifests() else { return };
+    let Ok(releases) = std::fs::read_dir(&folder) else { return };
+    let (mut unknown, mut compared) = (Vec::new(), 0);
+    for release in releases.flatten().map(|entry| entry.path()) {
+        let Ok(text) = std::fs::read_to_string(release.join("crds.yaml")) else { continue };
+        let documents = text.split("\n---\n").filter_map(|text| serde_yaml::from_str::<Value>(text).ok());
+        for definition in documents.filter(|one| one["kind"] == "CustomResourceDefinition") {
+            let resource = definition["metadata"]["name"].as_str().unwrap();
+            for version in definition["spec"]["versions"].as_array().unwrap() {
+                let name = version["name"].as_str().unwrap();
+                let Some(known) = Knowledge::embedded().admission().schema(resource, name) else { continue };
+                compared += 1;
+                let spec = &version["schema"]["openAPIV3Schema"]["properties"]["spec"];
+                let place = format!("{} {resource} {name} spec", release.display());
+                differences(&known.spec, spec, &place, &mut unknown);
+            }
+        }
+    }
+    assert!(compared > 50, "{compared} compared");
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
+fn differences(known: &Schema, written: &Value, place: &str, unknown: &mut Vec<String>) {
+    if let Some(items) = &known.items {
+        return differences(items, &written["items"], &format!("{place}[]"), unknown);
+    }
+    for (name, field) in written["properties"].as_object().into_iter().flatten() {
+        match known.fields.get(name) {
+            Some(of_field) => differences(of_field, field, &format!("{place}.{name}"), unknown),
+            None if known.fields.is_empty() => {}
+            None => unknown.push(format!("{place}.{name}")),
+        }
     }
 }

@@ -235,12 +235,7 @@ fn link_to_a_binary_is_skipped_and_named() {
     symlink("/nonexistent/web.yaml", own.path().join("web.yaml")).unwrap();
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     assert_eq!(ran.status, 4, "{}", ran.err);
-    let table = crate::binary::ran(meshdoctor(&[
-        "check",
-        "--no-config",
-        "--manifests",
-        own.path().to_str().unwrap(),
-    ]));
+    let table = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
     assert!(table.out.contains("web.yaml"), "{}", table.out);
 }
 
@@ -254,12 +249,7 @@ fn set_of_templates_is_never_fine() {
     write(own.path(), "config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\n");
     let ran = check(own.path(), &[]);
     assert_eq!(ran.status, 4, "{}\n{}", ran.out, ran.err);
-    let table = crate::binary::ran(meshdoctor(&[
-        "check",
-        "--no-config",
-        "--manifests",
-        own.path().to_str().unwrap(),
-    ]));
+    let table = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
     assert!(table.out.contains("helm template DIR") && !table.out.contains("NO ERRORS"), "{}", table.out);
 }
 
@@ -278,4 +268,111 @@ fn run_counts_the_checks_that_can_judge_manifests() {
     // A check that is named runs, and says what it lacks.
     let named = check(own.path(), &["--only", "cni-conf-none"]);
     assert!(matches!(named.status, 3 | 4), "{}", named.err);
+}
+
+/// A template of another kind than the built-in ones, with a misspelled annotation.
+const OTHER_KINDS: [(&str, &str); 4] = [
+    ("argoproj.io/v1alpha1", "Rollout"),
+    ("apps.kruise.io/v1alpha1", "CloneSet"),
+    ("apps.openshift.io/v1", "DeploymentConfig"),
+    ("serving.knative.dev/v1", "Service"),
+];
+const OF_OTHER_KIND: &str = "apiVersion: API
+kind: KIND
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    metadata:
+      annotations: {linkerd.io/inject: enabled, config.linkerd.io/skip-inbound-port: \"80\"}
+    spec: {containers: [{image: web:1}]}
+";
+
+#[test]
+fn templates_of_other_kinds_are_judged_as_such() {
+    let own = tempfile::tempdir().unwrap();
+    for (api, kind) in OTHER_KINDS {
+        write(own.path(), "web.yaml", OF_OTHER_KIND.replace("API", api).replace("KIND", kind));
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        let report = ran.document();
+        assert_eq!(found(&report), ["annotation-unknown web.yaml:7"], "{kind}: {}", ran.err);
+        assert_eq!(report["findings"][0]["subjects"][0]["kind"], kind);
+        let given = ["injection", "--no-config", "--linkerd-version", "2.20", "--manifests"];
+        let injection = ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
+        assert!(injection.out.contains(&format!("{kind} shop/web")), "{}", injection.out);
+    }
+}
+
+#[test]
+fn objects_of_other_kinds_with_pods_are_named() {
+    let own = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: batch, namespace: shop}
+spec: {replicatedJobs: [{template: {spec: {template: {spec: {containers: [{name: a, image: a:1}]}}}}}]}
+";
+    write(own.path(), "set.yaml", text);
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    let set_aside = ran.document()["coverage"]["setAside"].to_string();
+    assert!(set_aside.contains("JobSet shop/batch"), "{set_aside}");
+    let given = ["injection", "--no-config", "--manifests", own.path().to_str().unwrap()];
+    let injection = ran(meshdoctor(&given));
+    assert_eq!(injection.status, 4, "{}", injection.err);
+    assert!(!injection.out.contains("no workload creates pods here"), "{}", injection.out);
+}
+
+#[test]
+fn annotation_that_is_no_string_is_named_and_the_rest_is_judged() {
+    let own = tempfile::tempdir().unwrap();
+    let text = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: web}
+      annotations:
+        config.linkerd.io/skip-inbound-port: \"80\"
+        config.linkerd.io/shutdown-grace-period: 60
+    spec: {containers: [{name: web, image: web:1}]}
+";
+    write(own.path(), "web.yaml", text);
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    let report = ran.document();
+    assert_eq!(found(&report), ["annotation-unknown web.yaml:10"], "{}", ran.err);
+    let set_aside = report["coverage"]["setAside"].to_string();
+    let wanted = "web.yaml:11: Deployment shop/web: \
+                  spec.template.metadata.annotations[config.linkerd.io/shutdown-grace-period] is a number: quote it";
+    assert!(set_aside.contains(wanted), "{set_aside}");
+    write(own.path(), "web.yaml", text.replace("skip-inbound-port:", "skip-inbound-ports:"));
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    assert_eq!((ran.status, found(&ran.document())), (4, vec![]));
+}
+
+#[test]
+fn objects_that_can_never_work_are_found_without_a_cluster() {
+    let own = tempfile::tempdir().unwrap();
+    for (text, wanted) in [
+        (SERVER.replace("70000", "80").replace("{}", "{matchLabels: {app: 'a b!'}}"), "server-selects-nothing"),
+        (
+            SERVER.replace("70000", "80").replace("{}", "{matchExpressions: [{key: app, operator: In}]}"),
+            "server-selects-nothing",
+        ),
+        (SERVER.replace("70000", "80, acessPolicy: deny"), "apply-refused"),
+        (SERVER.replace("70000", "80").replace("v1beta3", "v1beta9"), "apply-refused"),
+        (
+            "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nmetadata: {name: web, namespace: shop}\nspec: {}\n"
+                .to_owned(),
+            "profile-unused",
+        ),
+    ] {
+        write(own.path(), "one.yaml", &text);
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        let found = found(&ran.document());
+        assert!(found.len() == 1 && found[0].starts_with(wanted), "{text}{found:?}");
+    }
 }

@@ -84,6 +84,35 @@ impl LabelSelector {
         })
     }
 
+    /// Reason why no object can match it, by the rules of Linkerd's policy controller, if that follows from the selector alone.
+    /// Schemas of Linkerd's kinds accept such selectors.
+    pub fn matches_nothing_in_policy(&self) -> Option<String> {
+        let impossible = |key: &str, value: &str| match (is_label_key(key), is_label_value(value)) {
+            (false, _) => Some(format!("{key:?} is not a valid label key")),
+            (true, false) => Some(format!("{value:?} is not a valid value of a label")),
+            (true, true) => None,
+        };
+        let by_label = self.match_labels.iter().find_map(|(key, value)| impossible(key, value));
+        by_label.or_else(|| {
+            self.match_expressions.iter().find_map(|one| {
+                let LabelRequirement { key, operator, values } = one;
+                match (operator.as_str(), values.as_deref()) {
+                    ("In" | "NotIn", None) | ("In", Some([])) => {
+                        Some(format!("the operator {operator} of {key} needs values"))
+                    }
+                    ("In", Some(values)) if values.iter().all(|value| impossible(key, value).is_some()) => {
+                        impossible(key, values.first()?)
+                    }
+                    ("Exists", None) => impossible(key, ""),
+                    ("Exists" | "DoesNotExist", Some(_)) => {
+                        Some(format!("the operator {operator} of {key} takes no values"))
+                    }
+                    _ => None,
+                }
+            })
+        })
+    }
+
     /// Whether labels match, by the rules of Linkerd's policy controller: a requirement with missing or superfluous
     /// values matches nothing, and no schema rejects it.
     pub fn matches_in_policy(&self, labels: &Texts) -> bool {

@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
             let is_applied = ctx.applies(kind, &meta);
-            let mut found = schema(&validation, kind, object, is_applied);
+            let mut found = by_api_server(&validation, (kind, object, is_applied), ctx);
             if webhooks.are_called(kind, &meta.namespace) {
                 let answer = validation.webhook(kind, object).or_else(|| {
                     // Of two that are applied together, the first is accepted. A stored one has no conflict with
@@ -92,11 +92,34 @@ fn note_unknown_webhooks(ctx: &Context<'_>) {
         .for_each(|missing| ctx.gap(missing));
 }
 
-/// The answers of the schema. Those of the Gateway API depend on its own release, so they do not apply to
-/// stored objects.
-fn schema(validation: &Validation<'_>, kind: Kind, object: &Value, is_applied: bool) -> Vec<Rejection> {
-    let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
-    if is_foreign && !is_applied { Vec::new() } else { validation.schema(kind, object) }
+/// The answers of the API server before any webhook: version, schema, unknown fields. Those of the Gateway API
+/// depend on its own release, so they do not apply to stored objects. A stored object has a served version, and
+/// lost its unknown fields.
+fn by_api_server(
+    validation: &Validation<'_>,
+    (kind, object, is_applied): (Kind, &Value, bool),
+    ctx: &Context<'_>,
+) -> Vec<Rejection> {
+    if !is_applied {
+        let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
+        return if is_foreign { Vec::new() } else { validation.schema(kind, object) };
+    }
+    let served = served_versions(ctx, kind);
+    if let Some(unserved) = validation.unserved(kind, object, served.as_deref()) {
+        return vec![unserved];
+    }
+    let mut found = validation.schema(kind, object);
+    found.extend(validation.unknown_fields(kind, object));
+    found
+}
+
+/// The versions of a kind that its definition in the evidence serves.
+fn served_versions<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<&'a str>> {
+    let resource = kind.resource();
+    let definition =
+        ctx.hints::<CustomResourceDefinition>().iter().find(|one| one.metadata.name == resource)?;
+    let served = definition.spec.versions.iter().filter(|version| version.served);
+    Some(served.map(|version| version.name.as_str()).collect())
 }
 
 fn finding(
@@ -105,13 +128,20 @@ fn finding(
     found: &[Rejection],
     version: Option<&LinkerdVersion>,
 ) -> Finding {
-    let who = match found[0].by {
-        RejectedBy::Schema => "the schema of its CRD",
-        RejectedBy::PolicyValidator => "Linkerd's policy validator",
-        RejectedBy::ProfileValidator => "Linkerd's ServiceProfile validator",
-    };
+    let reason = &found[0].reason;
     let effect = if is_applied { "applying it fails" } else { "its next change fails" };
-    let message = format!("{who} rejects it, so {effect}: {}", found[0].reason);
+    let message = match found[0].by {
+        RejectedBy::Schema => format!("the schema of its CRD rejects it, so {effect}: {reason}"),
+        RejectedBy::StrictClient => {
+            format!("kubectl rejects it, and other clients apply it without the field: {reason}")
+        }
+        RejectedBy::PolicyValidator => {
+            format!("Linkerd's policy validator rejects it, so {effect}: {reason}")
+        }
+        RejectedBy::ProfileValidator => {
+            format!("Linkerd's ServiceProfile validator rejects it, so {effect}: {reason}")
+        }
+    };
     let severity = if is_applied { Severity::Error } else { Severity::Warning };
     let quoted = found.iter().take(MOST).map(|one| field(kind, meta, &one.path, &*one.reason));
     let finding = quoted.fold(about(ctx, kind, meta, message).severity(severity), Finding::evidence);

@@ -5,57 +5,72 @@ use std::collections::HashSet;
 use super::backends::Key;
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, StepKind};
-use crate::objects::{Kind, Service, ServiceProfile};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::fetched::Why;
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::{Kind, Meta, Service, ServiceProfile};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = survey(ctx)?;
-    let services: HashSet<Key<'_>> =
-        ctx.every::<Service>()?.iter().map(|service| service.metadata.key()).collect();
-    let domain = &survey.index.controller.cluster_domain;
-    let mut findings = Vec::new();
-    for profile in
-        defined::<ServiceProfile>(ctx)?.iter().filter(|profile| ctx.judges(&profile.metadata.namespace))
-    {
+    let (domain, services) = match survey(ctx) {
+        // Neither the Services nor the cluster's domain are known, but some names fit no Service of any cluster.
+        Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => {
+            (None, ctx.seen::<Service>()?)
+        }
+        survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.every::<Service>()?),
+    };
+    let services: HashSet<Key<'_>> = services.iter().map(|service| service.metadata.key()).collect();
+    let profiles = match domain {
+        Some(_) => defined::<ServiceProfile>(ctx)?,
+        None => ctx.seen::<ServiceProfile>()?,
+    };
+    let judged = profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace));
+    let findings = judged.filter_map(|profile| {
         let meta = &profile.metadata;
-        let name = meta.name.as_str();
-        let message = match of_service(name, domain) {
-            Some(key) if services.contains(&key) => continue,
-            Some((namespace, service)) => {
-                format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
-            }
-            None if !name.contains(".svc") => match shortened(name, &meta.namespace, &services) {
-                Some((namespace, service)) => format!(
-                    "it is named after Service {namespace}/{service}, but proxies request profiles by the \
-                     full name {service}.{namespace}.svc.{domain}. It has no effect"
-                ),
-                // Hosts outside of the cluster can have profiles too.
-                None => continue,
-            },
-            None => format!(
-                "its name is not the full name of a Service, NAME.NAMESPACE.svc.{domain}, by which proxies \
-                 request profiles. It has no effect"
-            ),
-        };
-        findings.push(
-            about(ctx, Kind::ServiceProfile, meta, message)
-                .evidence(field(Kind::ServiceProfile, meta, "metadata.name", name))
-                .remedy(
-                    Remedy::new()
-                        .step(
-                            StepKind::Note,
-                            format!("Create it again with the name SERVICE.NAMESPACE.svc.{domain}"),
-                        )
-                        .run(
-                            StepKind::Command,
-                            "Then delete this one",
-                            on("delete", Kind::ServiceProfile, meta),
-                        ),
-                ),
-        );
+        let message = unused(meta, domain, &services)?;
+        Some(finding(ctx, meta, domain, message))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Why no proxy requests a profile; `None` if one may. Without a domain, only what holds in every cluster.
+fn unused(meta: &Meta, domain: Option<&str>, services: &HashSet<Key<'_>>) -> Option<String> {
+    let name = meta.name.as_str();
+    let full = domain.unwrap_or("DOMAIN");
+    if let Some((namespace, service)) = domain.and_then(|domain| of_service(name, domain)) {
+        let exists = services.contains(&(namespace, service));
+        return (!exists).then(|| {
+            format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
+        });
     }
-    Ok(findings.into())
+    if !name.contains(".svc")
+        && let Some((namespace, service)) = shortened(name, &meta.namespace, services)
+    {
+        return Some(format!(
+            "it is named after Service {namespace}/{service}, but proxies request profiles by the full name \
+             {service}.{namespace}.svc.{full}. It has no effect"
+        ));
+    }
+    let is_foreign = name.contains(".svc") && (domain.is_some() || name.ends_with(".svc"));
+    let is_one_word = !name.contains('.');
+    if !is_foreign && !is_one_word {
+        // Hosts outside of the cluster can have profiles too.
+        return None;
+    }
+    Some(format!(
+        "its name is not the full name of a Service, NAME.NAMESPACE.svc.{full}, by which proxies request profiles. \
+         It has no effect"
+    ))
+}
+
+fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String) -> Finding {
+    let domain = domain.unwrap_or("DOMAIN");
+    about(ctx, Kind::ServiceProfile, meta, message)
+        .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
+        .remedy(
+            Remedy::new()
+                .step(StepKind::Note, format!("Create it again with the name SERVICE.NAMESPACE.svc.{domain}"))
+                .run(StepKind::Command, "Then delete this one", on("delete", Kind::ServiceProfile, meta)),
+        )
 }
 
 /// The Service of a name without the domain: `web.shop`, or `web` in its own namespace.

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::survey::{about, field, on, survey};
-use crate::checks::{Context, Judgement};
+use super::survey::{about, each, field, on, survey};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::ReadServer;
+use crate::names::is_port_name;
 use crate::objects::{
     CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
 };
@@ -24,7 +26,15 @@ struct Selection<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = survey(ctx)?;
+    let survey = match survey(ctx) {
+        // Some Servers select nothing, whatever the workloads are.
+        Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => {
+            let servers = each(ctx)?.objects.servers.iter();
+            let judged = servers.filter(|server| ctx.judges(&server.metadata.namespace));
+            return Ok(judged.filter_map(|server| impossible(ctx, server)).collect::<Vec<_>>().into());
+        }
+        survey => survey?,
+    };
     let mut templates: Vec<(&str, &PodTemplate)> = Vec::new();
     let workloads =
         ctx.every::<Deployment>()?.iter().chain(ctx.every::<StatefulSet>()?).chain(ctx.every::<DaemonSet>()?);
@@ -68,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if selection.has_port || selection.first.is_none() && selection.has_template {
             continue;
         }
-        findings.push(finding(ctx, read, selection.first));
+        findings.push(impossible(ctx, server).unwrap_or_else(|| finding(ctx, read, selection.first)));
     }
     Ok(findings.into())
 }
@@ -85,6 +95,35 @@ fn fits(read: &ReadServer<'_>, template: &PodTemplate) -> bool {
             Some(ServerPort::Name(name)) => named(name),
             _ => true,
         }
+}
+
+/// A Server that can select nothing because of its own fields.
+fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
+    let meta = &server.metadata;
+    let selectors = [
+        ("spec.podSelector", &server.spec.pod_selector),
+        ("spec.externalWorkloadSelector", &server.spec.external_workload_selector),
+    ];
+    let mut faults = selectors.into_iter().filter_map(|(path, selector)| {
+        Some((path, selector.as_ref()?.matches_nothing_in_policy()?, "Correct the selector"))
+    });
+    let (path, why, step) = faults.next().or_else(|| match &server.spec.port {
+        Some(ServerPort::Name(name)) if !is_port_name(name) => Some((
+            "spec.port",
+            format!("no container port can have the name {name}"),
+            "Use the name of a container port (at most 15 characters), or the port number",
+        )),
+        _ => None,
+    })?;
+    let message = format!("it selects nothing: {why}. It and every policy for it have no effect");
+    let remedy = Remedy::new().step(StepKind::Note, step).run(
+        StepKind::Command,
+        "Correct the Server",
+        on("edit", Kind::Server, meta),
+    );
+    Some(
+        about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy),
+    )
 }
 
 fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> Finding {

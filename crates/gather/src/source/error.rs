@@ -50,7 +50,9 @@ impl LoadError {
     pub fn is_usage(&self) -> bool {
         match self {
             LoadError::TwoClusters { .. } | LoadError::Usage(_) => true,
-            LoadError::Open { .. } | LoadError::Unreadable { .. } => false,
+            // The same rule for every flag: a path that does not exist is a mistake on the command line.
+            LoadError::Open { error, .. } => error.kind() == io::ErrorKind::NotFound,
+            LoadError::Unreadable { .. } => false,
         }
     }
 }

@@ -53,6 +53,11 @@ const TEMPLATE: &str = "{{";
 /// Strings that a relevant text contains.
 const MARKS: [&str; 5] = ["HelmRelease", "argoproj.io", "helmCharts", "releases:", "dependencies:"];
 
+/// Whether an object of this kind installs charts with values, which are read here.
+pub fn is_read(kind: &str) -> bool {
+    matches!(kind, "HelmRelease" | "Application" | "ApplicationSet")
+}
+
 /// The installations of these charts in the files.
 pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
     let set = Set { texts, charts };
@@ -96,7 +101,7 @@ pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<String> {
         for document in set.documents(text) {
             let part = |path: &[&str]| document.root.text(path).unwrap_or_default();
             let (kind, name) = (part(&["kind"]), part(&["metadata", "name"]));
-            if !matches!(kind, "HelmRelease" | "Application" | "ApplicationSet") {
+            if !is_read(kind) {
                 continue;
             }
             let object = match part(&["metadata", "namespace"]) {

@@ -20,6 +20,8 @@ pub struct AdmissionRules {
     called: BTreeMap<String, ReleaseRange>,
     rules: BTreeMap<AdmissionRule, ReleaseRange>,
     parts: BTreeMap<String, WrittenSchema>,
+    object_fields: Vec<String>,
+    metadata_fields: Vec<String>,
     schemas: Vec<WrittenSpec>,
     #[serde(skip)]
     specs: HashMap<(String, String), SpecSchema>,
@@ -88,6 +90,8 @@ pub struct Schema {
     pub items: Option<Arc<Schema>>,
     /// Permitted texts.
     pub texts: Vec<String>,
+    /// Permitted numbers.
+    pub numbers: Vec<i64>,
     /// The pattern of a text.
     pub pattern: Option<Regex>,
     /// The least and the greatest number.
@@ -96,6 +100,26 @@ pub struct Schema {
     pub length: (Option<usize>, Option<usize>),
     /// The least and the greatest number of items.
     pub count: (Option<usize>, Option<usize>),
+    /// Values of the field `type`, each with the field that is set exactly if the type has this value.
+    pub union: BTreeMap<String, String>,
+    /// Values of `type` that only one item of a list may have.
+    pub unique: Vec<String>,
+    /// Rules that relate several fields.
+    pub rules: Vec<SchemaRule>,
+}
+
+/// A rule of a schema that relates several fields (`x-kubernetes-validations`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "admission.yaml describes each rule")]
+pub enum SchemaRule {
+    ServicePort,
+    RedirectOrBackends,
+    RedirectOrRewrite,
+    PrefixNeedsPrefixMatch,
+    AbsolutePath,
+    BackendTimeout,
+    MethodOrService,
 }
 
 /// The type of a field.
@@ -132,6 +156,7 @@ struct WrittenSchema {
     one_of: Vec<String>,
     items: Option<Box<WrittenSchema>>,
     r#enum: Vec<String>,
+    numbers: Vec<i64>,
     pattern: Option<String>,
     minimum: Option<i64>,
     maximum: Option<i64>,
@@ -139,20 +164,34 @@ struct WrittenSchema {
     max_length: Option<usize>,
     min_items: Option<usize>,
     max_items: Option<usize>,
+    union: BTreeMap<String, String>,
+    unique: Vec<String>,
+    rules: Vec<SchemaRule>,
+    /// The versions that have the field; empty: all.
+    only: Vec<String>,
+}
+
+/// The parts that schemas use, for one version of a kind.
+struct Parts<'a> {
+    parts: &'a BTreeMap<String, WrittenSchema>,
+    version: &'a str,
 }
 
 impl WrittenSchema {
     /// The schema with its parts in place. `depth` bounds parts that use themselves.
-    fn read(&self, parts: &BTreeMap<String, WrittenSchema>, depth: usize) -> Result<Arc<Schema>, String> {
+    fn read(&self, of: &Parts<'_>, depth: usize) -> Result<Arc<Schema>, String> {
         if let Some(name) = &self.r#use {
-            let part = parts.get(name).ok_or_else(|| format!("use: no part has the name {name}"))?;
+            let part = of.parts.get(name).ok_or_else(|| format!("use: no part has the name {name}"))?;
             if depth == 0 {
                 return Err(format!("use: part {name} uses itself"));
             }
-            return part.read(parts, depth - 1);
+            return part.read(of, depth - 1);
         }
-        let fields = self.fields.iter().map(|(name, field)| {
-            let read = field.read(parts, depth).map_err(|why| format!("{name}: {why}"))?;
+        let is_in_version = |field: &WrittenSchema| {
+            field.only.is_empty() || field.only.iter().any(|version| version == of.version)
+        };
+        let fields = self.fields.iter().filter(|(_, field)| is_in_version(field)).map(|(name, field)| {
+            let read = field.read(of, depth).map_err(|why| format!("{name}: {why}"))?;
             Ok((name.clone(), read))
         });
         let pattern = self.pattern.as_deref().map(Regex::new).transpose();
@@ -161,12 +200,16 @@ impl WrittenSchema {
             fields: fields.collect::<Result<_, String>>()?,
             required: self.required.clone(),
             one_of: self.one_of.clone(),
-            items: self.items.as_ref().map(|items| items.read(parts, depth)).transpose()?,
+            items: self.items.as_ref().map(|items| items.read(of, depth)).transpose()?,
             texts: self.r#enum.clone(),
+            numbers: self.numbers.clone(),
             pattern: pattern.map_err(|error| format!("pattern: {error}"))?,
             range: (self.minimum, self.maximum),
             length: (self.min_length, self.max_length),
             count: (self.min_items, self.max_items),
+            union: self.union.clone(),
+            unique: self.unique.clone(),
+            rules: self.rules.clone(),
         }))
     }
 }
@@ -190,6 +233,22 @@ impl AdmissionRules {
     /// The schema of a version (`v1beta3`) of a resource.
     pub fn schema(&self, resource: &str, version: &str) -> Option<&SpecSchema> {
         self.specs.get(&(resource.to_owned(), version.to_owned()))
+    }
+
+    /// The versions of a resource that known releases serve, newest first.
+    pub fn versions(&self, resource: &str) -> Vec<&str> {
+        let schemas = self.schemas.iter().filter(|one| one.resource == resource);
+        schemas.flat_map(|one| &one.versions).map(String::as_str).collect()
+    }
+
+    /// The fields of every object, outside of its spec.
+    pub fn object_fields(&self) -> &[String] {
+        &self.object_fields
+    }
+
+    /// The fields of the metadata of every object.
+    pub fn metadata_fields(&self) -> &[String] {
+        &self.metadata_fields
     }
 
     /// The resources with a schema or a webhook.
@@ -234,10 +293,11 @@ impl KnowledgeFile for AdmissionRules {
     fn finish(&mut self) -> Result<(), String> {
         for written in &self.schemas {
             let place = |why: String| format!("schemas: {}: {why}", written.resource);
-            let spec = written.spec.read(&self.parts, self.parts.len()).map_err(place)?;
             for version in &written.versions {
+                let parts = Parts { parts: &self.parts, version };
+                let spec = written.spec.read(&parts, self.parts.len()).map_err(place)?;
                 let since = written.since.get(version).copied();
-                let read = SpecSchema { spec: Arc::clone(&spec), since };
+                let read = SpecSchema { spec, since };
                 if self.specs.insert((written.resource.clone(), version.clone()), read).is_some() {
                     return Err(place(format!("{version} occurs twice")));
                 }

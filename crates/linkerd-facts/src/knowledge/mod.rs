@@ -40,7 +40,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-pub use admission::{AdmissionRule, AdmissionRules, Schema, SchemaType};
+pub use admission::{AdmissionRule, AdmissionRules, Schema, SchemaRule, SchemaType};
 pub use annotations::{Annotations, NotAKey};
 pub use calls::Calls;
 pub use channels::{Channels, Origin};

@@ -6,6 +6,7 @@
 
 mod networks;
 mod profile;
+mod relations;
 mod routes;
 mod schema;
 mod servers;
@@ -23,6 +24,9 @@ use crate::version::{EdgeTag, LinkerdVersion};
 /// The component that rejects an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectedBy {
+    /// A client with strict field validation, such as kubectl. Other clients accept the object, and the API server drops the
+    /// field.
+    StrictClient,
     /// The schema of the CRD, or a missing version of it.
     Schema,
     /// The webhook of Linkerd's policy controller.
@@ -69,8 +73,7 @@ impl<'k> Validation<'k> {
 
     /// The fields that the schema of the object's CRD rejects.
     pub fn schema(&self, kind: Kind, object: &Value) -> Vec<Rejection> {
-        let version = object["apiVersion"].as_str().unwrap_or_default();
-        let version = version.rsplit_once('/').map_or(kind.info().version, |(_, version)| version);
+        let version = version_of(kind, object);
         let Some(schema) = self.rules().schema(&kind.resource(), version) else { return Vec::new() };
         if let Some(since) = schema.not_before(self.version, self.knowledge) {
             let reason = format!("this release does not serve {kind} {version}");
@@ -83,6 +86,46 @@ impl<'k> Validation<'k> {
             None => vec![("spec".to_owned(), "it is required".to_owned())],
         };
         let by = RejectedBy::Schema;
+        found
+            .into_iter()
+            .map(|(path, reason)| Rejection { by, rule: None, path, reason, accepted_from: None })
+            .collect()
+    }
+
+    /// The rejection of an object whose version the API server does not serve. `served`: the versions that the CRD serves; if it
+    /// is unknown, those that known releases serve.
+    pub fn unserved(&self, kind: Kind, object: &Value, served: Option<&[&str]>) -> Option<Rejection> {
+        let version = version_of(kind, object);
+        let (versions, serves) = match served {
+            Some(served) => (served.to_vec(), "the cluster's CRD serves"),
+            None => (self.rules().versions(&kind.resource()), "known releases serve"),
+        };
+        if versions.is_empty() || versions.contains(&version) {
+            return None;
+        }
+        let reason = format!("{kind} {version} is not served: {serves} only {}", versions.join(", "));
+        let path = "apiVersion".to_owned();
+        Some(Rejection { by: RejectedBy::Schema, rule: None, path, reason, accepted_from: None })
+    }
+
+    /// Fields of an object that its CRD does not have: kubectl's strict validation rejects them, and other clients lose them.
+    pub fn unknown_fields(&self, kind: Kind, object: &Value) -> Vec<Rejection> {
+        let Some(schema) = self.rules().schema(&kind.resource(), version_of(kind, object)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (prefix, known, fields) in [
+            ("", self.rules().object_fields(), object),
+            ("metadata.", self.rules().metadata_fields(), &object["metadata"]),
+        ] {
+            let names = fields.as_object().into_iter().flatten().map(|(name, _)| name);
+            for name in names.filter(|name| !known.contains(name)) {
+                let unset = known.iter().map(String::as_str).filter(|known| fields.get(known).is_none());
+                found.push((format!("{prefix}{name}"), schema::unknown(name, unset)));
+            }
+        }
+        found.extend(schema::unknown_fields(&schema.spec, &object["spec"]));
+        let by = RejectedBy::StrictClient;
         found
             .into_iter()
             .map(|(path, reason)| Rejection { by, rule: None, path, reason, accepted_from: None })
@@ -127,6 +170,12 @@ impl<'k> Validation<'k> {
         let Denied { rule, path, reason } = denied;
         Rejection { by, rule: Some(rule), path, reason, accepted_from: self.rules().ended(rule) }
     }
+}
+
+/// The version of an object: `v1beta3`.
+fn version_of(kind: Kind, object: &Value) -> &str {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    version.rsplit_once('/').map_or(kind.info().version, |(_, version)| version)
 }
 
 /// A denial by a webhook.

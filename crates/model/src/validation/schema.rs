@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::known;
+use meshdoctor_core::nearest::closest;
+
+use super::{known, relations};
 use crate::knowledge::{Schema, SchemaType};
 
 /// Maximum number of errors of one object.
@@ -16,6 +18,50 @@ pub(super) fn invalid(schema: &Schema, spec: &Value) -> Vec<(String, String)> {
     found
 }
 
+/// The fields of a spec that the schema does not have, each with the reason. The API server drops them, unless the client
+/// requests strict validation.
+pub(super) fn unknown_fields(schema: &Schema, spec: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    find_unknown(schema, spec, "spec", &mut found);
+    found.truncate(MOST);
+    found
+}
+
+fn find_unknown(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, String)>) {
+    if found.len() >= MOST {
+        return;
+    }
+    match value {
+        Value::Object(fields) if !schema.fields.is_empty() => {
+            for (name, field) in fields.iter().filter(|(_, field)| !field.is_null()) {
+                let path = format!("{path}.{name}");
+                match schema.fields.get(name) {
+                    Some(of_field) => find_unknown(of_field, field, &path, found),
+                    None => {
+                        let unset = schema.fields.keys().filter(|known| !fields.contains_key(*known));
+                        found.push((path, unknown(name, unset.map(String::as_str))));
+                    }
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(of_item) = &schema.items else { return };
+            for (at, item) in items.iter().enumerate() {
+                find_unknown(of_item, item, &format!("{path}[{at}]"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Why a field is unknown, with the nearest of the known ones.
+pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match closest(name, known) {
+        Some(near) => format!("unknown field {name}; did you mean {near}?"),
+        None => format!("unknown field {name}"),
+    }
+}
+
 fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     if found.len() >= MOST {
         return;
@@ -24,6 +70,7 @@ fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, Str
         found.push((path.to_owned(), format!("it must be {}, not {}", described(wanted), shown(value))));
         return;
     }
+    relations::faults(schema, value, path, found);
     match value {
         Value::Object(fields) => {
             // A null counts as absent.
@@ -69,6 +116,11 @@ fn walk(schema: &Schema, value: &Value, path: &str, found: &mut Vec<(String, Str
                 ];
                 let bounds: Vec<String> = bounds.into_iter().flatten().collect();
                 found.push((path.to_owned(), format!("{value} must be {}", bounds.join(" and "))));
+            }
+            let numbers = &schema.numbers;
+            if !numbers.is_empty() && number.is_none_or(|number| !numbers.contains(&number)) {
+                let all: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                found.push((path.to_owned(), format!("{value} is not one of {}", all.join(", "))));
             }
         }
         Value::Null | Value::Bool(_) => {}

@@ -115,6 +115,11 @@ impl Set {
         self.unreadable.extend_from_slice(messages);
     }
 
+    /// The parts of the manifests that were set aside.
+    pub fn aside(&self) -> &[String] {
+        &self.set_aside
+    }
+
     /// Records that something is not part of the set, and why.
     pub fn set_aside(&mut self, said: impl IntoIterator<Item = String>) {
         self.set_aside.extend(said);

@@ -31,6 +31,8 @@ pub struct Templates {
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Kinds that could not be read completely.
     pub gaps: Vec<(Kind, Why)>,
+    /// Parts of manifests that were set aside, which may create pods too.
+    pub set_aside: Vec<String>,
 }
 
 /// An object that creates pods.
@@ -38,6 +40,8 @@ pub struct Templates {
 pub struct Template {
     /// Its kind.
     pub kind: Kind,
+    /// Its kind in the manifests, if that is another one with the same template.
+    pub written_kind: Option<String>,
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -54,6 +58,13 @@ pub struct Template {
     pub has_proxy: bool,
     /// Its running pods in the evidence.
     pub running: RunningPods,
+}
+
+impl Template {
+    /// The name of its kind, as in the manifests.
+    pub fn kind_name(&self) -> &str {
+        self.written_kind.as_deref().unwrap_or(self.kind.info().kind)
+    }
 }
 
 /// The running pods of an object, by whether they have a proxy.
@@ -74,6 +85,7 @@ impl<S: Source> Change<'_, S> {
             all: Vec::new(),
             namespaces: admitting.annotations(),
             gaps: Vec::new(),
+            set_aside: self.set.aside().to_vec(),
         };
         let running = self.running().await;
         for kind in MAKERS {
@@ -160,7 +172,8 @@ fn template(
     let own = if kind == Kind::Pod { BTreeMap::new() } else { texts(&object["metadata"]["annotations"]) };
     let owner = (kind.info().kind.to_owned(), namespace.clone(), name.clone());
     let running = running.get(&owner).copied().unwrap_or_default();
-    Template { kind, namespace, name, own, annotations, fate, pod, has_proxy, running }
+    let written_kind = None;
+    Template { kind, written_kind, namespace, name, own, annotations, fate, pod, has_proxy, running }
 }
 
 fn texts(value: &Value) -> BTreeMap<String, String> {

@@ -28,6 +28,8 @@ pub enum Aside {
     Environments,
     /// A link to a file without objects.
     Link,
+    /// An object of a kind that no check reads, with a pod spec, or with annotations or labels of Linkerd.
+    OtherKind,
 }
 
 /// Number of places to list per reason.
@@ -105,6 +107,10 @@ fn sentence(why: Aside, places: &Places) -> String {
         Aside::Link => {
             format!("{} without Kubernetes objects, {named}: skipped", of("link to a file", "links to files"))
         }
+        Aside::OtherKind => format!(
+            "{} of another kind with pod specs, or with annotations or labels of Linkerd: {named}",
+            of("object", "objects")
+        ),
         Aside::Encrypted => {
             format!("{} encrypted by SOPS, {named}: run sops --decrypt first", of("object", "objects"))
         }

@@ -8,8 +8,8 @@ use std::io;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::aside::Unfit;
-use super::peek::{Peek, item_kind, listed};
+use super::aside::{Aside, Unfit};
+use super::peek::{Peek, item_kind, kind_of, listed};
 use super::versions::Answer;
 use super::waiting::{Line, Waiting};
 use super::{Age, Builder, Held, yaml};
@@ -174,6 +174,9 @@ impl<'a> Filing<'a> {
     /// An item, until the kind of its list is known.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) if let Some((rewritten, offset)) = self.rewritten(&peek, json) => {
+                self.wait(&rewritten, 0, offset, line);
+            }
             Ok(peek) if self.is_moved(&peek) => {
                 if let Some((moved, offset)) = self.moved(&peek, json) {
                     self.wait(&moved, 0, offset, line);
@@ -195,6 +198,8 @@ impl<'a> Filing<'a> {
     fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
         let unfit = self.unfit(&peek, json);
         let content = self.builder.places.is_some().then(|| super::repeated::content(json));
+        let is_of_mesh =
+            content.is_some() && kind_of(&peek).is_none() && super::rewritten::is_of_mesh(&peek, json);
         let may_be_secret = peek.kind.as_deref().is_none_or(|kind| kind == "Secret");
         let meta = peek.metadata.unwrap_or_default();
         let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
@@ -216,6 +221,8 @@ impl<'a> Filing<'a> {
             hidden: may_be_secret && super::layout::hides(json),
             unfit,
             content,
+            rewritten: peek.rewritten,
+            is_of_mesh,
         }
     }
 
@@ -305,11 +312,18 @@ impl<'a> Filing<'a> {
             self.builder.dump.unread.entry(&unread.resource).or_default().insert(key);
         }
         let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
-        let Some(kind) = kind else { return };
+        let of = object.namespace.as_deref().map_or_else(String::new, |namespace| format!("{namespace}/"));
+        let of_kind = object.rewritten.of_kind.clone();
+        let Some(kind) = kind else {
+            if object.is_of_mesh {
+                let place = self.place_of(object.line);
+                self.builder
+                    .set_aside(Aside::OtherKind, &format!("{kind_name} {of}{} ({place})", object.name));
+            }
+            return;
+        };
+        let what = format!("{} {of}{}", of_kind.as_deref().unwrap_or(kind.info().kind), object.name);
         if let Some(unfit) = object.unfit {
-            let of =
-                object.namespace.as_deref().map_or_else(String::new, |namespace| format!("{namespace}/"));
-            let what = format!("{} {of}{}", kind.info().kind, object.name);
             return match unfit {
                 Unfit::SetAside(why) => {
                     let place = self.place_of(object.line);
@@ -348,11 +362,29 @@ impl<'a> Filing<'a> {
                 return;
             }
             if let Some(places) = &mut self.builder.places {
-                places.note(kind, key.clone(), self.name, self.blob, line);
+                places.note((kind, of_kind), key.clone(), self.name, self.blob, line);
             }
+            self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
         }
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
         self.builder.hold(kind, key, held);
+    }
+
+    /// Notes annotations and labels that are not strings, which the API server rejects.
+    fn note_unquoted(
+        &mut self,
+        kind: Kind,
+        key: &super::Key,
+        (what, line): (&str, Line),
+        unquoted: &[(String, String)],
+    ) {
+        for (path, text) in unquoted {
+            let places = self.builder.places.as_ref();
+            let found = places.and_then(|places| places.find(kind.info().kind, &key.0, &key.1, Some(path)));
+            let line = found.map_or(line, |written| Line::Is(written.line));
+            let sort = if text.parse::<f64>().is_ok() { "a number" } else { "a boolean" };
+            self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: quote it (\"{text}\")"));
+        }
     }
 
     /// A standalone object, or the response of a version request.
@@ -373,6 +405,9 @@ impl<'a> Filing<'a> {
                 return;
             }
             if peek.api_version.is_some() {
+                if let Some((rewritten, offset)) = self.rewritten(&peek, json) {
+                    return self.single(&rewritten, 0, offset, line);
+                }
                 if self.is_moved(&peek) {
                     if let Some((moved, offset)) = self.moved(&peek, json) {
                         self.single(&moved, 0, offset, line);

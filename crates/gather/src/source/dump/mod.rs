@@ -13,6 +13,7 @@ mod manifests;
 mod peek;
 mod places;
 mod repeated;
+mod rewritten;
 pub mod sniff;
 pub mod sysdump;
 mod versions;

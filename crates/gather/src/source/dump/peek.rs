@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::item::Kind;
 use crate::source::json::Head;
@@ -19,6 +19,22 @@ pub(super) struct Peek<'a> {
     #[serde(borrow)]
     pub(super) metadata: Option<PeekMeta<'a>>,
     items: Option<IgnoredAny>,
+    /// Notes of an earlier step about an object that it rewrote.
+    #[serde(rename = "meshdoctor.io/rewritten")]
+    pub(super) rewritten: Rewritten,
+}
+
+/// The name of [`Peek::rewritten`].
+pub(super) const REWRITTEN: &str = "meshdoctor.io/rewritten";
+
+/// The differences between an object as written in a file and as it is filed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Rewritten {
+    /// The kind in the file, of an object that is filed as a Deployment.
+    pub(super) of_kind: Option<String>,
+    /// Annotations and labels that are not strings in the file: the path, and the value.
+    pub(super) unquoted: Vec<(String, String)>,
 }
 
 impl Peek<'_> {

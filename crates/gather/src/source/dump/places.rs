@@ -17,18 +17,29 @@ const MOST: u64 = 8 << 20;
 pub struct Places {
     files: Vec<(String, Blob)>,
     objects: BTreeMap<(Kind, Key), Held>,
+    /// The objects that are filed as another kind, by the kind in the file.
+    by_written_kind: BTreeMap<(String, Key), Kind>,
 }
 
 /// File of an object, and the first line of its document or item, from 1.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Held {
     file: usize,
     line: u64,
+    /// The kind in the file, if it is filed as another one.
+    of_kind: Option<String>,
 }
 
 impl Places {
-    /// Records an object.
-    pub(super) fn note(&mut self, kind: Kind, key: Key, name: &str, blob: &Blob, line: u64) {
+    /// Records an object, and its kind in the file if that is another one.
+    pub(super) fn note(
+        &mut self,
+        (kind, of_kind): (Kind, Option<String>),
+        key: Key,
+        name: &str,
+        blob: &Blob,
+        line: u64,
+    ) {
         let file = match self.files.iter().position(|(known, _)| known == name) {
             Some(at) => at,
             None => {
@@ -36,7 +47,16 @@ impl Places {
                 self.files.len() - 1
             }
         };
-        self.objects.insert((kind, key), Held { file, line });
+        if let Some(of_kind) = &of_kind {
+            self.by_written_kind.insert((of_kind.clone(), key.clone()), kind);
+        }
+        self.objects.insert((kind, key), Held { file, line, of_kind });
+    }
+
+    /// The kind in the file of an object that is filed as another kind: a Rollout of Argo, filed as a Deployment.
+    pub fn written_kind(&self, kind: &str, namespace: &str, name: &str) -> Option<&str> {
+        let kind = Kind::every().find(|known| known.info().kind == kind)?;
+        self.objects.get(&(kind, (namespace.into(), name.into())))?.of_kind.as_deref()
     }
 
     /// Position of an object or of one of its fields, in the notation of evidence:
@@ -44,7 +64,12 @@ impl Places {
     pub fn find(&self, kind: &str, namespace: &str, name: &str, path: Option<&str>) -> Option<Written> {
         let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
         let key = || -> Key { (namespace.into(), name.into()) };
-        let held = kinds.find_map(|kind| self.objects.get(&(kind, key())))?;
+        let rewritten = || {
+            let filed = self.by_written_kind.get(&(kind.to_owned(), key()))?;
+            self.objects.get(&(*filed, key()))
+        };
+        let held = kinds.find_map(|kind| self.objects.get(&(kind, key()))).or_else(rewritten)?;
+        let kind = held.of_kind.as_deref().unwrap_or(kind);
         let (file, blob) = &self.files[held.file];
         let object = if namespace.is_empty() {
             format!("{kind} {name}")

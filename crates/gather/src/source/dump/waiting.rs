@@ -2,6 +2,7 @@
 
 use super::Age;
 use super::aside::Unfit;
+use super::peek::Rewritten;
 
 /// An object of a list whose kind is not known yet.
 pub(super) struct Waiting {
@@ -21,6 +22,10 @@ pub(super) struct Waiting {
     pub(super) unfit: Option<Unfit>,
     /// For manifests: a hash of its content.
     pub(super) content: Option<u64>,
+    /// How it differs from the object in the file.
+    pub(super) rewritten: Rewritten,
+    /// For manifests: an object of a kind that no check reads, with parts that matter to the mesh.
+    pub(super) is_of_mesh: bool,
 }
 
 /// Position of an object in its file, for messages.

@@ -1,0 +1,140 @@
+//! Objects of manifests that are filed in another form: those of other kinds that create pods from a template, as
+//! Deployments, and those with annotations or labels that are not strings, with strings.
+
+use serde_json::{Value, json};
+
+use super::aside::{self, Unfit};
+use super::filing::Filing;
+use super::peek::{Peek, REWRITTEN, kind_of};
+use crate::chart::gitops::is_read;
+use crate::item::Kind;
+
+impl Filing<'_> {
+    /// The form in which an object of manifests is filed, if it differs from the one in the file.
+    pub(super) fn rewritten(&mut self, peek: &Peek<'_>, json: &[u8]) -> Option<(Vec<u8>, u64)> {
+        self.builder.places.as_ref()?;
+        let object = match kind_of(peek) {
+            None | Some(Kind::ReplicaSet) if peek.rewritten.of_kind.is_none() => as_deployment(peek, json),
+            Some(kind) if peek.rewritten.unquoted.is_empty() => with_strings(peek, json, kind),
+            _ => None,
+        }?;
+        self.convert(&object)
+    }
+}
+
+/// A Deployment with the pod template of an object of another kind: an Argo Rollout, a CloneSet, a Knative Service.
+fn as_deployment(peek: &Peek<'_>, json: &[u8]) -> Option<Value> {
+    memchr::memmem::find(json, b"\"containers\"")?;
+    let object: Value = serde_json::from_slice(json).ok()?;
+    let template = object.pointer("/spec/template")?;
+    template["spec"]["containers"].as_array().filter(|containers| !containers.is_empty())?;
+    let is_owned = object["metadata"]["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
+    if is_owned {
+        return None;
+    }
+    let spec = json!({ "template": template, "replicas": object["spec"]["replicas"].as_u64() });
+    let mut rewritten = peek.rewritten.clone();
+    rewritten.of_kind = peek.kind.as_deref().map(str::to_owned);
+    Some(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": object["metadata"],
+        "spec": spec,
+        REWRITTEN: rewritten,
+    }))
+}
+
+/// An object whose annotations and labels are strings, if it can be read only then.
+fn with_strings(peek: &Peek<'_>, json: &[u8], kind: Kind) -> Option<Value> {
+    if !matches!(aside::unfit(json, kind), Some(Unfit::Broken(_))) {
+        return None;
+    }
+    let mut object: Value = serde_json::from_slice(json).ok()?;
+    let mut unquoted = Vec::new();
+    quote(&mut object, "", &mut unquoted);
+    if unquoted.is_empty() || aside::unfit(object.to_string().as_bytes(), kind).is_some() {
+        return None;
+    }
+    let mut rewritten = peek.rewritten.clone();
+    rewritten.unquoted = unquoted;
+    object[REWRITTEN] = serde_json::to_value(rewritten).ok()?;
+    Some(object)
+}
+
+/// Replaces numbers and booleans in annotations and labels by strings, and notes each.
+fn quote(value: &mut Value, path: &str, unquoted: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(map) => {
+            for (key, field) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                if matches!(key.as_str(), "annotations" | "labels")
+                    && path.ends_with(&format!("metadata.{key}"))
+                {
+                    quote_values(field, &path, unquoted);
+                } else {
+                    quote(field, &path, unquoted);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                quote(item, &format!("{path}[{at}]"), unquoted);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn quote_values(map: &mut Value, path: &str, unquoted: &mut Vec<(String, String)>) {
+    for (key, value) in map.as_object_mut().into_iter().flatten() {
+        if matches!(value, Value::Number(_) | Value::Bool(_)) {
+            let text = value.to_string();
+            unquoted.push((format!("{path}[{key}]"), text.clone()));
+            *value = Value::String(text);
+        }
+    }
+}
+
+/// Whether an object of a kind that no check reads contains a pod spec, or annotations or labels of Linkerd. Objects
+/// of deployment tools are read elsewhere.
+pub(super) fn is_of_mesh(peek: &Peek<'_>, json: &[u8]) -> bool {
+    let mentions = |word: &[u8]| memchr::memmem::find(json, word).is_some();
+    let is_tool = peek.kind.as_deref().is_some_and(is_read);
+    if is_tool || !(mentions(b"linkerd.io/") || mentions(b"\"containers\"")) {
+        return false;
+    }
+    serde_json::from_slice::<Value>(json).is_ok_and(|object| is_within(&object))
+}
+
+fn is_within(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, field)| match (key.as_str(), field) {
+            ("containers", Value::Array(items)) => items.iter().any(|item| item["image"].is_string()),
+            ("annotations" | "labels", Value::Object(keys)) => {
+                keys.keys().any(|key| key.contains("linkerd.io/"))
+            }
+            _ => is_within(field),
+        }),
+        Value::Array(items) => items.iter().any(is_within),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_annotations_and_labels_become_strings() {
+        let mut object = json!({
+            "metadata": {"annotations": {"a": 60, "b": "c"}},
+            "spec": {"replicas": 2, "template": {"metadata": {"labels": {"d": true}}}},
+        });
+        let mut unquoted = Vec::new();
+        quote(&mut object, "", &mut unquoted);
+        let noted: Vec<String> = unquoted.iter().map(|(path, text)| format!("{path}={text}")).collect();
+        assert_eq!(noted, ["metadata.annotations[a]=60", "spec.template.metadata.labels[d]=true"]);
+        assert_eq!(object["metadata"]["annotations"]["a"], "60");
+        assert_eq!(object["spec"]["replicas"], 2);
+    }
+}
