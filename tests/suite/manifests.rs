@@ -235,7 +235,12 @@ fn link_to_a_binary_is_skipped_and_named() {
     symlink("/nonexistent/web.yaml", own.path().join("web.yaml")).unwrap();
     let ran = check(own.path(), &["--linkerd-version", "2.19"]);
     assert_eq!(ran.status, 4, "{}", ran.err);
-    let table = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
+    let table = crate::binary::ran(meshdoctor(&[
+        "check",
+        "--no-config",
+        "--manifests",
+        own.path().to_str().unwrap(),
+    ]));
     assert!(table.out.contains("web.yaml"), "{}", table.out);
 }
 
@@ -249,7 +254,12 @@ fn set_of_templates_is_never_fine() {
     write(own.path(), "config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\n");
     let ran = check(own.path(), &[]);
     assert_eq!(ran.status, 4, "{}\n{}", ran.out, ran.err);
-    let table = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
+    let table = crate::binary::ran(meshdoctor(&[
+        "check",
+        "--no-config",
+        "--manifests",
+        own.path().to_str().unwrap(),
+    ]));
     assert!(table.out.contains("helm template DIR") && !table.out.contains("NO ERRORS"), "{}", table.out);
 }
 
@@ -297,7 +307,8 @@ fn templates_of_other_kinds_are_judged_as_such() {
         assert_eq!(found(&report), ["annotation-unknown web.yaml:7"], "{kind}: {}", ran.err);
         assert_eq!(report["findings"][0]["subjects"][0]["kind"], kind);
         let given = ["injection", "--no-config", "--linkerd-version", "2.20", "--manifests"];
-        let injection = ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
+        let injection =
+            crate::binary::ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
         assert!(injection.out.contains(&format!("{kind} shop/web")), "{}", injection.out);
     }
 }
@@ -319,7 +330,7 @@ spec: {replicatedJobs: [{template: {spec: {template: {spec: {containers: [{name:
     let set_aside = ran.document()["coverage"]["setAside"].to_string();
     assert!(set_aside.contains("JobSet shop/batch"), "{set_aside}");
     let given = ["injection", "--no-config", "--manifests", own.path().to_str().unwrap()];
-    let injection = ran(meshdoctor(&given));
+    let injection = crate::binary::ran(meshdoctor(&given));
     assert_eq!(injection.status, 4, "{}", injection.err);
     assert!(!injection.out.contains("no workload creates pods here"), "{}", injection.out);
 }
@@ -337,7 +348,7 @@ spec:
       labels: {app: web}
       annotations:
         config.linkerd.io/skip-inbound-port: \"80\"
-        config.linkerd.io/shutdown-grace-period: 60
+        example.com/size: 60
     spec: {containers: [{name: web, image: web:1}]}
 ";
     write(own.path(), "web.yaml", text);
@@ -346,7 +357,7 @@ spec:
     assert_eq!(found(&report), ["annotation-unknown web.yaml:10"], "{}", ran.err);
     let set_aside = report["coverage"]["setAside"].to_string();
     let wanted = "web.yaml:11: Deployment shop/web: \
-                  spec.template.metadata.annotations[config.linkerd.io/shutdown-grace-period] is a number: quote it";
+                  spec.template.metadata.annotations[example.com/size] is a number: put its value";
     assert!(set_aside.contains(wanted), "{set_aside}");
     write(own.path(), "web.yaml", text.replace("skip-inbound-port:", "skip-inbound-ports:"));
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);

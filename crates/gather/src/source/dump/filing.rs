@@ -383,7 +383,7 @@ impl<'a> Filing<'a> {
             let found = places.and_then(|places| places.find(kind.info().kind, &key.0, &key.1, Some(path)));
             let line = found.map_or(line, |written| Line::Is(written.line));
             let sort = if text.parse::<f64>().is_ok() { "a number" } else { "a boolean" };
-            self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: quote it (\"{text}\")"));
+            self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: put its value in quotes"));
         }
     }
 
