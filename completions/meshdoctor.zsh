@@ -60,7 +60,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Check every bundle and dump in a folder, each as its own cluster, named after its file]:DIR:_files' \
 '--max-age=[With --bundles\: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked]:DURATION:_default' \
@@ -185,7 +185,7 @@ json\:"JSON"))' \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -256,7 +256,7 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -306,7 +306,7 @@ json\:"JSON"))' \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -359,7 +359,7 @@ html\:"An HTML page with the path of each connection"))' \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -410,7 +410,7 @@ yaml\:"YAML"))' \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -467,7 +467,7 @@ json\:"JSON"))' \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -512,7 +512,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
@@ -562,7 +562,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
@@ -770,7 +770,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"

@@ -95,7 +95,7 @@ pub struct Policy {
 
 /// A word that is neither a check nor a category.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown check or category {word:?}{}", .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
+#[error("unknown check or category {:?}{}", crate::nearest::brief(.word), .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
 pub struct UnknownCheck {
     /// The word.
     pub word: String,
@@ -181,7 +181,16 @@ fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
     Ok(ids)
 }
 
+/// Maximum number of checks to suggest for a pattern.
+const SUGGESTED: usize = 8;
+
 fn nearest(word: &str) -> Option<String> {
+    // Patterns are not supported, but the checks that they mean can be named.
+    if let Some((begin, end)) = word.split_once('*') {
+        let fits = |id: &&str| id.len() >= word.len() - 1 && id.starts_with(begin) && id.ends_with(end);
+        let meant: Vec<&str> = checks::all().map(|check| check.id).filter(fits).take(SUGGESTED).collect();
+        return (!meant.is_empty()).then(|| meant.join(","));
+    }
     let mut names: BTreeSet<&str> = checks::all().map(|check| check.id).collect();
     names.extend(checks::all().map(|check| check.card().front.category.as_str()));
     crate::nearest::closest(word, names)

@@ -224,7 +224,10 @@ fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
         return match path.is_file() {
             true => Ok(Some(File { path, named: true })),
             false => Err(Stop::usage(
-                format!("{by} {}: the file does not exist", path.display()),
+                match path.is_dir() {
+                    true => format!("{by} {}: it is a folder, not a file", path.display()),
+                    false => format!("{by} {}: the file does not exist", path.display()),
+                },
                 "give the path of a meshdoctor.toml",
             )),
         };

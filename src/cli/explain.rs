@@ -134,5 +134,8 @@ fn unknown(word: &str) -> Stop {
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
     let nearest = crate::nearest::closest(word, known);
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
-    Stop::usage(format!("unknown check {word:?}{hint}"), format!("{} lists all checks", own("list")))
+    Stop::usage(
+        format!("unknown check {:?}{hint}", crate::nearest::brief(word)),
+        format!("{} lists all checks", own("list")),
+    )
 }

@@ -222,7 +222,13 @@ fn contexts(_: Option<&Path>) -> Result<Vec<String>, Stop> {
 fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     let shown = folder.display();
     let next = "give a folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or one subfolder per cluster";
-    let unreadable = |error: std::io::Error| Stop::could_not_run(format!("--bundles {shown}: {error}"), next);
+    let unreadable = |error: std::io::Error| {
+        let cause = format!("--bundles {shown}: {error}");
+        match error.kind() {
+            std::io::ErrorKind::NotFound => Stop::usage(cause, next),
+            _ => Stop::could_not_run(cause, next),
+        }
+    };
     let mut found: Vec<Asked> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;

@@ -9,6 +9,10 @@ const MOST: usize = 3;
 const ALSO: [&str; 3] =
     [", also in its source manifest", ", also from its source manifest", ", also in the source manifest"];
 
+/// The edit instead of `linkerd inject --manual` on an applied object.
+const INJECT_AGAIN: &str = "Replace the proxy: remove it from the manifest, and pass the manifest to linkerd inject \
+    --manual again, or set linkerd.io/inject: enabled instead";
+
 /// Rewrites the remedies of findings with a position in the manifests. `alone`: there is no cluster; otherwise
 /// only findings that the change introduces are about files.
 pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
@@ -46,6 +50,9 @@ fn as_edit(step: Step) -> Option<Step> {
     let is_kubectl = lines.iter().any(|line| line.trim_start().starts_with("kubectl"));
     if !is_kubectl {
         return Some(step);
+    }
+    if lines.iter().any(|line| line.contains("inject --manual")) {
+        return Some(Step { text: INJECT_AGAIN.to_owned(), command: None, kind: StepKind::Note, ..step });
     }
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
     if OF_CLUSTERS.iter().any(|words| lines.iter().any(|line| line.contains(words))) {

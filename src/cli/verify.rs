@@ -308,7 +308,7 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
     struct Tag {
         schema: String,
     }
-    if bytes.starts_with(&[0x1f, 0x8b]) {
+    if bytes.starts_with(&[0x1f, 0x8b]) || bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let check = Command::from(meshdoctor().words("check").arg(Arg::path(shown.to_string())));
         return Err(Stop::usage(
             format!("{shown} is an archive, not a report"),

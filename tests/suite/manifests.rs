@@ -348,20 +348,22 @@ spec:
       labels: {app: web}
       annotations:
         config.linkerd.io/skip-inbound-port: \"80\"
-        example.com/size: 60
+        config.linkerd.io/shutdown-grace-period: 60
     spec: {containers: [{name: web, image: web:1}]}
 ";
     write(own.path(), "web.yaml", text);
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
     let report = ran.document();
-    assert_eq!(found(&report), ["annotation-unknown web.yaml:10"], "{}", ran.err);
+    let wanted = ["annotation-unknown web.yaml:10", "annotation-value-invalid web.yaml:11"];
+    assert_eq!(found(&report), wanted, "{}", ran.err);
     let set_aside = report["coverage"]["setAside"].to_string();
     let wanted = "web.yaml:11: Deployment shop/web: \
-                  spec.template.metadata.annotations[example.com/size] is a number: put its value";
+                  spec.template.metadata.annotations[config.linkerd.io/shutdown-grace-period] is a number: put its value";
     assert!(set_aside.contains(wanted), "{set_aside}");
     write(own.path(), "web.yaml", text.replace("skip-inbound-port:", "skip-inbound-ports:"));
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
-    assert_eq!((ran.status, found(&ran.document())), (4, vec![]));
+    let wanted = vec!["annotation-value-invalid web.yaml:11".to_owned()];
+    assert_eq!((ran.status, found(&ran.document())), (4, wanted));
 }
 
 #[test]

@@ -21,7 +21,10 @@ pub const ALL: [(u8, &str); 6] = [
          requested evidence was read; checks without evidence are listed as not checked",
     ),
     (FINDINGS, "at least one finding is at or above the gate"),
-    (USAGE, "wrong usage or configuration: an unknown check, namespace, context or flag value"),
+    (
+        USAGE,
+        "wrong usage or configuration: an unknown check, namespace, context or flag value, or a path that does not exist",
+    ),
     (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or no check could run"),
     (
         NOT_CHECKED,

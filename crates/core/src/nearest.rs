@@ -1,8 +1,24 @@
 //! Suggestions for unknown words.
 
+use std::borrow::Cow;
+
+/// Maximum number of characters of a word that is compared or quoted; no known word is nearly as long.
+const LONGEST: usize = 120;
+
+/// A word for a message, shortened if it is much longer than any known word.
+pub fn brief(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(LONGEST) {
+        None => Cow::Borrowed(word),
+        Some((end, _)) => Cow::Owned(format!("{}...", &word[..end])),
+    }
+}
+
 /// The most similar candidate, if it differs by a few characters or one is a prefix or suffix of the other. Of several,
 /// the first in alphabetical order.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if word.len() > 4 * LONGEST {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|name| (strsim::jaro_winkler(word, name), name))

@@ -46,6 +46,26 @@ impl Owner {
     }
 }
 
+/// Kinds of controllers that create a pod again after it was deleted, whatever its work: of Kubernetes, Argo Rollouts,
+/// OpenKruise, OpenShift and the StatefulSet of Advanced StatefulSets.
+const RECREATE: [&str; 8] = [
+    "ReplicaSet",
+    "ReplicationController",
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "Rollout",
+    "CloneSet",
+    "DeploymentConfig",
+];
+
+impl Owner {
+    /// Whether it is known to create deleted pods again. Others, such as a Workflow, may end as failed.
+    pub fn recreates_pods(&self) -> bool {
+        RECREATE.contains(&self.kind.as_str())
+    }
+}
+
 /// Index of ReplicaSets and Jobs by owner.
 #[derive(Debug, Default)]
 pub struct Owners<'a> {

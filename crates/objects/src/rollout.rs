@@ -48,6 +48,11 @@ impl Strategy {
         self.kind == "OnDelete" || self.rolling_update.partition > 0
     }
 
+    /// Whether pods below an ordinal keep the old template although they are deleted.
+    pub fn has_partition(&self) -> bool {
+        self.kind != "OnDelete" && self.rolling_update.partition > 0
+    }
+
     /// Whether a Deployment with this number of replicas must start a pod before it may stop one.
     pub fn starts_before_it_stops(&self, replicas: u32) -> bool {
         let rolling = self.kind.is_empty() || self.kind == "RollingUpdate";

@@ -45,16 +45,24 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
         let total = halves.with.len() + halves.without.len();
         Evidence::field(object, "spec.containers", format!("{} ({count} of {total} pods)", names.join(", ")))
     };
-    let remedy = Remedy::new()
-        .run(
+    let remedy = Remedy::new();
+    let remedy = if owner.recreates_pods() {
+        remedy.run(
             StepKind::Command,
             "Delete the pods without a proxy when the injector is ready: their replacements get one",
             kubectl().namespace(&owner.namespace).words("delete pod").operands(&without),
         )
-        .step(
-            StepKind::Note,
-            "Find out why they could start without one, to prevent it in the future: injector-fails-open",
+    } else {
+        let text = format!(
+            "Create the pods without a proxy again through {} {} when the injector is ready",
+            owner.kind, owner.name
         );
+        remedy.step(StepKind::Note, text)
+    };
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Find out why they could start without one, to prevent it in the future: injector-fails-open",
+    );
     ctx.finding(
         owner.subject(without),
         "only some pods of a workload have a linkerd-proxy. Part of its traffic is unencrypted, and denied \

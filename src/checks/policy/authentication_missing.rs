@@ -35,29 +35,37 @@ fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Findin
         }
         _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
     };
-    let finding = about(
-        ctx,
-        Kind::AuthorizationPolicy,
-        meta,
-        "it requires an authentication that does not exist, so it authorizes no client",
-    )
-    .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
-    .evidence(field(
-        Kind::AuthorizationPolicy,
-        meta,
-        "spec.targetRef",
-        format!("{} {}", target.kind, target.name),
-    ))
-    .remedy(
-        Remedy::new()
-            .run(StepKind::Command, "Look for the intended object: another name, or another namespace", look)
-            .run(
-                StepKind::Command,
-                "Create the missing object, or correct the reference. A reference to another namespace \
+    let message = match missing {
+        Some(reference) => format!(
+            "it requires {} {}/{}, which does not exist, so it authorizes no client",
+            reference.kind,
+            reference.namespace.as_deref().unwrap_or(&meta.namespace),
+            reference.name
+        ),
+        None => "it requires an authentication that does not exist, so it authorizes no client".to_owned(),
+    };
+    let finding = about(ctx, Kind::AuthorizationPolicy, meta, message)
+        .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
+        .evidence(field(
+            Kind::AuthorizationPolicy,
+            meta,
+            "spec.targetRef",
+            format!("{} {}", target.kind, target.name),
+        ))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Look for the intended object: another name, or another namespace",
+                    look,
+                )
+                .run(
+                    StepKind::Command,
+                    "Create the missing object, or correct the reference. A reference to another namespace \
                  needs the namespace",
-                on("edit", Kind::AuthorizationPolicy, meta),
-            ),
-    );
+                    on("edit", Kind::AuthorizationPolicy, meta),
+                ),
+        );
     if target.is_a("policy.linkerd.io", "Server") {
         finding.tie(about_server(&meta.namespace, &target.name))
     } else {

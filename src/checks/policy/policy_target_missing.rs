@@ -8,6 +8,7 @@ use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::by_label::ByLabel;
+use crate::nearest::closest;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -75,6 +76,19 @@ impl<'a> Targets<'a> {
                 Kind::Server => self.servers.iter().any(|(home, _)| *home == namespace),
                 _ => self.routes.iter().any(|(of, home, _)| *of == kind && *home == namespace),
             }
+    }
+
+    /// The names of the known targets of a kind in a namespace.
+    fn names(&self, kind: Kind, namespace: &str) -> Vec<&str> {
+        match kind {
+            Kind::Server => {
+                self.servers.iter().filter(|(home, _)| *home == namespace).map(|(_, name)| *name).collect()
+            }
+            _ => {
+                let of_kind = self.routes.iter().filter(|(of, home, _)| *of == kind && *home == namespace);
+                of_kind.map(|(_, _, name)| name.as_str()).collect()
+            }
+        }
     }
 
     fn has_route(&self, kind: Kind, namespace: &str, name: &str) -> bool {
@@ -158,12 +172,22 @@ fn finding(
     said: &str,
 ) -> Finding {
     let namespace = &meta.namespace;
-    let message = match targets.is_partial {
-        true => format!(
-            "the manifests contain other {of} objects of namespace {namespace}, but not this target. Without \
+    let name = said.trim_start_matches(of.info().kind).trim_start();
+    let near = closest(name, targets.names(of, namespace));
+    let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
+    let message = match (targets.is_partial, path.ends_with("selector")) {
+        (true, true) => format!(
+            "the manifests contain Servers of namespace {namespace}, but none with these labels. Without one, the \
+             policy authorizes no client"
+        ),
+        (true, false) => format!(
+            "the manifests contain other {of} objects of namespace {namespace}, but not {of} {name}{near}. Without \
              it, the policy authorizes no client"
         ),
-        false => format!("no such {of} exists in namespace {namespace}, so it authorizes no client"),
+        (false, true) => format!("no such {of} exists in namespace {namespace}, so it authorizes no client"),
+        (false, false) => {
+            format!("{of} {name} does not exist in namespace {namespace}{near}, so it authorizes no client")
+        }
     };
     let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(
         Remedy::new()

@@ -190,6 +190,9 @@ struct EveryStep {
     is_injected: bool,
     is_paused: bool,
     is_on_delete: bool,
+    lowers_partition: bool,
+    /// Owners that are not known to replace deleted pods.
+    of_others: BTreeSet<String>,
 }
 
 /// The lines of a namespace.
@@ -230,17 +233,22 @@ impl EveryStep {
         }
         let injected = way.inject_again(ctx, owner);
         let is_injected = injected.is_some();
+        let partition = way.without_partition(&owner.namespace).filter(|_| is_injected);
+        let lowers_partition = partition.is_some();
+        self.lowers_partition |= lowers_partition;
+        lines.injected.extend(partition);
         self.is_injected |= is_injected;
         lines.injected.extend(injected);
         match (&way.target, owner.kind.as_str()) {
-            (Some(_), _) if way.on_delete => {
+            (Some(_), _) if way.on_delete && !lowers_partition => {
                 self.is_on_delete = true;
                 lines.one_at_a_time.extend(each_deleted(ctx, owner, pods));
             }
             (Some(_), _) if is_injected => {}
             (Some(target), _) => _ = lines.restartable.insert(target.clone()),
             (None, "Pod" | "Job" | "CronJob") => _ = self.by_hand.insert(named),
-            (None, _) => lines.deletable.extend(pods.iter().cloned()),
+            (None, _) if owner.recreates_pods() => lines.deletable.extend(pods.iter().cloned()),
+            (None, _) => _ = self.of_others.insert(named),
         }
     }
 
@@ -282,6 +290,16 @@ impl EveryStep {
              the one before is ready again"
                 .to_owned());
         }
+        if self.lowers_partition {
+            add("Set the partition of StatefulSets to 0 first: pods below it return with the old template"
+                .to_owned());
+        }
+        if !self.of_others.is_empty() {
+            add(format!(
+                "Create the pods of these again through their owner, which may not replace deleted pods: {}",
+                some(&self.of_others, NAMED)
+            ));
+        }
         if !self.full.is_empty() {
             add(format!(
                 "No room for the additional pod of a rollout: raise {} first",
@@ -310,7 +328,10 @@ impl EveryStep {
         if lines.is_empty() {
             return remedy.step(StepKind::Note, text);
         }
-        let is_complete = lines.len() <= LINES && self.by_hand.is_empty() && self.in_git.is_empty();
+        let is_complete = lines.len() <= LINES
+            && self.by_hand.is_empty()
+            && self.in_git.is_empty()
+            && self.of_others.is_empty();
         let remedy = remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)));
         if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy }
     }

@@ -77,7 +77,17 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
             "Delete the pod once its work may start again: the Job creates a new one",
             delete(),
         ),
-        (None, _) => (StepKind::Command, "Delete the pods: their owner creates new ones", delete()),
+        (None, _) if owner.recreates_pods() => {
+            (StepKind::Command, "Delete the pods: their owner creates new ones", delete())
+        }
+        (None, kind) => {
+            let text = format!(
+                "Create the pods again through {} {}, once their work may start again: it may not replace deleted \
+                 pods",
+                kind, owner.name
+            );
+            return (StepKind::Note, text, Vec::new());
+        }
     };
     (kind, text.to_owned(), lines)
 }
@@ -88,8 +98,15 @@ fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) ->
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
     let mut text = format!("{inject} the workload again, with the linkerd CLI{}", release_of_cli(ctx));
     let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
+    let partition = way.without_partition(&owner.namespace);
+    if partition.is_some() {
+        text.push_str(
+            ". Set the partition of its update strategy to 0 first: pods below it return with the old template",
+        );
+    }
+    lines.extend(partition.clone());
     lines.extend(way.inject_again(ctx, owner));
-    let keeps_pods = way.on_delete || way.target.is_none();
+    let keeps_pods = (way.on_delete || way.target.is_none()) && partition.is_none();
     if keeps_pods {
         text.push_str(", and delete the pods one at a time, each once the one before is ready again");
         lines.extend(each_deleted(ctx, owner, pods));

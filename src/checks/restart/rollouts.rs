@@ -54,6 +54,8 @@ pub(super) struct Way<'a> {
     pub(super) paused: bool,
     /// Whether its pods stay until they are deleted.
     pub(super) on_delete: bool,
+    /// Whether pods below an ordinal return with the old template.
+    pub(super) has_partition: bool,
     /// The quota without room for the additional pod of a rollout.
     pub(super) full: Option<String>,
 }
@@ -88,7 +90,18 @@ impl<'a> Rollouts<'a> {
             .collect();
         let owners = ctx.owners();
         let by_hand = ctx.hints::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
-        let mut in_template: HashSet<Owner> = by_hand.map(|pod| owners.of(pod)).collect();
+        // The template decides, if it is known: it may have been applied without the proxy since.
+        let lacks_proxy = |owner: &Owner| {
+            let known = workloads.iter().find(|((kind, namespace, name), _)| {
+                *kind == owner.kind && *namespace == owner.namespace && *name == owner.name
+            });
+            known.is_some_and(|(_, one)| {
+                let spec = &one.spec.template.spec;
+                !spec.containers.is_empty() && spec.proxy().is_none()
+            })
+        };
+        let mut in_template: HashSet<Owner> =
+            by_hand.map(|pod| owners.of(pod)).filter(|owner| !lacks_proxy(owner)).collect();
         // Another tool may write the proxy into a template without the CLI's annotation.
         let with_proxy = workloads.iter().filter(|(_, one)| {
             one.spec.template.spec.proxy().is_some() && one.spec.template.metadata.label(COMPONENT).is_none()
@@ -161,6 +174,7 @@ impl<'a> Rollouts<'a> {
             inject,
             paused: workload.is_some_and(|one| one.spec.paused),
             on_delete: workload.is_some_and(|one| one.spec.strategy.waits_for_deletion()),
+            has_partition: workload.is_some_and(|one| one.spec.strategy.has_partition()),
             full: workload.filter(|_| owner.kind == "Deployment").and_then(|one| quota::full_for(ctx, one)),
         }
     }
@@ -171,6 +185,14 @@ impl Way<'_> {
     pub(super) fn resume(&self, namespace: &str) -> Option<Line> {
         let target = self.target.as_ref().filter(|_| self.paused)?;
         Some(kubectl().namespace(namespace).words("rollout resume").operand(target).into())
+    }
+
+    /// The line that sets the partition of a StatefulSet to 0, so that all pods get the new template.
+    pub(super) fn without_partition(&self, namespace: &str) -> Option<Line> {
+        let target = self.target.as_ref().filter(|_| self.has_partition)?;
+        let patch = r#"{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}"#;
+        let call = kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p");
+        Some(call.arg(patch.to_owned()).into())
     }
 
     /// The line that updates the proxy in the pod template.

@@ -114,6 +114,7 @@ pub struct Check {
         long,
         value_name = "DURATION",
         value_parser = duration,
+        allow_hyphen_values = true,
         conflicts_with_all = ["bundle", "bundles", "manifests", "with", "values", "verify", "to"],
         help_heading = "Checks"
     )]

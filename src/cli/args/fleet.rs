@@ -18,7 +18,7 @@ pub struct Fleet {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["context", "bundle", "live"])]
     pub bundles: Option<PathBuf>,
     /// With --bundles: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked.
-    #[arg(long, value_name = "DURATION", requires = "bundles", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", requires = "bundles", allow_hyphen_values = true, value_parser = duration)]
     pub max_age: Option<Duration>,
     /// With --bundles: names of the clusters to expect. A cluster without a bundle counts as not checked.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "bundles")]

@@ -34,6 +34,18 @@ struct Of {
 
 /// Writes a card.
 pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    if !args.check.split('-').all(is_word) {
+        let cause = format!("{:?} is not a valid id of a check", args.check);
+        let next = "use words of lower-case letters and digits, joined by dashes, such as image-is-pinned";
+        return Err(Stop::usage(cause, next).into());
+    }
+    if crate::checks::find(&args.check).is_some_and(|check| !check.is_brought()) {
+        let cause = format!("{} is the id of a built-in check", args.check);
+        return Err(Stop::usage(cause, format!("choose another id; {} lists them", own("list"))).into());
+    }
     let path = args.folder.join(format!("{}.md", args.check));
     if path.exists() {
         let cause = format!("{} already exists", path.display());

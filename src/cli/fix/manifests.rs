@@ -206,6 +206,9 @@ impl<'a> Repairer<'a> {
         if let Some(source) = place.source {
             return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));
         }
+        if place.file == "stdin" {
+            return Err("it was read from standard input; write it to a file first".to_owned());
+        }
         if place.file.ends_with(".json") {
             return Err(format!("{}: files in JSON are not edited", place.file));
         }

@@ -258,3 +258,35 @@ async fn refused_watch_cache_is_left_aside() {
     assert!(matches!(pods(&cached(&server).await).await.0, Fetched::Missing { reason: Why::Denied { .. } }));
     assert_eq!(server.asked().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn announced_objects_without_a_page_are_a_gap() {
+    let server = Server::start(|_| {
+        let mut list = page(0, 3, "");
+        list["metadata"]["remainingItemCount"] = 5.into();
+        Reply::list(&list)
+    })
+    .await;
+    let live = live(&server).await;
+    let (fetched, taken) = pods(&live).await;
+    let wanted = "the API server announced 5 more objects, but no page that contains them";
+    assert_eq!((partly(fetched).as_str(), taken.names), (wanted, names(0, 3)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_object_than_the_requested_one_is_a_gap() {
+    let other = serde_json::json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "linkerd-identity-trust-roots", "namespace": "linkerd"},
+    });
+    let server = Server::start(move |_| Reply::json(&other)).await;
+    let live = live(&server).await;
+    for (kind, name) in [(Kind::ConfigMap, "linkerd-config"), (Kind::Secret, "linkerd-identity-trust-roots")]
+    {
+        let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
+        let request = Request { item, namespace: Some("linkerd".to_owned()) };
+        let (fetched, taken) = fetch(&live, request).await;
+        let is_gap = matches!(fetched, Fetched::Missing { reason: Why::Malformed { .. } });
+        assert!(is_gap && taken.names.is_empty(), "{name}: {fetched:?}");
+    }
+}

@@ -176,7 +176,7 @@ impl fmt::Display for LinkerdVersion {
 }
 
 const EXPECTED: &str =
-    "edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
+    "2.20, edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
 
 impl LinkerdVersion {
     /// The open-source stable release with these numbers.

@@ -75,7 +75,10 @@ pub(super) fn protocol(word: Option<&str>) -> Result<Protocol, Broken> {
         Some("gRPC") => Protocol::Grpc,
         Some("opaque") => Protocol::Opaque,
         Some("TLS") => Protocol::Tls,
-        Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
+        Some(other) => {
+            let known = "unknown, HTTP/1, HTTP/2, gRPC, opaque or TLS";
+            return Err(Broken::of(format!("proxyProtocol {other:?} is not known; use {known}")));
+        }
     })
 }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use flate2::read::MultiGzDecoder;
@@ -34,10 +34,18 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const MOST_UNANSWERED: u32 = 8;
 /// Number of bytes to read of an error response.
 const ERROR_BODY: usize = 64 * 1024;
-/// Total time limit of a request, as a multiple of its silence limit.
-pub(super) const SILENCES: u32 = 4;
+/// Total time limit of a response that arrives steadily, as a multiple of the limit for one response.
+const STEADY: u32 = 4;
+/// Minimum number of bytes per second of a response that may take longer than the limit for one response.
+const SLOWEST: u64 = 8 * 1024;
 /// Maximum number of list pages in parallel, including prefetched ones.
 const UNDER_WAY: usize = 6;
+
+/// Total time that a response may take after a number of bytes: the limit, or longer if it arrives steadily.
+pub(super) fn allowed(limit: Duration, bytes: usize) -> Duration {
+    let steady = Duration::from_secs(bytes as u64 / SLOWEST);
+    limit.max(steady.min(limit.saturating_mul(STEADY)))
+}
 
 /// The connection to the API server.
 pub(super) struct ApiClient {
@@ -244,19 +252,14 @@ impl ApiClient {
     }
 
     async fn once(&self, call: &Call, meter: &Meter) -> Result<Answer, Failed> {
-        let exchange = async {
-            let (parts, body) = self.begin(call, meter).await?;
-            self.rest(&parts, body, call.most, meter).await.map_err(plain)
-        };
-        let Some(silence) = self.silence else { return exchange.await };
-        let whole = silence.saturating_mul(SILENCES);
-        tokio::time::timeout(whole, exchange)
-            .await
-            .unwrap_or_else(|_| Err(plain(RequestError::TimedOut { seconds: whole.as_secs().max(1) })))
+        let began = Instant::now();
+        let (parts, body) = self.begin(call, meter).await?;
+        self.rest(&parts, body, (call.most, began), meter).await.map_err(plain)
     }
 
     /// Sends a request and waits for success.
     async fn begin(&self, call: &Call, meter: &Meter) -> Result<(Parts, Body), Failed> {
+        let began = Instant::now();
         meter.requested();
         let mut request = http::Request::builder()
             .method(call.method.clone())
@@ -272,27 +275,27 @@ impl ApiClient {
         let request = request.body(body).map_err(|error| {
             plain(RequestError::Broken(Broken::Other { message: quote(&error.to_string(), 200) }))
         })?;
-        let response = self.within(self.client.send(request)).await.map_err(plain)?;
+        let response = self.within(self.client.send(request), began, 0).await.map_err(plain)?;
         let response = response.map_err(|error| plain(RequestError::Broken(broken(&error))))?;
         let (parts, body) = response.into_parts();
         if parts.status.is_success() {
             return Ok((parts, body));
         }
-        let answer = self.rest(&parts, body, ERROR_BODY, meter).await.map_err(plain)?;
+        let answer = self.rest(&parts, body, (ERROR_BODY, began), meter).await.map_err(plain)?;
         let asked = retry_after(&parts.headers);
         Err((RequestError::Refused(Box::new(refusal(parts.status, &parts.headers, answer))), asked))
     }
 
-    /// The body, up to `limit` bytes.
+    /// The body, up to `limit` bytes, of a request that began at a moment.
     async fn rest(
         &self,
         parts: &Parts,
         mut body: Body,
-        limit: usize,
+        (limit, began): (usize, Instant),
         meter: &Meter,
     ) -> Result<Answer, RequestError> {
         let (mut chunks, mut length) = (Vec::new(), 0);
-        while let Some(frame) = self.within(body.frame()).await? {
+        while let Some(frame) = self.within(body.frame(), began, length).await? {
             let frame = frame.map_err(|error| RequestError::Broken(broken(&error)))?;
             let Ok(chunk) = frame.into_data() else { continue };
             meter.received(chunk.len());
@@ -308,13 +311,20 @@ impl ApiClient {
         Ok(Answer { chunks, gzip: is_packed(&parts.headers) })
     }
 
-    async fn within<T>(&self, future: impl Future<Output = T>) -> Result<T, RequestError> {
-        match self.silence {
-            None => Ok(future.await),
-            Some(silence) => tokio::time::timeout(silence, future)
-                .await
-                .map_err(|_| RequestError::TimedOut { seconds: silence.as_secs().max(1) }),
-        }
+    /// The result of a future, unless the request that began at a moment and received `bytes` takes too long.
+    async fn within<T>(
+        &self,
+        future: impl Future<Output = T>,
+        began: Instant,
+        bytes: usize,
+    ) -> Result<T, RequestError> {
+        let Some(silence) = self.silence else { return Ok(future.await) };
+        let allowed = allowed(silence, bytes);
+        let left = allowed.saturating_sub(began.elapsed());
+        tokio::time::timeout(left.min(silence), future).await.map_err(|_| {
+            let waited = if left < silence { allowed } else { silence };
+            RequestError::TimedOut { seconds: waited.as_secs().max(1) }
+        })
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Connect {
     pub as_user: Option<String>,
     /// `--as-group`.
     pub as_groups: Vec<String>,
-    /// `--request-timeout`: maximum silence of the server, before and within a response; a request may take four times
+    /// `--request-timeout`: maximum time for a response; one that arrives steadily may take four times
     /// as long in total. Zero means no limit, as with kubectl.
     pub request_timeout: Duration,
     /// `--disable-compression`: request uncompressed responses; the kubeconfig can also set it.

@@ -11,7 +11,7 @@ use hyper::body::Frame;
 use kube::client::Body;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::api_client::{RequestError, SILENCES};
+use super::api_client::{RequestError, allowed};
 use super::broken::{Broken, broken};
 use super::call::WHOLE_BODY;
 use super::quote::quote;
@@ -36,8 +36,8 @@ pub(super) struct Flow {
     packed: Option<Packed>,
     /// Maximum time without a byte.
     silence: Option<Duration>,
-    /// Remaining time to wait for the server.
-    patience: Option<Duration>,
+    /// Time spent waiting for the server.
+    waited: Duration,
     length: usize,
     /// Permit for one of the parallel requests.
     _permit: Option<OwnedSemaphorePermit>,
@@ -74,7 +74,7 @@ impl Flow {
                 .packed
                 .then(|| Packed { waiting: Bytes::new(), decoder: MultiGzDecoder::new(Vec::new()) }),
             silence,
-            patience: silence.map(|silence| silence.saturating_mul(SILENCES)),
+            waited: Duration::ZERO,
             length: 0,
             _permit: permit,
         }
@@ -134,18 +134,18 @@ impl Flow {
 
     /// Only the time spent waiting for the server counts.
     async fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RequestError> {
-        let frame = match (self.silence, self.patience) {
-            (Some(silence), Some(patience)) => {
-                let began = Instant::now();
-                let frame = tokio::time::timeout(silence.min(patience), self.body.frame()).await;
-                self.patience = Some(patience.saturating_sub(began.elapsed()));
+        let frame = match self.silence {
+            Some(silence) => {
+                let (began, allowed) = (Instant::now(), allowed(silence, self.length));
+                let left = allowed.saturating_sub(self.waited);
+                let frame = tokio::time::timeout(silence.min(left), self.body.frame()).await;
+                self.waited += began.elapsed();
                 frame.map_err(|_| {
-                    let in_all = silence.saturating_mul(SILENCES);
-                    let waited = if patience < silence { in_all } else { silence };
+                    let waited = if left < silence { allowed } else { silence };
                     RequestError::TimedOut { seconds: waited.as_secs().max(1) }
                 })?
             }
-            _ => self.body.frame().await,
+            None => self.body.frame().await,
         };
         frame.transpose().map_err(|error| RequestError::Broken(broken(&error)))
     }

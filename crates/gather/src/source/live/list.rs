@@ -232,9 +232,18 @@ impl Pages<'_> {
                 opened = self.open(token.as_deref(), Ahead::No);
             }
             tally.page(page.known.max(page.taken))?;
-            match (page.head.take().and_then(|head| head.next), next) {
+            let head = page.head.take().unwrap_or_default();
+            match (head.next, next) {
                 (Some(following), Some(next)) => (token, opened) = (Some(following), next),
-                _ => return Ok(()),
+                _ => match head.remaining.filter(|remaining| *remaining > 0) {
+                    None => return Ok(()),
+                    Some(remaining) => {
+                        let message = format!(
+                            "the API server announced {remaining} more objects, but no page that contains them"
+                        );
+                        return Err(Ended::Endless(message));
+                    }
+                },
             }
         }
     }
@@ -275,7 +284,7 @@ impl Pages<'_> {
     /// Requests the next page, once its token is known.
     fn follow(&self, page: &Page<'_>, next: &mut Option<Opened>, tally: &mut Tally) -> Result<(), Ended> {
         if next.is_none()
-            && let Some(Head { next: Some(token) }) = &page.head
+            && let Some(Head { next: Some(token), .. }) = &page.head
         {
             tally.follow(token, self.form == Form::Whole)?;
             *next = Some(self.open(Some(token), Ahead::Yes));

@@ -175,7 +175,7 @@ impl Live {
             return missing(Why::Failed { message: format!("no namespace is known for {name}") });
         };
         match self.api.get(&path, meter, true).await {
-            Ok(answer) => one(answer, meter, sink),
+            Ok(answer) => one(answer, meter, Some((kind, name)), sink),
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
                 // A Status about the object means that it does not exist; any other 404, that the kind is unknown.
                 match refusal.object.as_deref() {
@@ -195,7 +195,7 @@ impl Live {
         sink: &mut dyn ObjectSink,
     ) -> Fetched {
         match self.api.send(&Call::post(ACCESS_REVIEWS, review), meter, true).await {
-            Ok(answer) => one(answer, meter, sink),
+            Ok(answer) => one(answer, meter, None, sink),
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
                 Fetched::Missing { reason: Why::NotServed }
             }
@@ -205,17 +205,44 @@ impl Live {
 }
 
 /// Reads a response that is one object.
-fn one(answer: Answer, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
+/// Passes on the object of a response, which must be the requested one if there is one.
+fn one(
+    answer: Answer,
+    meter: &Arc<Meter>,
+    requested: Option<(Kind, &str)>,
+    sink: &mut dyn ObjectSink,
+) -> Fetched {
     let malformed =
         |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
     let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
         return malformed("the response is broken or endless");
     };
-    if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
+    let Ok(head) = serde_json::from_slice::<Identity>(&body) else {
         return malformed("the response is not JSON");
+    };
+    if let Some((kind, name)) = requested
+        && (head.kind.is_some_and(|other| other != kind.info().kind)
+            || head.metadata.name.is_some_and(|other| other != name))
+    {
+        return malformed("the API server answered with another object");
     }
     sink.object(&body);
     Fetched::Complete
+}
+
+/// The identity of an object in a response.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Identity {
+    kind: Option<String>,
+    metadata: IdentityMeta,
+}
+
+/// Its metadata.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct IdentityMeta {
+    name: Option<String>,
 }
 
 impl Source for Live {

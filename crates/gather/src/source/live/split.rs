@@ -32,6 +32,9 @@ pub(super) struct Head {
     /// Token for the next page; `None` on the last one.
     #[serde(rename = "continue")]
     pub(super) next: Option<String>,
+    /// Number of objects after this page, if the server states it.
+    #[serde(rename = "remainingItemCount")]
+    pub(super) remaining: Option<i64>,
 }
 
 /// Reason why a body is not a list. Never quotes it.

@@ -125,7 +125,7 @@ impl Messages {
         match (header.number, header.value) {
             (1, None) => {
                 let next = text_in(value, 3).filter(|token| !token.is_empty()).map(str::to_owned);
-                sink.head(Head { next });
+                sink.head(Head { next, remaining: number_in(value, 4) });
             }
             (2, None) if !sink.message(value) => return Err(NotAList::OtherList(self.kind)),
             _ => {}
@@ -153,6 +153,18 @@ impl Messages {
         let end = begin + header.length;
         Ok((end <= self.buffer.len()).then_some(begin..end))
     }
+}
+
+/// A number in a message, by its field number.
+fn number_in(mut message: &[u8], number: u64) -> Option<i64> {
+    while !message.is_empty() {
+        let header = header(message).ok()?;
+        if header.number == number {
+            return i64::try_from(header.value?).ok();
+        }
+        message = message.get(header.before.checked_add(header.length)?..)?;
+    }
+    None
 }
 
 #[cfg(test)]
