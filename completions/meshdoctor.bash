@@ -1,5 +1,5 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
-_meshdoctor_checks="annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-without-mtls cilium-socket-balancing data-plane-namespace-missing endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared protocol-detection-times-out proxies-fail-on-some-nodes proxy-cpu-limit-low proxy-ended-with-error proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers server-identity-refused service-without-endpoints trace-collector-identity trace-collector-unreachable debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused apply-refused authentication-missing default-policy-not-applied identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-key-mismatch"
+_meshdoctor_checks="annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale identity-serves-other-issuer issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-certificate-not-renewed proxy-certificate-of-old-issuer proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-port-redirected api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-domains-differ control-plane-ha-partial control-plane-missing control-plane-name-unresolved control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing destination-replica-stuck destination-updates-delayed endpoints-answer-stale extension-command-missing extension-namespace-twice extension-service-account-missing heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled namespace-terminating network-policy-blocks-webhooks pod-network-overlaps proxy-cut-off proxy-init-not-root removed-component-left service-account-missing validator-not-called validator-webhook-missing app-runs-as-proxy autoscaler-held-by-proxy await-hook-failing calico-connect-time-balancing call-without-mtls cilium-socket-balancing data-plane-namespace-missing endpoints-unreachable external-workload-without-endpoint inbound-requests-shed init-container-before-proxy injected-container-not-started network-policy-blocks-control-plane network-policy-blocks-proxy network-policy-blocks-scrapes opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared protocol-detection-times-out proxies-fail-on-some-nodes proxy-cpu-limit-low proxy-ended-with-error proxy-endpoints-stale proxy-file-descriptors-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-not-redirected proxy-of-removed-control-plane proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers server-identity-refused service-without-endpoints trace-collector-identity trace-collector-unreachable debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable windows-pod-injected workload-half-meshed jaeger-cli-skew jaeger-namespace-empty jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing gateway-refuses-requests gateway-unavailable link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy remote-account-missing service-mirror-legacy service-mirror-not-running service-mirror-reports-errors service-mirror-role-missing service-not-mirrored job-held-by-proxy job-proxy-not-ended native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused apply-refused authentication-missing default-policy-not-applied identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused outbound-connection-forbidden pod-started-without-policy policy-answer-differs policy-audits policy-denies policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-backend-elsewhere route-backend-port-undeclared route-backend-without-endpoints route-not-accepted route-parent-port-undeclared route-status-unwritten route-without-clients scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity traffic-split-ignored workload-without-authorization aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-image-refused upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-rollout-blocked upgrade-stored-values-unusable upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported known-defect kubernetes-unsupported route-version-not-served stale-endpoints-release viz-address-unreachable viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-empty viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-mismatch viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-injector-ca-mismatch viz-tap-injector-missing viz-tap-key-mismatch"
 _meshdoctor_categories="annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz"
 _meshdoctor_listed() {
     compgen -P "${1%"${1##*,}"}" -W "${_meshdoctor_checks} ${_meshdoctor_categories}" -- "${1##*,}"
@@ -256,7 +256,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -A -o -v -q -h -V --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --expect --parallel --only --skip --namespace --all-namespaces --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -A -o -v -q -h -V --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --expect --parallel --only --skip --namespace --all-namespaces --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -279,6 +279,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -502,7 +522,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -533,6 +553,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -806,7 +846,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__fix)
-            opts="-n -o -L -v -q -h -V --manifests --write --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --manifests --write --apply --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -845,11 +885,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "script patch diff json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "script patch diff sarif json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "script patch diff json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "script patch diff sarif json" -- "${cur}"))
                     return 0
                     ;;
                 --bundle)
@@ -869,6 +909,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1292,7 +1352,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__injection)
-            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1335,6 +1395,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1460,7 +1540,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__mcp)
-            opts="-L -h -V --baseline --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --color --checks --config --no-config --help --version"
+            opts="-L -h -V --baseline --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1487,6 +1567,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1654,7 +1754,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --to --generate --enforce --from --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-o -L -v -q -h -V --to --generate --enforce --from --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1693,6 +1793,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1834,7 +1954,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__reach)
-            opts="-n -o -L -v -q -h -V --matrix --traffic --namespace --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-n -o -L -v -q -h -V --matrix --traffic --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1877,6 +1997,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2006,7 +2146,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__rotate)
-            opts="-o -L -v -q -h -V --of --may --issuer-since --bundle-since --confirm --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --of --may --issuer-since --bundle-since --confirm --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2057,6 +2197,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2144,7 +2304,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__sync)
-            opts="-n -o -L -v -q -h -V --namespace --output --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2183,6 +2343,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2300,7 +2480,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__ticket)
-            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --proxies --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2331,6 +2511,26 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prometheus-label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::item::proxy_metrics::{MetricsTarget, ProxySample};
-use crate::item::{Item, Kind};
+use crate::item::{EXTENSION_LABEL, Item, Kind, Program};
 use crate::model::Cluster;
 use crate::model::installed::COMPONENT;
 use crate::model::owners::{Owner, Owners};
@@ -48,6 +48,20 @@ pub fn select(cluster: &Cluster, namespaces: &[String]) -> ProxySample {
     let left = chosen.len().saturating_sub(OF_WORKLOADS);
     targets.extend(chosen.into_iter().take(OF_WORKLOADS).filter_map(proxy));
     ProxySample { targets, left }
+}
+
+/// Namespace, name and port of a running pod of viz's Prometheus.
+pub fn prometheus_of_viz(cluster: &Cluster) -> Option<(String, String, u16)> {
+    let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
+    let program = Program::Prometheus;
+    let is_it = |pod: &&Pod| {
+        let meta = &pod.metadata;
+        pod.status.phase == "Running"
+            && meta.label(EXTENSION_LABEL).is_some_and(|name| name == program.extension().name())
+            && meta.label("component").is_some_and(|name| program.components().contains(&name))
+    };
+    let pod = pods.iter().filter(is_it).min_by_key(|pod| pod.metadata.name.as_str())?;
+    Some((pod.metadata.namespace.to_string(), pod.metadata.name.clone(), program.port()))
 }
 
 /// The newest ready pod, or the newest one; and the pod whose proxy restarted most, if that is another one.

@@ -26,6 +26,8 @@ pub struct Problem {
 pub struct State {
     /// By the fingerprint of a subject.
     pub problems: BTreeMap<Fingerprint, Problem>,
+    /// The severities of the findings that no other finding explains, as a report counts them.
+    roots: Vec<Severity>,
     /// Checks that could not judge all evidence.
     unjudged: BTreeSet<&'static str>,
 }
@@ -43,7 +45,9 @@ impl State {
             finding.severity > Severity::Info
                 && matches!(finding.standing, Standing::Passes | Standing::Fails)
         };
+        let mut roots = Vec::new();
         for finding in findings.iter().filter(counts) {
+            roots.extend(finding.caused_by.is_empty().then_some(finding.severity));
             for subject in &finding.subjects {
                 let (check, severity) = (finding.check, finding.severity);
                 let problem = Problem { check, severity, subject: subject.to_string() };
@@ -51,7 +55,7 @@ impl State {
             }
         }
         let unjudged = checks.iter().filter(|check| !check.gaps.is_empty()).map(|check| check.id).collect();
-        State { problems, unjudged }
+        State { problems, roots, unjudged }
     }
 
     /// The problems that another state does not have, or has with a lower severity.
@@ -71,9 +75,20 @@ impl State {
         self.problems.iter().filter(is_gone).map(|(_, problem)| problem.clone()).collect()
     }
 
-    /// Number of problems of a severity.
+    /// What changed up to a later state.
+    pub fn change_to(&self, later: &State) -> Proof {
+        Proof::Simulated {
+            gone: self.gone_in(later),
+            until_later: Vec::new(),
+            added: later.beyond(self).into_iter().map(|(_, problem)| problem.clone()).collect(),
+            errors: later.count(Severity::Error),
+            warnings: later.count(Severity::Warning),
+        }
+    }
+
+    /// Number of findings of a severity, without those that another finding explains.
     pub fn count(&self, severity: Severity) -> usize {
-        self.problems.values().filter(|problem| problem.severity == severity).count()
+        self.roots.iter().filter(|root| **root == severity).count()
     }
 }
 

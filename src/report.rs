@@ -6,8 +6,8 @@ mod outlook;
 mod repair_plan;
 mod verdict;
 
-pub use coverage::{Coverage, Gap, Unread};
-use coverage::{coverage, unread};
+use coverage::coverage;
+pub use coverage::{Coverage, Gap, Unread, unread};
 pub use outlook::{Lasting, Outlook};
 pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
 pub(crate) use verdict::counts;

@@ -472,6 +472,11 @@ impl<'a> Context<'a> {
         self.given(Item::Diagnostics, "some of it")
     }
 
+    /// The same as detail of a finding; empty if it is missing.
+    pub fn diagnostics_hint(&self) -> &'a [Diagnostic] {
+        self.answer(Item::Diagnostics).map_or(&[], |(answer, _)| answer.objects())
+    }
+
     /// Evidence that is never read from a cluster: it is provided or missing. Unreadable parts are noted as
     /// this part.
     fn given<T: Object>(&self, item: Item, part: &str) -> Result<&'a [T], Missing> {

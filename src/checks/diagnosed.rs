@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use crate::checks::words::some;
+use crate::checks::words::{and_more, some};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Subject};
 use crate::item::Item;
 use crate::item::diagnostic::{Answer, MetricsSample};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning;
+use crate::knowledge::{Knowledge, MetricMeaning};
 use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::model::read_metrics::ReadMetrics;
@@ -72,6 +72,7 @@ pub(super) fn grown<'a>(
     if !truncated.is_empty() {
         ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
     }
+    lacking_families(ctx, meanings)?;
     let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
     if !once.is_empty() {
         let names = once.iter().map(|(pod, _)| name_of(pod));
@@ -154,6 +155,20 @@ fn of_pods<'a>(
     Ok(found)
 }
 
+/// Notes families of which a Prometheus server returned no series: there may be none, or it does not store them.
+fn lacking_families(ctx: &Context<'_>, meanings: &[MetricMeaning]) -> Result<(), Missing> {
+    let Some(sample) = ctx.diagnostics()?.iter().find_map(|one| one.said.of_sample()) else { return Ok(()) };
+    let names = Knowledge::embedded().proxy_metrics();
+    for family in sample.lacking.iter().filter(|family| meanings.contains(&family.meaning)) {
+        let part = format!("series of {} in Prometheus", some(names.names_of(family.meaning), NAMED));
+        ctx.gap(match family.error.as_str() {
+            "" => lacking(ctx, part),
+            error => ctx.lacking(Item::Diagnostics, Why::Failed { message: error.to_owned() }, part),
+        });
+    }
+    Ok(())
+}
+
 /// Notes the parts of a sample that were not read.
 fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
     if sample.left > 0 {
@@ -161,6 +176,11 @@ fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
             ctx,
             format!("the metrics of {} more proxies, beyond the limits of a sample", sample.left),
         ));
+    }
+    if let Some(first) = sample.unscraped.first() {
+        let more = and_more(sample.unscraped_count.saturating_sub(1));
+        let part = format!("the metrics of {first}{more} in Prometheus");
+        ctx.gap(lacking(ctx, part));
     }
     if let Some(first) = sample.failed.first() {
         let pods = some(sample.failed.iter().map(|one| &one.pod), NAMED);

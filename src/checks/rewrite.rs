@@ -91,7 +91,10 @@ pub(super) fn of_owner(
         "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
         "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
         _ => {
-            let text = format!("{act} in the pod template of the pods' owner");
+            let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
+            let set: Vec<String> = set.collect();
+            let set = if set.is_empty() { String::new() } else { format!(": {}", set.join(", ")) };
+            let text = format!("{act} in the pod template of the pods' owner{set}");
             return remedy.step(StepKind::Annotation, text);
         }
     };

@@ -45,7 +45,7 @@ pub(super) fn mark(
             let begins = |subject| by_then.contains(&(plain.subject_fingerprint(subject), plain.severity));
             if plain.subjects.iter().any(begins) {
                 finding.begins_with = Some(stop.to.clone());
-                finding.evidence.push(Evidence::other("begins with", stop.in_words(knowledge)));
+                finding.evidence.push(Evidence::other("changed in", stop.in_words(knowledge)));
             }
         }
     }

@@ -19,6 +19,7 @@ pub(in crate::cli) mod help;
 mod injection;
 mod inspect;
 mod mcp;
+mod prometheus;
 mod rbac;
 mod rehearsal;
 mod rotate;
@@ -36,6 +37,7 @@ pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
 pub use mcp::Mcp;
+pub use prometheus::PrometheusArgs;
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use rotate::{Rotate, RotateFormat, StageArg};
@@ -202,6 +204,8 @@ pub struct EvidenceArgs {
         conflicts_with = "bundle"
     )]
     pub proxies: Option<Duration>,
+    #[command(flatten)]
+    pub prometheus: PrometheusArgs,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
     /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, and what a proxy serves at /metrics;

@@ -128,6 +128,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         // Waiting must see changes, and a cache may be stale.
         from_cache: wait.is_none(),
         quiet: args.verbosity.quiet,
+        sampled: &args.namespace,
         ..Way::new(&args.evidence, &args.connection)
     };
     let (mut laid, mut places) = (None, None);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::args::{Connection, EvidenceArgs, NodePods, Verbosity};
 use super::progress::Progress;
 use super::stop::Stop;
-use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg};
+use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg, PrometheusArg};
 use super::{output, rerun};
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
@@ -37,7 +37,7 @@ pub(super) struct Way<'a> {
     /// Whether standard error stays silent during the read.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) quiet: bool,
-    /// Namespaces whose proxies `--proxies` reads, in addition to the control plane; all if empty.
+    /// Namespaces whose proxies `--proxies` and `--prometheus` read, in addition to the control plane; all if empty.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) sampled: &'a [String],
     /// Bundle that was already opened to read the options of a ticket.
@@ -122,8 +122,12 @@ pub(super) fn read(
     save: Save<'_>,
 ) -> anyhow::Result<Read> {
     let evidence = way.evidence;
-    let live =
-        evidence.live || asks_for_logs(evidence) || evidence.proxies.is_some() || way.node_pods.is_some();
+    if evidence.prometheus.prometheus == Some(PrometheusArg::WithCredentials) {
+        let cause = "the URL of --prometheus contains credentials, which are not accepted";
+        return Err(Stop::usage(cause, "give a bearer token with --prometheus-token-file FILE").into());
+    }
+    let has_metrics = evidence.proxies.is_some() || evidence.prometheus.prometheus.is_some();
+    let live = evidence.live || asks_for_logs(evidence) || has_metrics || way.node_pods.is_some();
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
     if !(offline || evidence.complete.is_empty()) {

@@ -100,7 +100,21 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
         .diagnostics
         .iter()
         .map(|given| Used { flag: format!("--diagnostics {given}"), path: &given.path });
-    bundles.chain(nodes).chain(logs).chain(diagnostics).filter(|used| !is_stdin(used.path)).collect()
+    let prometheus = [
+        ("--prometheus-token-file", &evidence.prometheus.prometheus_token_file),
+        ("--prometheus-ca", &evidence.prometheus.prometheus_ca),
+    ];
+    let prometheus = prometheus.into_iter().filter_map(|(flag, path)| {
+        let path = path.as_deref()?;
+        Some(Used { flag: format!("{flag} {}", path.display()), path })
+    });
+    bundles
+        .chain(nodes)
+        .chain(logs)
+        .chain(diagnostics)
+        .chain(prometheus)
+        .filter(|used| !is_stdin(used.path))
+        .collect()
 }
 
 /// Identity of a file: its resolved path, and its device and inode.

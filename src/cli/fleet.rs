@@ -12,6 +12,7 @@ use super::args::{Check, OnNotChecked};
 use super::format::{Format, Output};
 use super::named::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
+use super::values::PrometheusArg;
 use super::{asked, check, files, named, output, verify};
 use crate::exit;
 use crate::inspect::ends::{self, End};
@@ -111,11 +112,12 @@ fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
 
 /// Rejects flags that need a single cluster.
 pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
-    let one: [(&str, bool); 9] = [
+    let one: [(&str, bool); 10] = [
         ("--verify", args.verify.is_some()),
         ("--baseline", args.baseline.is_some()),
         ("--nodes", !args.evidence.nodes.is_empty()),
         ("--diagnostics", !args.evidence.diagnostics.is_empty()),
+        ("--prometheus URL", matches!(args.evidence.prometheus.prometheus, Some(PrometheusArg::Url(_)))),
         ("--with", !args.manifests.with.is_empty()),
         ("--manifests", !args.manifests.manifests.is_empty()),
         ("--values", !args.manifests.values.is_empty()),

@@ -21,7 +21,9 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let namespaces = namespaces(args)?;
     let knowledge = Knowledge::embedded();
     let mut items = reach_items();
-    let has_metrics = args.evidence.proxies.is_some() || !args.evidence.diagnostics.is_empty();
+    let has_metrics = args.evidence.proxies.is_some()
+        || args.evidence.prometheus.prometheus.is_some()
+        || !args.evidence.diagnostics.is_empty();
     if has_metrics {
         items.extend(sync::items());
     }

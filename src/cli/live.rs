@@ -42,17 +42,23 @@ mod connected {
     use super::super::args;
     use super::super::evidence::{Beside, asks_for_logs, finish, warn};
     use super::super::signals::Signals;
-    use super::super::values::CliVersionArg;
-    use super::super::{node_pods, output};
+    use super::super::values::{CliVersionArg, PrometheusArg};
+    use super::super::{node_pods, output, prometheus};
     use super::{NodeEvidence, Read, Reading, Stop, Way};
     use crate::collect::{Collected, Observer, Saver, collect};
-    use crate::item::Item;
+    use crate::fetched::Why;
+    use crate::item::{Item, Kind};
+    use crate::model::Cluster;
+    use crate::objects::Pod;
     use crate::proxy_sample;
     use crate::published::{Published, ReportApi};
     use crate::source::Source;
     use crate::source::diagnostics::Diagnostics;
     use crate::source::layered::Layered;
-    use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live, PublishError};
+    use crate::source::live::{
+        Cli, Connect, ConnectionOverrides, Done, Live, Prometheus, PrometheusAddress, PublishError,
+        WantedPods,
+    };
     use crate::source::logs::Logs;
     use crate::tails;
 
@@ -69,6 +75,7 @@ mod connected {
         let began = Instant::now();
         let settings = way.node_pods.map(node_pods::settings).transpose()?;
         let limit = way.connection.timeout.map(|limit| (began, limit));
+        let from = metrics_source(way.evidence)?;
         let mut pods_left = false;
         let read = on_runtime(|runtime| {
             finish(reading, None, |saver, progress| {
@@ -96,13 +103,11 @@ mod connected {
                     // The logs to read depend on the other evidence.
                     let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
-                    let interval =
-                        way.evidence.proxies.filter(|_| reading.items.contains(&Item::Diagnostics));
-                    let (given, later_metrics) = match interval {
-                        Some(interval) => (
-                            None,
-                            Some(LaterMetrics { interval, namespaces: way.sampled, given: diagnostics }),
-                        ),
+                    let from = from.filter(|_| reading.items.contains(&Item::Diagnostics));
+                    let (given, later_metrics) = match from {
+                        Some(from) => {
+                            (None, Some(LaterMetrics { from, namespaces: way.sampled, given: diagnostics }))
+                        }
                         None => (diagnostics, None),
                     };
                     let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(given);
@@ -130,13 +135,65 @@ mod connected {
 
     /// Metrics that are read from the cluster.
     struct LaterMetrics<'a> {
-        /// The time between two reads.
-        interval: Duration,
+        /// The way to read them.
+        from: MetricsSource,
         /// Namespaces of the proxies; all if empty.
         namespaces: &'a [String],
         /// What was given of them.
         given: Option<Diagnostics>,
     }
+
+    /// The way to read metrics.
+    enum MetricsSource {
+        /// Port-forwards to a sample of processes, with the time between two reads.
+        Proxies(Duration),
+        /// A Prometheus server; without an address, the one of viz.
+        Prometheus(PrometheusArg, Prometheus),
+    }
+
+    /// The way to read metrics that flags name, if any.
+    fn metrics_source(evidence: &args::EvidenceArgs) -> Result<Option<MetricsSource>, Stop> {
+        let args = &evidence.prometheus;
+        let Some(server) = &args.prometheus else { return Ok(evidence.proxies.map(MetricsSource::Proxies)) };
+        let from = Prometheus {
+            address: PrometheusAddress::Url(server.to_string()),
+            window: args.prometheus_window,
+            token: prometheus::token(args)?.map(Into::into),
+            certificate_authority: args.prometheus_ca.clone(),
+            labels: args.prometheus_label.clone(),
+        };
+        Ok(Some(MetricsSource::Prometheus(server.clone(), from)))
+    }
+
+    /// Reads metrics of the processes that the rest of the evidence shows.
+    async fn read_metrics(live: &Live, cluster: &Cluster, later: LaterMetrics<'_>) -> Diagnostics {
+        let LaterMetrics { from, namespaces, given } = later;
+        let mut given = given.unwrap_or_default();
+        match from {
+            MetricsSource::Proxies(interval) => {
+                live.metrics(&proxy_sample::select(cluster, namespaces), interval, given).await
+            }
+            MetricsSource::Prometheus(server, mut from) => {
+                if server == PrometheusArg::Viz {
+                    let Some((namespace, pod, port)) = proxy_sample::prometheus_of_viz(cluster) else {
+                        given.fail(Why::Failed { message: NO_PROMETHEUS.to_owned() });
+                        return given;
+                    };
+                    from.address = PrometheusAddress::Pod { namespace, pod, port };
+                }
+                let pods = cluster.answer(&Item::List(Kind::Pod));
+                let wanted = WantedPods {
+                    pods: pods.map_or(&[][..], |answer| answer.objects::<Pod>()),
+                    control_plane: &cluster.namespaces.control_plane,
+                    namespaces,
+                };
+                live.prometheus(&from, &wanted, given).await
+            }
+        }
+    }
+
+    const NO_PROMETHEUS: &str =
+        "no running pod of the viz extension's Prometheus was found; give its URL with --prometheus";
 
     /// Collects the evidence; metrics and logs last, since the processes to read follow from the rest.
     async fn collect_in_turn(
@@ -155,9 +212,8 @@ mod connected {
         let options = &reading.options;
         let mut collected = collect(source, &items, options, saver, progress).await;
         let alone = || Layered::new(NodeEvidence::default(), None);
-        if let Some(LaterMetrics { interval, namespaces, given }) = later.metrics {
-            let sample = proxy_sample::select(&collected.cluster, namespaces);
-            let metrics = source.base().metrics(&sample, interval, given.unwrap_or_default()).await;
+        if let Some(metrics) = later.metrics {
+            let metrics = read_metrics(source.base(), &collected.cluster, metrics).await;
             let metrics = alone().with_diagnostics(Some(metrics));
             let item = BTreeSet::from([Item::Diagnostics]);
             collected.add(collect(&metrics, &item, options, saver, progress).await);

@@ -39,6 +39,8 @@ mod output;
 mod params;
 mod policy;
 mod progress;
+#[cfg(feature = "live")]
+mod prometheus;
 mod publish;
 mod rbac;
 mod reach;

@@ -4,6 +4,7 @@ use super::args::{Reach, ReachFormat};
 use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{output, policy};
+use crate::collect::Collected;
 use crate::command::{meshdoctor, own};
 use crate::exit;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
@@ -11,6 +12,10 @@ use crate::inspect::reach::{Condition, End, Mesh, Outcome, Walk};
 use crate::knowledge::Knowledge;
 use crate::render::look::Look;
 use crate::render::reach as render;
+use crate::report::unread;
+
+/// The description of network policies among the kinds that no check reads.
+const NETWORK_POLICIES: &str = "network policies";
 
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let asked = asked(args)?;
@@ -24,7 +29,8 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
     let traffic = args.traffic.map(Into::into);
     let connection = super::rerun::connection(&args.connection);
-    let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic);
+    let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic)
+        .with_unread_policies(unread_policies(&read.collected));
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
         Asked::One(from, to) => {
@@ -70,6 +76,19 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     })
 }
 
+/// The kinds of network policies that have or may have objects which are not evaluated.
+fn unread_policies(collected: &Collected) -> Vec<String> {
+    let kinds =
+        unread(collected, Knowledge::embedded()).into_iter().filter(|kind| kind.about == NETWORK_POLICIES);
+    kinds
+        .map(|kind| match kind.objects {
+            Some(1) => format!("1 {}", kind.kind),
+            Some(count) => format!("{count} objects of kind {}", kind.kind),
+            None => format!("{}, which the cluster serves and whose objects were not read", kind.kind),
+        })
+        .collect()
+}
+
 /// The request.
 enum Asked {
     One(End, End),
@@ -96,7 +115,10 @@ fn asked(args: &Reach) -> Result<Asked, Stop> {
             if let Some(end) = [&from, &to].into_iter().find(|end| end.lacks_namespace()) {
                 return Err(Stop::usage(
                     format!("{end} has no namespace"),
-                    format!("write NAMESPACE/NAME, or add -n NAMESPACE: {} -n shop", own("reach web api")),
+                    format!(
+                        "write NAMESPACE/NAME, or add -n NAMESPACE: {} -n shop",
+                        meshdoctor().words("reach").operand(from.to_string()).operand(to.to_string())
+                    ),
                 ));
             }
             if from.namespace.is_none() {

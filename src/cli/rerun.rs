@@ -1,10 +1,14 @@
 //! The options to repeat the request of a command line: cluster and evidence, for the commands that a report prints.
 
 use std::path::Path;
+use std::time::Duration;
 
-use super::args::{Connection as Flags, EvidenceArgs};
+use super::args::{Connection as Flags, EvidenceArgs, PrometheusArgs};
 use super::values::{CliVersionArg, LogsArg, NodesArg};
 use crate::command::{Connection, Flag, Repeated, Rerun};
+
+/// The default of `--prometheus-window`.
+const PROMETHEUS_WINDOW: Duration = Duration::from_secs(600);
 
 /// The evidence options of a run.
 pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
@@ -15,6 +19,7 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     if evidence.proxies.is_some() {
         options.push(Flag { option: Repeated::Proxies, value: None });
     }
+    options.extend(prometheus(&evidence.prometheus));
     if evidence.logs.contains(&LogsArg::Live) {
         options.push(Flag { option: Repeated::Logs, value: None });
     }
@@ -73,6 +78,26 @@ fn looked_at(evidence: &EvidenceArgs) -> Vec<Flag> {
     ];
     let given = flags.into_iter().filter(|(_, value)| value.is_some());
     given.map(|(option, value)| Flag { option, value }).collect()
+}
+
+/// The Prometheus server, if metrics are read from one. A token is not repeated, only its file.
+fn prometheus(args: &PrometheusArgs) -> Vec<Flag> {
+    let Some(server) = &args.prometheus else { return Vec::new() };
+    let flag = |option, value: String| Flag { option, value: Some(value) };
+    let mut flags = vec![flag(Repeated::Prometheus, server.to_string())];
+    if args.prometheus_window != PROMETHEUS_WINDOW {
+        let seconds = args.prometheus_window.as_secs();
+        flags.push(flag(Repeated::PrometheusWindow, format!("{seconds}s")));
+    }
+    let files = [
+        (Repeated::PrometheusTokenFile, &args.prometheus_token_file),
+        (Repeated::PrometheusCa, &args.prometheus_ca),
+    ];
+    let files = files.into_iter().filter_map(|(option, path)| Some(flag(option, text(path.as_deref()?))));
+    flags.extend(files);
+    let labels = args.prometheus_label.iter();
+    flags.extend(labels.map(|(name, value)| flag(Repeated::PrometheusLabel, format!("{name}={value}"))));
+    flags
 }
 
 fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {

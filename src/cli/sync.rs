@@ -41,7 +41,9 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
 /// The evidence to read: a live cluster is sampled, unless metrics are given.
 fn sampling(evidence: &EvidenceArgs) -> EvidenceArgs {
     let mut evidence = evidence.clone();
-    let is_given = !evidence.bundle.is_empty() || !evidence.diagnostics.is_empty();
+    let is_given = !evidence.bundle.is_empty()
+        || !evidence.diagnostics.is_empty()
+        || evidence.prometheus.prometheus.is_some();
     if !is_given && evidence.proxies.is_none() {
         evidence.proxies = Some(INTERVAL);
     }

@@ -16,6 +16,7 @@ use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
 use crate::objects::LabelSelector;
 use crate::source::diagnostics::PortOf;
+use crate::terminal::is_hostile;
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The name of a namespace.
@@ -98,6 +99,66 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
         between if (1..=240).contains(&between.as_secs()) => Ok(between),
         _ => Err("the time between two reads is from 1s to 4m".to_owned()),
     }
+}
+
+/// `--prometheus`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PrometheusArg {
+    /// The server of the viz extension.
+    Viz,
+    /// A URL, without credentials, query and trailing slash.
+    Url(String),
+    /// A URL with credentials. It is rejected later, because clap would print it.
+    WithCredentials,
+}
+
+impl fmt::Display for PrometheusArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrometheusArg::Viz => f.write_str("viz"),
+            PrometheusArg::Url(url) => f.write_str(url),
+            PrometheusArg::WithCredentials => f.write_str("a URL with credentials"),
+        }
+    }
+}
+
+/// `--prometheus`: `viz`, or a URL.
+pub(super) fn prometheus(text: &str) -> Result<PrometheusArg, String> {
+    if text == "viz" {
+        return Ok(PrometheusArg::Viz);
+    }
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let rest = rest.ok_or("expected viz, or a URL such as https://prometheus.example:9090")?;
+    let host = rest.split('/').next().unwrap_or_default();
+    if rest.contains('@') {
+        return Ok(PrometheusArg::WithCredentials);
+    }
+    let is_plain = |c: char| c.is_ascii_graphic() && !"\"'\\<>`{}|^?#".contains(c);
+    if host.is_empty() || !rest.chars().all(is_plain) {
+        return Err("expected a URL without query and fragment, up to the path before /api/v1".to_owned());
+    }
+    Ok(PrometheusArg::Url(text.trim_end_matches('/').to_owned()))
+}
+
+/// `--prometheus-window`: the time between two values.
+pub(super) fn window(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        window if (60..=24 * 60 * 60).contains(&window.as_secs()) => Ok(window),
+        _ => Err("the window is from 1m to 24h".to_owned()),
+    }
+}
+
+/// `--prometheus-label`: a label and its value.
+pub(super) fn prometheus_label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected LABEL=VALUE, such as cluster=east")?;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !begins || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(format!("{name:?} is not the name of a label: expected LABEL=VALUE"));
+    }
+    if value.is_empty() || value.chars().any(is_hostile) {
+        return Err("the value of the label is missing or has control characters".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// A time (RFC 3339).

@@ -137,12 +137,24 @@ pub fn exit_codes() -> String {
          A finding at or above the gate (the severity of `--fail-on`) takes precedence over missing evidence: 1 before 4 before 0.\n\
          Checks without evidence, such as node files without `--nodes`, are listed under coverage and do not change the status,\n\
          unless `--only` selects nothing but checks that need it.\n\n\
-         ## `check --verify`\n\n{}\n## `fix`\n\n{}\n## `reach`\n\n{}\n## `sync`\n\n{}\n## `rotate`\n\n{}",
+         ## `check --verify`\n\n{}\n## `fix`\n\n{}\n## `reach`\n\n{}\n## `sync`\n\n{}\n## `rotate`\n\n{}\n\
+         ## Other commands\n\n0, 2, 3 and 130 mean the same for every command. `report` ends with the status of the saved run.\n\n{}",
         rows(&exit::ALL),
         rows(&exit::VERIFY),
         rows(&exit::FIX),
         rows(&exit::REACH),
         rows(&exit::SYNC),
-        rows(&exit::ROTATE)
+        rows(&exit::ROTATE),
+        other_commands()
     )
+}
+
+/// Table of the statuses 1 and 4 of commands that have no table of their own.
+fn other_commands() -> String {
+    let or_never = |text: &'static str| if text.is_empty() { "never" } else { text };
+    let mut table = String::from("| Command | 1 | 4 |\n|---|---|---|\n");
+    for (command, found, unknown) in exit::OTHERS {
+        _ = writeln!(table, "| {command} | {} | {} |", or_never(found), or_never(unknown));
+    }
+    table
 }

@@ -13,16 +13,26 @@ use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
 use crate::objects::Pod;
 
+/// The port of DNS.
+const DNS: u16 = 53;
+
 /// The inputs of the step.
 pub(super) struct Network<'a> {
     policies: Policies<'a>,
     /// Whether proxies always connect to each other's own port.
     by_proxy: bool,
+    /// Kinds of network policies with objects that are not evaluated, as text.
+    unread: Vec<String>,
 }
 
 impl<'a> Network<'a> {
     pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> Network<'a> {
-        Network { policies: Policies::of(objects), by_proxy }
+        Network { policies: Policies::of(objects), by_proxy, unread: Vec::new() }
+    }
+
+    /// With kinds of network policies that have objects which are not evaluated.
+    pub(super) fn set_unread(&mut self, unread: Vec<String>) {
+        self.unread = unread;
     }
 
     /// The policies.
@@ -63,7 +73,37 @@ impl<'a> Network<'a> {
                 return false;
             }
         }
+        if !self.unread.is_empty() {
+            let says = format!(
+                "policies of kinds that are not evaluated may deny the call or allow it before others: {}",
+                self.unread.join(", ")
+            );
+            walk.step(Part::Network, Outcome::NotJudged, says)
+                .fix("read these policies: kubectl get -o yaml prints them");
+        }
         true
+    }
+
+    /// Evaluates whether the client can look up names: egress to the pods of the cluster's DNS.
+    pub(super) fn lookups(&self, walk: &mut Walk, client: &Pod, dns: &[&'a Pod]) {
+        // Lookups begin with UDP; TCP is only used for long answers.
+        let shut = |server: &&'a Pod| {
+            let port = Port { protocol: "UDP", number: DNS, of: Some(*server) };
+            match self.policies.passage(Direction::Egress, client, port, peer(server)) {
+                Passage::Shut(by) => Some(by),
+                Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
+            }
+        };
+        let blocked: Vec<Vec<Decides<'_>>> = dns.iter().filter_map(shut).collect();
+        let Some(by) = blocked.first().filter(|_| blocked.len() == dns.len()) else { return };
+        let says = format!(
+            "network policies block pod {} from the cluster's DNS (UDP port {DNS}): unless it uses another DNS server or an \
+             address, it does not find this Service",
+            client.metadata.name
+        );
+        let step = walk.step(Part::Network, Outcome::NotJudged, says);
+        by.iter().for_each(|decides| _ = step.evidence(evidence(decides)));
+        step.fix(format!("allow UDP and TCP port {DNS} of the DNS pods in one of these policies"));
     }
 }
 
@@ -117,7 +157,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
                 )
             }
             None => format!(
-                "{} applies to {way} pod {name}, and none allows the call at port {at}{doubt}",
+                "{} applies to {way} pod {name}, and does not allow port {at}{doubt}",
                 titles(&policies)
             ),
         };
@@ -126,13 +166,11 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         if whole {
             let what = ports(&mut said.iter().map(|(port, _)| *port));
             step.fix(match denied {
-                Some(decides) => format!("narrow {}, so that it excludes port {what}", decides.field),
+                Some(decides) => format!("Narrow {}, so that it excludes port {what}", decides.field),
                 None => {
-                    let kind = match policies.iter().all(|policy| matches!(policy, Policy::Kubernetes(_))) {
-                        true => "NetworkPolicies",
-                        false => "policies",
-                    };
-                    format!("allow it at port {what}: add a rule to one of these {kind}")
+                    let at = titles(&policies);
+                    let one = if at.contains(", ") { "one of " } else { "" };
+                    format!("Add a rule that allows port {what} to {one}{at}")
                 }
             });
         }
@@ -181,7 +219,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
 
 /// The field that blocks a connection.
 pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
-    let said = if decides.denies { "denies it" } else { "allows nothing of this" };
+    let said = if decides.denies { "denies it" } else { "does not allow it" };
     Evidence::field(subject(decides.policy), &decides.field, said)
 }
 

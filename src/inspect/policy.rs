@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
 use crate::model::owners::Owners;
-use crate::model::policy::{Inbound, ReadServer, TakenBy, Workload, to_json};
+use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
 use crate::names;
-use crate::objects::{Kind, Pod, ProbePort};
+use crate::objects::{Kind, Pod, ProbePort, Server};
 
 /// The port of the proxy's own metrics and probes.
 pub const ADMIN: u16 = 4191;
@@ -143,7 +143,7 @@ pub struct PortAnswer<'a> {
     /// Its policy.
     pub inbound: Inbound<'a>,
     /// Other Servers that select it, but are overridden by an older one.
-    pub passed_over: Vec<&'a str>,
+    pub passed_over: Vec<&'a Server>,
 }
 
 /// Pods with equal answers, or an ExternalWorkload, with their ports.
@@ -282,9 +282,8 @@ fn port_answer<'a>(
     }
 }
 
-fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port: u16) -> Vec<&'a str> {
-    let name = |read: &ReadServer<'a>| read.server.metadata.name.as_str();
-    evidence.index.selecting(workload, port).skip(1).map(name).collect()
+fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port: u16) -> Vec<&'a Server> {
+    evidence.index.selecting(workload, port).skip(1).map(|read| read.server).collect()
 }
 
 /// A key that is equal for pods with equal answers.

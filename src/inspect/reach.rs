@@ -7,6 +7,7 @@ mod counters;
 mod endpoints;
 pub(super) mod identity;
 mod pod;
+mod redirection;
 mod repair;
 mod service;
 mod traffic;
@@ -30,7 +31,7 @@ use crate::model::availability::ControlPlane;
 use crate::model::network_policy::Objects;
 use crate::model::owners::Owners;
 use crate::model::skipped::{self, OUT};
-use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
     CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
     CiliumNetworkPolicy, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet,
@@ -38,6 +39,13 @@ use crate::objects::{
 };
 use counters::Counters;
 use identity::Certificates;
+
+/// The part of an identity between the namespace and the control plane.
+const IDENTITIES: &str = ".serviceaccount.identity.";
+
+/// The namespace and the label of the cluster's DNS pods, whether CoreDNS or kube-dns.
+const DNS_NAMESPACE: &str = "kube-system";
+const DNS_LABEL: (&str, &str) = ("k8s-app", "kube-dns");
 
 /// The inputs of a walk.
 pub struct Mesh<'a> {
@@ -136,6 +144,24 @@ impl<'a> Mesh<'a> {
             knowledge,
             traffic,
         }
+    }
+
+    /// With kinds of network policies that have objects which are not evaluated, as text.
+    #[must_use]
+    pub fn with_unread_policies(mut self, unread: Vec<String>) -> Mesh<'a> {
+        self.network.set_unread(unread);
+        self
+    }
+
+    /// The pods of the cluster's DNS that are not finished.
+    fn dns_pods(&self) -> Vec<&'a Pod> {
+        let is_dns = |pod: &&'a Pod| {
+            let meta = &pod.metadata;
+            meta.namespace == DNS_NAMESPACE
+                && meta.label(DNS_LABEL.0) == Some(DNS_LABEL.1)
+                && !pod.is_finished()
+        };
+        self.policy.pods.iter().filter(is_dns).collect()
     }
 
     /// Missing evidence.
@@ -308,6 +334,9 @@ impl<'a> Mesh<'a> {
             return;
         };
         if let Some(service) = self.service(namespace, name).filter(|_| !is_pod) {
+            if to.name.parse::<IpAddr>().is_err() {
+                self.network.lookups(walk, caller.pod, &self.dns_pods());
+            }
             return self.to_service(walk, caller, service, to.port);
         }
         match (self.pods_of(namespace, name).first().copied(), to.port) {
@@ -350,7 +379,7 @@ impl<'a> Mesh<'a> {
             let says = format!("pod {name} has not started ({word}): it makes no calls");
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), "status.phase", "Pending"))
-                .fix("find out why the pod does not start");
+                .fix("Read why the pod does not start in its events");
             return None;
         }
         if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
@@ -358,16 +387,22 @@ impl<'a> Mesh<'a> {
             let path = format!("status.containerStatuses[{}].ready", status.name);
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), path, "false"))
-                .fix("find out why the proxy is not ready")
+                .fix("Read why the proxy is not ready in its log")
                 .paste(self.proxy_log(pod));
             return None;
         }
-        Some(Caller { pod, meshed })
+        self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed })
     }
 
     fn identity(&self, pod: &Pod) -> String {
         let account = pod.spec.account();
-        self.policy.index.controller.identity(&pod.metadata.namespace, account)
+        let namespace = &pod.metadata.namespace;
+        // The domain comes from the proxy: the policy controller may run with another one.
+        let own = pod.spec.proxy().and_then(|proxy| proxy.env_value(LOCAL_NAME));
+        match own.and_then(|name| name.split_once(IDENTITIES)) {
+            Some((_, domain)) => format!("{account}.{namespace}{IDENTITIES}{domain}"),
+            None => self.policy.index.controller.identity(namespace, account),
+        }
     }
 }
 

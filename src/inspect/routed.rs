@@ -145,7 +145,7 @@ fn by_routes(
     } else if redirected > 0 && redirected == rules.len() && everything {
         (
             Outcome::Stops,
-            format!("{names}: the request gets {} and does not reach the Service", calls.redirected),
+            format!("{names}: every request gets {}, and none reaches the Service", calls.redirected),
         )
     } else if !failures.is_empty() {
         (Outcome::Partly, format!("{names}: some of the requests fail: {why}"))

@@ -1,12 +1,7 @@
 //! `meshdoctor sync`: whether each control-plane replica and each sampled proxy is in sync with the mesh: its certificate,
 //! its connections to the control plane, its endpoints, and the findings of its metrics.
 
-mod endpoints;
-
 use std::collections::BTreeSet;
-
-use endpoints::Slices;
-pub use endpoints::{Agreement, BalancedService};
 
 use super::evidence::Lists;
 use crate::checks::{self, Check, CheckResult, Outcome, Settings, evaluate};
@@ -19,6 +14,9 @@ use crate::knowledge::Knowledge;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, CertificateExpiresAt, ControlEndpoints};
 use crate::missing::Missing;
 use crate::model::Cluster;
+use crate::model::balanced_services::Slices;
+pub use crate::model::balanced_services::{Agreement, BalancedService};
+use crate::model::cluster::TimeSource;
 use crate::model::control_clients::{CLIENTS, ClientState};
 use crate::model::control_plane::{pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
@@ -127,6 +125,16 @@ pub fn items() -> BTreeSet<Item> {
     items
 }
 
+/// The endpoints in EndpointSlices; unknown if they or the Services were not read completely.
+fn slices<'a>(cluster: &'a Cluster, services: &'a [Service]) -> Slices<'a> {
+    let complete =
+        |kind: Kind| cluster.answer(&Item::List(kind)).filter(|answer| answer.fetched == Fetched::Complete);
+    let all = complete(Kind::EndpointSlice).filter(|_| complete(Kind::Service).is_some());
+    let knows_moment = cluster.live || cluster.time_source != TimeSource::Clock;
+    let at = knows_moment.then(|| cluster.at.as_second());
+    Slices::new(all.map(|answer| answer.objects::<EndpointSlice>()), services, at)
+}
+
 impl<'a> Sync<'a> {
     /// The state of the mesh, limited to proxies in these namespaces; all if empty.
     pub fn read(cluster: &'a Cluster, knowledge: &Knowledge, namespaces: &[String]) -> Sync<'a> {
@@ -134,7 +142,7 @@ impl<'a> Sync<'a> {
         let pods = lists.all::<Pod>();
         let services = lists.all::<Service>();
         lists.all::<EndpointSlice>();
-        let slices = Slices::new(cluster, services);
+        let slices = slices(cluster, services);
         let given = diagnostics(cluster);
         let sample = given.iter().find_map(|one| one.said.of_sample());
         let results = evaluate(&metric_checks(), cluster, knowledge, &Settings::default());

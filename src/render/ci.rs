@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
+use super::steps::in_remedy;
 use super::table::Folding;
 use super::text::clean;
 use crate::exit;
@@ -126,7 +127,8 @@ pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
     }
     let mut lines = Vec::new();
     for (number, step) in (1..).zip(&finding.remedy.steps) {
-        lines.push(clean(&format!("{number}. {}", step.text)).into_owned());
+        let text = in_remedy(&finding.remedy.steps, number, &step.text);
+        lines.push(clean(&format!("{number}. {text}")).into_owned());
         let pasted = step.command.iter().flat_map(|command| command.rendered());
         lines.extend(pasted.map(|line| format!("   {}", clean(&line))));
     }

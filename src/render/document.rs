@@ -15,8 +15,8 @@ mod roots;
 pub use change::Change;
 pub use fill::{Failure, asked};
 pub use finding::{
-    About, Cause, Evidence, Finding, LinkerdCheck, Moment, PlanStep, Reference, Remedy, RepairPlan, Root,
-    Step,
+    About, Cause, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy, RepairPlan,
+    Root, Step,
 };
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};

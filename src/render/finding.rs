@@ -4,12 +4,15 @@
 use jiff::Timestamp;
 
 use super::look::Look;
+use super::steps::in_remedy;
 use super::text::{clean, lasting, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
+use crate::checks::KNOWN_DEFECT;
 use crate::command::Command;
 use crate::finding::{
     Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, Subject, WaivedBy, When, Written,
 };
+use crate::knowledge::Knowledge;
 use crate::report::{PlannedFinding, Report};
 
 /// Column at which the content of a labelled block starts.
@@ -197,10 +200,10 @@ impl Printer {
                 lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
             }
         }
-        lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
+        lines.extend(self.labelled("caused by", cause.map(str::to_owned).into_iter().collect()));
         if !explains.is_empty() {
             let words = explains.join(", ");
-            lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
+            lines.extend(self.labelled("causes", wrap(&words, self.look.prose() - INDENT)));
         }
         // The short plan has it in the finding's heading.
         let after = planned.filter(|planned| self.look.verbose && !planned.after.is_empty());
@@ -209,7 +212,7 @@ impl Printer {
             lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
         if finding.when == When::UntilUpgrade {
-            lines.extend(self.labelled("upgrade", vec!["this ends with it".to_owned()]));
+            lines.extend(self.labelled("upgrade", vec!["the upgrade resolves this finding".to_owned()]));
         }
         if in_full && planned.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
@@ -224,8 +227,9 @@ impl Printer {
         let number = planned
             .filter(|_| matches!(self.form, Form::NumberedReport { .. }))
             .map_or_else(String::new, |planned| format!(" {}", planned.number));
-        let name = named(finding);
-        let about = subject::heading(&finding.subjects, self.look);
+        let room = self.look.columns().saturating_sub(width(finding.severity.word()) + width(&number) + 2);
+        let (name, moved) = named_within(finding, room);
+        let about = format!("{moved}{}", subject::heading(&finding.subjects, self.look));
         let plain = format!("{}{number}  {name}  ", finding.severity);
         let painted =
             format!("{}{number}  {}  ", self.look.severity(finding.severity), self.look.strong(&name));
@@ -373,8 +377,9 @@ impl Printer {
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
             let inner = INDENT + number.len();
-            let text =
-                clean(&(step.text.clone() + &repair::elsewhere(step, self.look.most(EVIDENCE)))).into_owned();
+            let nodes = repair::elsewhere(step, self.look.most(EVIDENCE));
+            let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
+            let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
                 lines.push(if line == 0 {
                     format!("{number}{words}")
@@ -393,9 +398,30 @@ impl Printer {
 
 /// The check, and whether the finding is inferred.
 pub(super) fn named(finding: &Finding) -> String {
+    let name = explained_as(finding);
     match finding.confidence {
-        Confidence::Likely => format!("{} (likely)", finding.check),
-        Confidence::Observed => finding.check.to_owned(),
+        Confidence::Likely => format!("{name} (likely)"),
+        Confidence::Observed => name,
+    }
+}
+
+/// [`named`], or only the name if that is too wide, and `(likely)` for what follows it.
+pub(super) fn named_within(finding: &Finding, room: usize) -> (String, &'static str) {
+    let whole = named(finding);
+    match finding.confidence {
+        Confidence::Likely if width(&whole) > room => (explained_as(finding), "(likely)  "),
+        _ => (whole, ""),
+    }
+}
+
+/// The name that `explain` accepts: the check, or `known-defect/DEFECT`.
+pub(super) fn explained_as(finding: &Finding) -> String {
+    let check = finding.check;
+    match finding.parameters.as_slice() {
+        [row] if check == KNOWN_DEFECT && Knowledge::embedded().known_defects().row(row).is_some() => {
+            format!("{check}/{row}")
+        }
+        _ => check.to_owned(),
     }
 }
 

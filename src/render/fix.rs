@@ -8,16 +8,19 @@ mod unified;
 
 pub use document::{SCHEMA, json};
 pub use files::{
-    EditedFile, FileRepair, RepairedFinding, json as file_json, summary as file_summary, text as file_text,
+    EditedFile, FileRepair, ObjectEdit, RepairedFinding, json as file_json, summary as file_summary,
+    text as file_text,
 };
 pub use patches::patches;
-pub use script::script;
+use script::runs_by_itself;
+pub use script::{can_run, guarded, script};
+pub use unified::{Replacement, replacements};
 
 use super::text::{count, some_of};
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Finding, Severity};
-use crate::repair::{JudgedPlan, Problem, Proof};
+use crate::repair::{JudgedPlan, Problem, Proof, State};
 use crate::report::{PlannedFinding, Report};
 
 /// Maximum number of findings that a sentence names.
@@ -51,7 +54,7 @@ fn left(errors: usize, warnings: usize) -> String {
 }
 
 /// The proof of a step, as one sentence.
-fn proof_text(number: usize, proof: &Proof) -> String {
+pub fn proof_text(number: usize, proof: &Proof) -> String {
     match proof {
         Proof::Simulated { gone, until_later, added, errors, warnings } => {
             let gone = match gone.is_empty() {
@@ -74,11 +77,17 @@ fn proof_text(number: usize, proof: &Proof) -> String {
         }
         Proof::Reads => "changes nothing".to_owned(),
         Proof::Manual => "manual".to_owned(),
-        Proof::Conditional => "conditional: run it only if it applies".to_owned(),
+        Proof::Conditional => "conditional: run it only if and when it applies".to_owned(),
         Proof::NotSimulated(reason) => format!("not simulated: {reason}"),
         Proof::Withheld(problems) => format!("not offered: it would add {}", named(problems)),
         Proof::DependsOn(step) => format!("not offered: it belongs to step {step}, which is not offered"),
     }
+}
+
+/// The state after a run of the steps, for standard error.
+pub fn applied(report: &Report) -> String {
+    let state = State::from_report(report);
+    format!("result: {}", left(state.count(Severity::Error), state.count(Severity::Warning)))
 }
 
 /// The result of the plan, for standard error.
@@ -92,21 +101,25 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
         }
         return lines;
     }
-    let of = |is: fn(&Proof) -> bool| plan.proofs.iter().filter(|proof| is(proof)).count();
-    let simulated = of(|proof| matches!(proof, Proof::Simulated { .. }));
-    let unknown = of(|proof| matches!(proof, Proof::NotSimulated(_)));
-    let manual = of(|proof| matches!(proof, Proof::Manual | Proof::Conditional | Proof::Reads));
-    let withheld = of(|proof| !proof.is_offered());
-    let mut parts = vec![format!("{simulated} judged on the evidence")];
-    parts.extend((unknown > 0).then(|| format!("{unknown} not simulated")));
-    parts.extend((manual > 0).then(|| format!("{manual} manual, conditional or reading")));
-    parts.extend((withheld > 0).then(|| format!("{withheld} not offered")));
+    let steps = || report.repair.steps.iter().zip(&plan.proofs);
+    let withheld = steps().filter(|(_, proof)| !proof.is_offered()).count();
+    let alone = steps().filter(|(step, proof)| proof.is_offered() && runs_by_itself(step, proof)).count();
+    let needs_you = report.repair.steps.len() - withheld - alone;
+    let of = |number: usize, one: &str, several: &str| {
+        (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { several }))
+    };
+    let parts = [
+        of(alone, "runs by itself", "run by themselves"),
+        of(needs_you, "needs you", "need you"),
+        of(withheld, "is not offered", "are not offered"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     let steps = count(report.repair.steps.len(), "step", "steps");
     let findings = count(findings, "finding", "findings");
     let mut lines = vec![format!("{steps} for {findings}: {}", parts.join(", "))];
     if let Some(after) = &plan.after {
         let (errors, warnings) = (after.count(Severity::Error), after.count(Severity::Warning));
-        lines.push(format!("after the judged steps: {}", left(errors, warnings)));
+        lines.push(format!("tried on the evidence: {}", left(errors, warnings)));
     }
     lines
 }

@@ -37,14 +37,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         return said("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
     }
     if !in_full {
-        let unable = coverage::unable(report);
-        let of = count(report.verdict.passed, "check", "checks");
-        let words = match (unable, report.verdict.not_applicable) {
-            (0, _) => passed,
-            (unable, 0) => format!("no errors or warnings in {of}; {unable} did not run fully"),
-            (unable, idle) => {
-                format!("no errors or warnings in {of}; {unable} did not run fully, {idle} do not apply")
-            }
+        let idle = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::NotApplicable(_)));
+        let all = count(report.checks.len() - idle.count(), "check", "checks");
+        let words = match coverage::unable(report) {
+            0 => passed,
+            unable => format!("no errors or warnings, but {unable} of {all} did not run fully"),
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
@@ -57,6 +54,9 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         false => format!("{passed}; not checked: {}", held.join(", ")),
     };
     let mut lines = said("HEALTHY", &words, look.good("HEALTHY"), look);
+    if !look.coverage {
+        return lines;
+    }
     let checked = wrap(&by_category(report), look.prose() - 9);
     lines.extend(checked.into_iter().enumerate().map(|(at, line)| match at {
         0 => format!("{}  {line}", look.faint("checked")),

@@ -26,6 +26,7 @@ pub mod linkerd;
 pub mod list;
 pub mod look;
 pub mod outbound;
+mod patch;
 pub mod plan;
 pub mod policy;
 pub mod policy_manifests;

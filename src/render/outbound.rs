@@ -125,7 +125,9 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
 
 fn spoken(outbound: &Outbound<'_>) -> &'static str {
     match outbound.spoken {
-        Spoken::Detect => "the proxy detects the protocol: HTTP by these rules, anything else unchanged",
+        Spoken::Detect => {
+            "the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged"
+        }
         Spoken::Http1 => "the port speaks HTTP/1, by its appProtocol",
         Spoken::Http2 => "the port speaks HTTP/2, by its appProtocol",
         Spoken::Grpc => "the port speaks gRPC, because a GRPCRoute is attached",
@@ -139,7 +141,7 @@ fn to(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> String {
     if rule.backends.is_empty() {
         return match outbound.parent {
             Parent::Service { .. } => "the Service itself".to_owned(),
-            _ => "let out".to_owned(),
+            _ => "allowed".to_owned(),
         };
     }
     let whole: u32 = rule.backends.iter().map(|backend| backend.weight).sum();
@@ -148,15 +150,26 @@ fn to(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> String {
         let port = backend.named.port.map(|port| format!(":{port}")).unwrap_or_default();
         let part = match rule.backends.len() {
             1 => String::new(),
-            _ => format!("{}/{whole} ", backend.weight),
+            _ => share(backend.weight, whole),
         };
         match backend.to.fails(name) {
-            None if matches!(backend.to, Destination::Egress { .. }) => format!("{part}let out"),
+            None if matches!(backend.to, Destination::Egress { .. }) => {
+                format!("{}allowed", part.trim_end_matches("to "))
+            }
             None => format!("{part}{name}{port}"),
-            Some(why) => format!("{part}fails with 500 ({why})"),
+            Some(why) => format!("{}fails with 500 ({why})", part.trim_end_matches("to ")),
         }
     };
     rule.backends.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `50% to `, or `1/3 to ` if that is not a whole percentage.
+fn share(weight: u32, whole: u32) -> String {
+    let hundredfold = u64::from(weight) * 100;
+    match hundredfold.checked_rem(whole.into()) {
+        Some(0) => format!("{}% to ", hundredfold / u64::from(whole)),
+        _ => format!("{weight}/{whole} to "),
+    }
 }
 
 fn limits_of(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> String {

@@ -9,7 +9,7 @@ use super::text::{clean, harmless, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
-use crate::objects::Kind;
+use crate::objects::{Kind, Server};
 
 /// Maximum number of names of equivalent pods.
 const NAMED: usize = 3;
@@ -30,7 +30,18 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         }
         text.push('\n');
     }
-    for answer in answers {
+    let mut ordered: Vec<&WorkloadAnswer<'_>> = answers.iter().collect();
+    ordered.sort_by_key(|answer| strictness(answer, &own));
+    let closed: Vec<String> =
+        answers.iter().filter(|answer| strictness(answer, &own) == Strictness::Closed).map(label).collect();
+    if answers.len() > 1 && !closed.is_empty() {
+        let (all, closed) = (answers.len(), some_of(&closed, NAMED));
+        let said =
+            format!("no client is allowed on at least one port of {closed} ({all} listed, these first)");
+        wrap(&clean(&said), look.prose()).iter().for_each(|line| _ = writeln!(text, "{line}"));
+        text.push('\n');
+    }
+    for answer in ordered {
         let names = answer.names.iter().take(NAMED).map(|name| format!("{}/{name}", answer.namespace));
         let mut title = names.collect::<Vec<_>>().join(", ");
         if answer.names.len() > NAMED {
@@ -61,6 +72,38 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
     harmless(&text).into_owned()
 }
 
+/// How many clients the strictest port of a workload allows; the strictest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strictness {
+    /// No client on a port.
+    Closed,
+    /// Some clients.
+    Restricted,
+    /// All clients on every port, or it is not injected.
+    Open,
+}
+
+fn strictness(answer: &WorkloadAnswer<'_>, own: &str) -> Strictness {
+    let ports = answer.ports.iter().flatten().filter(|port| port.port != ADMIN);
+    let of_port = |port: &PortAnswer<'_>| match allowed(&port.inbound, own) {
+        result if result == NO_CLIENT => Strictness::Closed,
+        result if result.starts_with(ALL) => Strictness::Open,
+        _ => Strictness::Restricted,
+    };
+    ports.map(of_port).min().unwrap_or(Strictness::Open)
+}
+
+/// The owner of a workload, or its first pod: `Deployment shop/api`.
+fn label(answer: &WorkloadAnswer<'_>) -> String {
+    match answer.owner {
+        Some((kind, name)) => format!("{kind} {}/{name}", answer.namespace),
+        None => {
+            let name = answer.names.first().map(ToString::to_string).unwrap_or_default();
+            format!("{} {}/{name}", answer.kind, answer.namespace)
+        }
+    }
+}
+
 /// The ports of a workload: the result, a table, and the ports that every workload has in one line.
 fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
     let of_proxy = |port: &&PortAnswer<'_>| {
@@ -82,7 +125,7 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
         .map(|port| format!("{} (proxy): {}", port.port, of_admin(&port.inbound, own)))
         .collect();
     if !probed.is_empty() && !look.verbose {
-        also.push(format!("kubelet probes: {}", probed.join(", ")));
+        also.push(format!("kubelet probes are allowed on {}", probed.join(", ")));
     }
     if !also.is_empty() {
         for line in wrap(&format!("also {}", also.join("; ")), look.prose().saturating_sub(2)) {
@@ -90,9 +133,9 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
         }
     }
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
-        let (others, taken) = (port.passed_over.join(", "), taken_by(&port.inbound));
+        let (others, taken) = (names_of(&port.passed_over).join(", "), taken_by(&port.inbound));
         let why = if by_age {
-            format!("and is ignored: {taken} is older, or of the same age and first by name")
+            format!("and is ignored: {taken} {}", precedence(&port.inbound, &port.passed_over))
         } else {
             format!("and this release may apply either it or {taken}")
         };
@@ -102,6 +145,27 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
         }
     }
     text
+}
+
+fn names_of<'a>(servers: &[&'a Server]) -> Vec<&'a str> {
+    servers.iter().map(|server| server.metadata.name.as_str()).collect()
+}
+
+/// Why a Server takes precedence over others: `is older (T against T)`.
+fn precedence(inbound: &Inbound<'_>, others: &[&Server]) -> String {
+    let created = |server: &Server| server.metadata.creation_timestamp.get();
+    let own = match inbound.taken_by {
+        TakenBy::Server(server) => created(server),
+        TakenBy::Default(_) => None,
+    };
+    match (own, others) {
+        (Some(own), [other]) => match created(other) {
+            Some(at) if at > own => format!("is older ({own} against {at})"),
+            Some(at) if at == own => "has the same age and is first by name".to_owned(),
+            _ => "takes precedence".to_owned(),
+        },
+        _ => "is older, or of the same age and first by name".to_owned(),
+    }
 }
 
 /// The result for each port, ports with the same result together: `port 8080: no client is allowed`.
@@ -273,7 +337,7 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
 
 fn by(authorization: &Authorization<'_>) -> String {
     match authorization.by {
-        AuthorizedBy::Default(policy) => policy.to_string(),
+        AuthorizedBy::Default(policy) => format!("default policy {policy}"),
         AuthorizedBy::Probe => PROBES.to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),
         AuthorizedBy::Server(authorization) => format!("ServerAuthorization {}", authorization.metadata.name),
@@ -370,7 +434,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "port": answer.port,
         "names": answer.names,
         "takenBy": taken_by,
-        "passedOver": answer.passed_over,
+        "passedOver": names_of(&answer.passed_over),
         "protocol": inbound.protocol.word(),
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
         "routes": inbound.routes.iter().map(route).collect::<Vec<_>>(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::look::Look;
 use super::text::{clean, harmless, pad, width, wrap};
+use crate::checks::words::sentence;
 use crate::finding::{Evidence, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
 
@@ -45,8 +46,15 @@ pub fn table(walk: &Walk, look: Look) -> String {
         for evidence in step.evidence.iter().filter(|_| look.verbose || step.outcome != Outcome::Passes) {
             labelled(&mut text, "evidence", &quoted(evidence), look);
         }
+        // Steps with one cause share their fix.
+        let fixed = |other: &&Step| other.fix == step.fix && other.paste == step.paste;
+        let is_repeated = step.fix.is_some()
+            && walk.steps.iter().take_while(|other| !std::ptr::eq(*other, step)).any(|other| fixed(&other));
+        if is_repeated {
+            continue;
+        }
         if let Some(fix) = &step.fix {
-            labelled(&mut text, "fix", fix, look);
+            labelled(&mut text, "fix", &sentence(fix), look);
         }
         // Lines to paste are never wrapped.
         for line in &step.paste {
@@ -79,7 +87,7 @@ fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
 pub(super) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passes => "ok",
-        Outcome::NotJudged => "not judged",
+        Outcome::NotJudged => "unknown",
         Outcome::Partly => "partly",
         Outcome::Stops => "stops here",
     }
@@ -106,7 +114,7 @@ pub(super) fn result(walk: &Walk) -> String {
         }
         Outcome::Stops => format!("the call fails: it stops at {}", steps(Outcome::Stops)),
         Outcome::NotJudged => {
-            format!("no step is known to fail; not judged: {}", steps(Outcome::NotJudged))
+            format!("no failure found; unknown: {}", steps(Outcome::NotJudged))
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::named;
+use super::finding::named_within;
 use super::look::Look;
-use super::steps::in_words;
+use super::steps::{alternatives_to_first, in_plan, in_words};
 use super::subject;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrap_from};
 use crate::command::Command;
@@ -150,13 +150,15 @@ impl PlanPrinter<'_> {
                 format!("  (after {})", numbered(self.report, &numbers))
             }
         };
-        let name = named(finding);
+        let room = self.look.columns().saturating_sub(width(&word) + width(&number) + 2);
+        let (name, moved) = named_within(finding, room);
         let taken = width(&word) + width(&number) + 2 + width(&name) + 2;
         let room = self.look.columns().saturating_sub(taken + width(&after));
         let about = match is_single {
             true => subject::heading(&finding.subjects, self.look),
             false => subject::brief(finding.subjects.iter()),
         };
+        let about = format!("{moved}{about}");
         let mut about = wrap_from(&about, room, self.look.columns() - 9).into_iter();
         let first = format!(
             "{}{number}  {}  {}{}",
@@ -185,9 +187,11 @@ impl PlanPrinter<'_> {
             .filter(|_| self.report.repair.findings.len() > 1)
             .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
         let text = match self.extent == Extent::Short && is_stated {
-            true => clean(step.step.without_requirement()),
-            false => clean(&step.step.text),
+            true => step.step.without_requirement(),
+            false => &step.step.text,
         };
+        let text = in_plan(&self.report.repair, number, text);
+        let text = clean(&text);
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
         let words = wrap(&format!("{text}{end}"), room).into_iter();
@@ -278,7 +282,12 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
     let Some(first) = steps.first() else { return Vec::new() };
     let label = |words: &str| look.faint(&pad(words, 10));
-    let step = if report.repair.findings.len() > 1 { "step 1: " } else { "" };
+    let instead = alternatives_to_first(&report.repair);
+    let step = match instead.as_slice() {
+        [] if report.repair.findings.len() > 1 => "step 1: ".to_owned(),
+        [] => String::new(),
+        numbers => format!("step 1, or instead {}: ", in_words(numbers)),
+    };
     let command = |step: &PlanStep| -> Vec<String> {
         let lines: Vec<String> =
             step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();

@@ -11,6 +11,7 @@ use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
 use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Rotation, Stage, Subject, Workload,
 };
+use crate::command::own;
 use crate::finding::{Finding, Remedy, Step};
 use crate::inspect::rotation::{Answer, Decision};
 
@@ -50,8 +51,10 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
             section(&mut text, label, &format!("{}: {why}", stage.title()), look);
         }
     }
-    text.push('\n');
-    plan(&mut text, rotation, look);
+    if rotation.phase != Phase::Broken {
+        text.push('\n');
+        plan(&mut text, rotation, look);
+    }
     if !answer.others.is_empty() {
         text.push('\n');
         others(&mut text, &answer.others, look);
@@ -170,21 +173,26 @@ fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
 
 fn broken(text: &mut String, findings: &[Finding], look: Look) {
     for (at, finding) in findings.iter().enumerate() {
-        let label = if at == 0 { "repair" } else { "" };
+        let label = if at == 0 { "repair" } else { "then" };
+        if at > 0 {
+            text.push('\n');
+        }
         let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
         let said = format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message);
         section(text, label, &said, look);
         // The others come later, and the first repair may cure them.
         if at == 0 {
             steps(text, &finding.remedy, look);
+        } else {
+            section(text, "", &format!("{} then shows its steps", own("rotate")), look);
         }
     }
 }
 
 fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, commands: bool) {
     let decision = match planned.decision() {
-        Known::Yes => look.good("go"),
-        Known::No => look.bad("no go"),
+        Known::Yes => look.good("may be done now"),
+        Known::No => look.bad("not yet"),
         Known::Unknown => look.doubtful("not known to be safe"),
     };
     _ = writeln!(text, "{}{}: {decision}", look.strong(&pad(label, LABELS)), planned.stage.title());
@@ -272,20 +280,20 @@ fn others(text: &mut String, findings: &[Finding], look: Look) {
 
 fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
     let rotation = &answer.rotation;
-    let what = match (asked, rotation.next(), answer.broken.first()) {
-        (Some(stage), ..) => stage.title().to_owned(),
-        (None, Some(next), _) => next.stage.title().to_owned(),
-        (None, None, Some(first)) => format!("repair {} first", first.check),
-        (None, None, None) => "any step of a rotation".to_owned(),
-    };
+    let what =
+        asked.or(rotation.next().map(|next| next.stage)).map_or("any step of a rotation", Stage::title);
+    let first =
+        answer.broken.first().map(|first| format!(". Repair {} first", first.check)).unwrap_or_default();
     let said = match answer.decision(asked) {
         Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
             look.good("no rotation is in progress; one may begin")
         }
-        Decision::Go => format!("{}: {what}", look.good("go")),
-        Decision::Done => format!("{}: {what}", look.good("done")),
-        Decision::NoGo => format!("{}: {what}", look.bad("no go")),
-        Decision::Unknown => format!("{}: {what}", look.doubtful("not known to be safe")),
+        Decision::Go => format!("{}, this may be done now: {what}", look.good("YES")),
+        Decision::Done => format!("{} already: {what}", look.good("DONE")),
+        Decision::NoGo => format!("{}, do not do this yet: {what}{first}", look.bad("NO")),
+        Decision::Unknown => {
+            format!("{} whether this is safe, so do not do it yet: {what}", look.doubtful("UNKNOWN"))
+        }
     };
     format!("{}{said}", look.strong(&pad("result", LABELS)))
 }

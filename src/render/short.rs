@@ -1,9 +1,9 @@
 //! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
 //!
 //! ```text
-//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [with the upgrade]|[ends with the upgrade]][ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
 //! not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
-//! not-provided N checks need OPTION[, OPTION...]
+//! not-provided N checks lack evidence: add OPTION[, OPTION...]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
 //! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS

@@ -1,8 +1,53 @@
 //! The steps of the repair plan, for pages: those that repair a finding, and their commands. A symptom is
 //! repaired by the steps of its causes, never by steps of its own.
 
+use std::borrow::Cow;
+
 use super::table::Folding;
-use crate::report::Report;
+use crate::finding::{Applies, Step};
+use crate::report::{PlanStep, RepairPlan, Report};
+
+/// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps read as a sequence.
+pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
+    let steps = &plan.steps[..number];
+    let Some((step, earlier)) = steps.split_last() else { return Cow::Borrowed(text) };
+    if step.step.applies != Applies::Instead {
+        return Cow::Borrowed(text);
+    }
+    let is_replaced = |at: &usize| {
+        steps[at - 1].step.applies != Applies::Instead && !steps[at - 1].repairs.is_disjoint(&step.repairs)
+    };
+    instead((1..=earlier.len()).rev().find(is_replaced), text)
+}
+
+/// The text of a step of a remedy, from 1. An alternative names the step that it replaces.
+pub(super) fn in_remedy<'t>(steps: &[Step], number: usize, text: &'t str) -> Cow<'t, str> {
+    let steps = &steps[..number];
+    match steps.last() {
+        Some(step) if step.applies == Applies::Instead => {
+            let is_replaced = |at: &usize| steps[at - 1].applies != Applies::Instead;
+            instead((1..number).rev().find(is_replaced), text)
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// The numbers of the alternatives to the first step of the plan.
+pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
+    let Some((first, others)) = plan.steps.split_first() else { return Vec::new() };
+    let of_first = others.iter().take_while(|step| !step.repairs.is_disjoint(&first.repairs));
+    let is_instead = |(_, step): &(usize, &PlanStep)| step.step.applies == Applies::Instead;
+    (2..).zip(of_first).take_while(is_instead).map(|(number, _)| number).collect()
+}
+
+/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`.
+fn instead(replaced: Option<usize>, text: &str) -> Cow<'_, str> {
+    let act = text.strip_prefix("Or ").or_else(|| text.strip_prefix("Alternatively, "));
+    match (replaced, act) {
+        (Some(number), Some(act)) => Cow::Owned(format!("Instead of step {number}: {act}")),
+        _ => Cow::Borrowed(text),
+    }
+}
 
 /// The numbers of the steps that repair a finding of the plan, from 1; empty if the plan does not contain it.
 pub(super) fn of_finding(report: &Report, at: usize) -> Vec<usize> {

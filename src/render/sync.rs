@@ -1,11 +1,13 @@
 //! The answer of `meshdoctor sync`, as text and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::look::Look;
 use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
+use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{Agreement, BalancedService, Certificate, ProxyState, Row, State, Sync};
 use crate::model::control_clients::{CLIENTS, ClientState};
@@ -33,6 +35,8 @@ const HEADS: [&str; 10] = [
     "ENDPOINTS",
     "PROBLEMS",
 ];
+/// The columns that need no metrics.
+const OF_OBJECTS: usize = 3;
 /// The columns of the first line if the terminal is too narrow for all; the others follow below.
 const FIRST: usize = 5;
 
@@ -45,7 +49,8 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
     } else {
         text.push_str(&layout(&rows, sync, look));
     }
-    let mut notes: Vec<String> = sync.rows.iter().flat_map(notes_of).collect();
+    let mut notes = unread(sync);
+    notes.extend(sync.rows.iter().flat_map(differing));
     if sync.left > 0 {
         notes.push(format!("{NOT_READ}: {}, beyond the limits of the sample", proxies(sync.left)));
     }
@@ -100,7 +105,12 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
     };
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
     let is_wide = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1) <= look.columns();
-    let shown = if is_wide { HEADS.len() } else { FIRST };
+    // Without any metrics, the other columns are all alike.
+    let shown = match is_unread(sync) {
+        true => OF_OBJECTS,
+        false if is_wide => HEADS.len(),
+        false => FIRST,
+    };
     let line = |cells: &[String]| {
         let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect();
         padded.join("  ").trim_end().to_owned()
@@ -115,7 +125,7 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
             State::Unknown | State::NotRead => look.doubtful(&state),
         };
         _ = writeln!(text, "{}", plain.replacen(&state, &styled, 1));
-        if is_wide {
+        if is_wide || shown == OF_OBJECTS {
             continue;
         }
         if cells[FIRST..].iter().all(|cell| cell == NOT_READ) {
@@ -168,27 +178,47 @@ fn problems(row: &Row<'_>, sync: &Sync<'_>) -> String {
     ids.join(", ")
 }
 
-/// The reasons of a row: why its metrics were not read, and endpoints that differ.
-fn notes_of(row: &Row<'_>) -> Vec<String> {
-    let (namespace, name) = row.pod.metadata.key();
-    match &row.proxy {
-        Err(reason) => vec![format!("{NOT_READ}: {namespace}/{name}: {reason}")],
-        Ok(proxy) => {
-            let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
-            let said = |service: &BalancedService| {
-                format!(
-                    "{namespace}/{name} holds {} of Service {}/{}:{}, but EndpointSlices list {}: restart the pod if it \
-                     stays so",
-                    count(usize::try_from(service.held).unwrap_or(usize::MAX), "endpoint", "endpoints"),
-                    service.namespace,
-                    service.name,
-                    service.port,
-                    service.ready.unwrap_or_default()
-                )
-            };
-            proxy.services.iter().filter(differs).map(said).collect()
+/// Whether no metrics were read at all.
+fn is_unread(sync: &Sync<'_>) -> bool {
+    !sync.rows.is_empty() && sync.rows.iter().all(|row| row.proxy.is_err())
+}
+
+/// Why metrics were not read: each reason once, with its pods.
+fn unread(sync: &Sync<'_>) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in &sync.rows {
+        if let Err(reason) = &row.proxy {
+            let (namespace, name) = row.pod.metadata.key();
+            reasons.entry(reason).or_default().push(format!("{namespace}/{name}"));
         }
     }
+    let is_all = is_unread(sync) && reasons.len() == 1;
+    let said = |(reason, pods): (&str, Vec<String>)| match is_all {
+        true => format!(
+            "{NOT_READ}: metrics of {}: {reason}. {} reads them from a cluster",
+            if pods.len() == 1 { "the only pod".to_owned() } else { format!("all {} pods", pods.len()) },
+            own("collect --proxies")
+        ),
+        false => format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED)),
+    };
+    reasons.into_iter().map(said).collect()
+}
+
+/// The endpoints of a row that differ from the EndpointSlices.
+fn differing(row: &Row<'_>) -> Vec<String> {
+    let (namespace, name) = row.pod.metadata.key();
+    let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
+    let said = |service: &BalancedService| {
+        format!(
+            "{namespace}/{name} holds {} of Service {}/{}:{}, but EndpointSlices list {}: restart the pod if it stays so",
+            count(usize::try_from(service.held).unwrap_or(usize::MAX), "endpoint", "endpoints"),
+            service.namespace,
+            service.name,
+            service.port,
+            service.ready.unwrap_or_default()
+        )
+    };
+    row.proxy.iter().flat_map(|proxy| &proxy.services).filter(differs).map(said).collect()
 }
 
 fn lines(text: &mut String, notes: &[String], look: Look) {

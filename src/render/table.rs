@@ -4,16 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Form, Printer};
+use super::finding::{Form, Printer, explained_as};
 use super::look::Look;
 use super::repair::Extent;
 use super::text::{BOUND, clean, count, shortened, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
-use crate::checks::{CheckResult, KNOWN_DEFECT, Outcome};
+use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
-use crate::knowledge::Knowledge;
 use crate::report::{ConfigUse, Report};
 
 /// The result of a single check, as cards quote it.
@@ -157,7 +156,7 @@ fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer
     blocks.push(infos.drain(..).map(|info| printer.info(info, column).trim_end().to_owned()).collect());
 }
 
-/// Commands for further information, on one line.
+/// Commands and flags for further information, a line for each.
 fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
@@ -167,15 +166,14 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
     let flags = match (has_more, &command) {
         _ if look.verbose => None,
-        (true, Some(_)) if !is_named => Some("-v, --coverage".to_owned()),
-        (true, None) => Some("--coverage lists the reasons, and what each check needs".to_owned()),
-        (_, Some(_)) => Some("-v".to_owned()),
+        (true, Some(_)) if !is_named => Some("-v adds all evidence, --coverage what was not checked"),
+        (true, None) => Some("--coverage lists the reasons, and what each check needs"),
+        (_, Some(_)) => Some("-v adds all evidence"),
         (false, None) => None,
     };
     let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
-    let words: Vec<String> = command.into_iter().chain(flags).collect();
-    let lines = (!words.is_empty()).then(|| words.join("; ")).into_iter().chain(accept);
+    let lines = command.into_iter().chain(flags.map(str::to_owned)).chain(accept);
     let label = |at: usize| look.faint(&super::text::pad(if at == 0 { "more" } else { "" }, 10));
     lines.enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
 }
@@ -184,11 +182,9 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
 fn explain(finding: &Finding) -> String {
     let check = finding.check;
     let call = meshdoctor().words("explain");
-    let call = match finding.parameters.as_slice() {
-        [row] if check == KNOWN_DEFECT && Knowledge::embedded().known_defects().row(row).is_some() => {
-            call.arg(format!("{check}/{row}"))
-        }
-        _ => call.arg(Arg::known(check)),
+    let call = match explained_as(finding) {
+        name if name == check => call.arg(Arg::known(check)),
+        name => call.arg(name),
     };
     let from = crate::checks::find(check).and_then(crate::checks::Check::brought_from);
     let call = match from {

@@ -118,7 +118,7 @@ impl Way {
             Way::Logs => "--logs",
             Way::Diagnostics => "--diagnostics",
             Way::With => "check --with",
-            Way::Cluster => "a cluster or --bundle",
+            Way::Cluster => "--bundle",
         }
     }
 }
@@ -129,7 +129,7 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 }
 
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
-/// `11 checks need --nodes`.
+/// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
     let mut ways: BTreeSet<Way> = optional(report).map(Way::of).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
@@ -139,26 +139,32 @@ pub fn not_provided(report: &Report) -> Option<String> {
     if ways.is_empty() {
         return None;
     }
+    let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
     // Manifests are checked without logs or nodes; only a cluster has them.
     if report.origin.kind == "manifests" {
-        ways = BTreeSet::from([Way::With]);
+        let checks = count(checks.len(), "check needs", "checks need");
+        return Some(format!("{checks} a cluster: meshdoctor check --with PATH, live or with --bundle FILE"));
     }
-    let checks: BTreeSet<&str> = optional(report).flat_map(|gap| &gap.checks).copied().collect();
+    let collect = ways.remove(&Way::Collect);
     let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
-    let checks = count(checks.len(), "check needs", "checks need");
-    let ways = match ways.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        ways => ways.concat(),
+    let checks = count(checks.len(), "check lacks", "checks lack");
+    let options = match ways.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
+        [] => String::new(),
+        ways => format!("add {}", ways.concat()),
     };
-    Some(format!("{checks} {ways}"))
+    let collect = collect.then(|| "use meshdoctor collect".to_owned());
+    let each: Vec<String> =
+        [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
+    Some(format!("{checks} evidence: {}", each.join(", or ")))
 }
 
-/// The number of checks that need evidence which was not provided: `66 checks need more evidence (--coverage)`.
+/// The number of checks whose evidence was not provided: `66 checks lack evidence (--coverage)`.
 fn without_evidence(report: &Report, folded: &[Deciding<'_>]) -> String {
     let optional = optional(report).flat_map(|gap| &gap.checks);
     let checks: BTreeSet<&str> =
         folded.iter().flat_map(|missing| &missing.checks).chain(optional).copied().collect();
-    format!("{} more evidence (--coverage)", count(checks.len(), "check needs", "checks need"))
+    format!("{} evidence (--coverage)", count(checks.len(), "check lacks", "checks lack"))
 }
 
 /// Objects that no check reads, on one line.

@@ -92,7 +92,7 @@ pub(super) fn coverage(
 
 /// The kinds that no check reads: those with objects in the evidence and, unless it is complete, those that
 /// the cluster serves according to its CRDs.
-pub(super) fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
+pub fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
     let held = &collected.uncollected;
     let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
     let served: BTreeSet<&str> = definitions

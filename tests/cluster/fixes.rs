@@ -1,9 +1,10 @@
-//! The script of `meshdoctor fix`, run with the real kubectl on a real API server: its findings are gone, and nothing new
-//! of warning or above came.
+//! The repairs of `meshdoctor fix`, as a script and with `--apply`, run with the real kubectl on a real API server: their
+//! findings are gone, and nothing new of warning or above came.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use meshdoctor::finding::Severity;
 use serde::Deserialize as _;
@@ -77,44 +78,95 @@ fn run(folder: &Path, script: &Path) -> usize {
             return stops;
         }
         assert!(err.contains(" is manual: "), "{err}\n{}", std::fs::read_to_string(script).unwrap());
-        let next = err.rsplit("sh SCRIPT ").next().unwrap().trim().parse::<usize>().unwrap();
+        if err.contains("It is the last step.") {
+            return stops + 1;
+        }
+        let next = err.rsplit(' ').next().unwrap().trim().parse::<usize>().unwrap();
         assert!(next > first, "{err}");
         (first, stops) = (next, stops + 1);
     }
 }
 
+/// A cluster with the findings of [`CHECKS`] on top of those of a played one.
+struct Broken {
+    /// The folder of kubectl.
+    kubectl: PathBuf,
+    doctor: Doctor,
+    /// The checks with findings before.
+    before: BTreeSet<String>,
+    _cluster: Cluster,
+}
+
+impl Broken {
+    /// `None` if the machine lacks a part.
+    fn start() -> Option<Broken> {
+        let Some(kubectl) = folder_of("kubectl") else {
+            skipped(Need::Kubectl, "printed repairs are not run on a server");
+            return None;
+        };
+        manifests()?;
+        let mut cluster = Cluster::start(Options::played())?;
+        cluster.add_nodes(3, &crate::harness::binaries::kubernetes_version());
+        cluster.install(RELEASE, &["crds", "control-plane", "workloads"]);
+        let doctor = Doctor::of(&cluster, ADMIN);
+        let before = problems(&doctor);
+        let documents =
+            serde_yaml::Deserializer::from_str(TROUBLE).map(|one| Value::deserialize(one).unwrap());
+        cluster.apply_in_order(&documents.collect::<Vec<_>>());
+        let broken = problems(&doctor);
+        let added: Vec<&str> = broken.difference(&before).map(String::as_str).collect();
+        assert_eq!(added, CHECKS);
+        Some(Broken { kubectl, doctor, before, _cluster: cluster })
+    }
+
+    /// `meshdoctor fix` for the findings, with more flags.
+    fn fix(&self, more: &[&str], answers: &str) -> Output {
+        let kubeconfig = self.doctor.file("kubeconfig");
+        let only = CHECKS.join(",");
+        let words =
+            ["fix", "--kubeconfig", kubeconfig.to_str().unwrap(), "--linkerd-cli", "none", "--only", &only];
+        let mut child = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+            .args([&words, more].concat())
+            .env_clear()
+            .env("HOME", kubeconfig.parent().unwrap())
+            .env("PATH", &self.kubectl)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+}
+
 #[test]
 fn script_repairs_a_real_cluster() {
-    let Some(kubectl) = folder_of("kubectl") else {
-        skipped(Need::Kubectl, "printed repairs are not run on a server");
-        return;
-    };
-    if manifests().is_none() {
-        return;
-    }
-    let Some(mut cluster) = Cluster::start(Options::played()) else { return };
-    cluster.add_nodes(3, &crate::harness::binaries::kubernetes_version());
-    cluster.install(RELEASE, &["crds", "control-plane", "workloads"]);
-    let doctor = Doctor::of(&cluster, ADMIN);
-    let before = problems(&doctor);
-    let documents = serde_yaml::Deserializer::from_str(TROUBLE).map(|one| Value::deserialize(one).unwrap());
-    cluster.apply_in_order(&documents.collect::<Vec<_>>());
-    let broken = problems(&doctor);
-    let added: Vec<&str> = broken.difference(&before).map(String::as_str).collect();
-    assert_eq!(added, CHECKS);
-    let kubeconfig = doctor.file("kubeconfig");
-    let only = CHECKS.join(",");
-    let words =
-        ["fix", "--kubeconfig", kubeconfig.to_str().unwrap(), "--linkerd-cli", "none", "--only", &only];
-    let output = doctor.words(&words);
+    let Some(broken) = Broken::start() else { return };
+    let output = broken.fix(&[], "");
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
     for check in CHECKS {
         assert!(text.contains(&format!("{check} (")), "{check} is proven to go: {text}");
     }
-    let script = doctor.file("fix.sh");
+    let script = broken.doctor.file("fix.sh");
     std::fs::write(&script, &text).unwrap();
-    let stops = run(&kubectl, &script);
+    let stops = run(&broken.kubectl, &script);
     assert!(stops > 0, "{text}");
-    assert_eq!(problems(&doctor), before, "{text}");
+    assert_eq!(problems(&broken.doctor), broken.before, "{text}");
+}
+
+#[test]
+fn apply_runs_only_what_is_confirmed() {
+    let Some(broken) = Broken::start() else { return };
+    let stopped = broken.fix(&["--apply"], "q\n");
+    let err = String::from_utf8_lossy(&stopped.stderr).into_owned();
+    assert!(err.contains("stopped before step 1"), "{err}");
+    assert_eq!(stopped.status.code(), Some(1), "{err}");
+    assert!(CHECKS.iter().all(|check| problems(&broken.doctor).contains(*check)), "{err}");
+    let applied = broken.fix(&["--apply"], &"y\n".repeat(40));
+    let err = String::from_utf8_lossy(&applied.stderr).into_owned();
+    assert_eq!(applied.status.code(), Some(0), "{err}");
+    assert!(err.contains("after step 1: ") && err.contains("result: no error or warning left"), "{err}");
+    assert_eq!(problems(&broken.doctor), broken.before, "{err}");
 }

@@ -127,7 +127,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
         assert!(!error.is_usage(), "{name}");
         assert!(error.to_string().len() < 500, "{name}: a long text is not repeated");
     }
-    for (name, part) in [("empty", "it is empty"), ("gone", "No such file")] {
+    for (name, part) in [("empty", "the folder is empty"), ("gone", "No such file")] {
         let error = open(&[&path(name)], Completeness::All).map(|_| ()).expect_err(name).to_string();
         assert!(error.contains(part), "{error}");
     }

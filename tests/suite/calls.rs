@@ -103,9 +103,9 @@ fn where_calls_go_is_told() {
     );
     let expected = "\
 Service shop/api, port 80, for clients of shop
-  the proxy detects the protocol: HTTP by these rules, anything else unchanged
+  the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged
   HTTPRoute shop/split
-    GET /v2/* -> 90/100 api:80, 10/100 fails with 500 (Service shop/gone does not exist)
+    GET /v2/* -> 90% to api:80, 10% fails with 500 (Service shop/gone does not exist)
       time limits: request 2s; retried once on 500-599
   requests that match none of these rules are answered with 404
   circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
@@ -116,13 +116,13 @@ Service shop/api, port 5432, for clients of shop
   no route is attached: all traffic goes to the Service itself
 
 Service shop/lost, port 80, for clients of shop
-  the proxy detects the protocol: HTTP by these rules, anything else unchanged
+  the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged
   HTTPRoute shop/dead
     every request -> fails with 500 (Service shop/gone does not exist)
   has no effect: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
 
 192.0.2.7:443, for clients of shop
-  the proxy detects the protocol: HTTP by these rules, anything else unchanged
+  the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged
   EgressNetwork shop/out selects it: denied; HTTP is answered with 403
 
 ";

@@ -392,6 +392,61 @@ fn templates_of_packages_are_filled_or_refused() {
     assert!(said.contains("SHA256 aarch64-apple-darwin"), "{said}");
 }
 
+/// Every string of a document.
+fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(fields) => fields.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The arguments that a shell passes to meshdoctor: a script instead of it prints them, one per line.
+#[cfg(unix)]
+fn arguments(folder: &Path, script: &str) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let stub =
+        crate::binary::write(folder, "bin/meshdoctor", "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$SEEN\"\n");
+    std::fs::set_permissions(&stub, PermissionsExt::from_mode(0o755)).unwrap();
+    let seen = folder.join("seen");
+    _ = std::fs::remove_file(&seen);
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script]).env_clear().env("PATH", path).env("SEEN", &seen);
+    shell.envs([("CONTEXT", "prod"), ("NAMESPACE", "shop"), ("NAME", "web")]);
+    assert!(shell.output().unwrap().status.success(), "{script}");
+    std::fs::read_to_string(seen).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn plugins_of_other_tools_run_existing_commands() {
+    use clap::Parser as _;
+    let folder = tempfile::tempdir().unwrap();
+    for (file, at_least) in [("packaging/holmesgpt/meshdoctor.yaml", 7), ("packaging/k9s/meshdoctor.yaml", 3)]
+    {
+        let document = documents(&std::fs::read_to_string(file).unwrap()).remove(0);
+        let mut commands = 0;
+        for text in strings(&document).into_iter().filter(|text| text.starts_with("meshdoctor ")) {
+            // HolmesGPT quotes each value for the shell.
+            let (mut filled, mut values) = (text.to_owned(), ["a/b", "shop/api:80"].into_iter().cycle());
+            while let (Some(begin), Some(end)) = (filled.find("{{"), filled.find("}}")) {
+                let value = if text.contains("--to=") { "2.20" } else { values.next().unwrap() };
+                let value = if text.contains("--namespace=") { "shop" } else { value };
+                filled.replace_range(begin..end + 2, &format!("'{value}'"));
+            }
+            let words = arguments(folder.path(), &filled);
+            let all = std::iter::once("meshdoctor").chain(words.iter().map(String::as_str));
+            if let Err(error) = meshdoctor::cli::args::Cli::try_parse_from(all) {
+                panic!("{file}: {text}\n{error}");
+            }
+            commands += 1;
+        }
+        assert!(commands >= at_least, "{file}: only {commands}");
+    }
+}
+
 /// The script of the action, with a command that only prints its arguments.
 #[cfg(unix)]
 #[test]

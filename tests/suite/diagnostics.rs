@@ -100,7 +100,7 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     let empty = write(folder.path(), "empty.txt", "\n");
     let policy = write(folder.path(), "policy.json", POLICY);
     for (given, status, part) in [
-        (gone, 3, "gone.txt: No such file"),
+        (gone, 2, "gone.txt: No such file"),
         (empty, 3, "empty.txt: the file is empty"),
         ("-".to_owned(), 3, "-: standard input is not supported"),
         (other.clone(), 3, "other.txt: it is neither output of linkerd diagnostics"),

@@ -109,20 +109,18 @@ fn script_runs_steps_and_stops_at_manual_ones() {
         "{}",
         ran.out
     );
-    assert!(
-        ran.err.contains("2 steps for 1 finding: 1 judged on the evidence, 1 manual, conditional or reading"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("2 steps for 1 finding: 1 runs by itself, 1 needs you\n"), "{}", ran.err);
     let (called, err) = run(folder.path(), &ran.out, &[], 1);
     let patch = "-n shop patch servers.policy.linkerd.io api --type=merge -p {\"spec\":{\"accessPolicy\":\"audit\"}}\n";
     assert_eq!(called, patch);
     assert!(err.contains("step 2 is manual: Write an AuthorizationPolicy"), "{err}");
-    assert!(err.contains("continue with: sh SCRIPT 3"), "{err}");
+    assert!(err.contains("It is the last step."), "{err}");
     let (called, err) = run(folder.path(), &ran.out, &["3"], 0);
     assert_eq!((called.as_str(), err.as_str()), ("", ""));
     let (_, err) = run(folder.path(), &ran.out, &[], 9);
-    assert!(err.contains("step 1 failed: repair the cause, then continue with: sh SCRIPT 1"), "{err}");
+    let script = folder.path().join("fix.sh").display().to_string();
+    let expected = format!("step 1 failed: repair the cause, then continue with: sh {script} 1");
+    assert!(err.contains(&expected), "{err}");
 }
 
 #[test]
@@ -210,6 +208,42 @@ fn manifests_are_edited_in_place_with_comments_kept() {
     assert!(words(&[]).err.contains("no finding of warning or above needs a repair"));
 }
 
+#[test]
+fn sarif_holds_the_edit_of_each_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "web.yaml", WORKLOADS);
+    let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "-o", "sarif"];
+    let document: Value = serde_json::from_str(&ran_to(1, meshdoctor(&given)).out).unwrap();
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    let fixes: Vec<&Value> =
+        results.iter().filter_map(|result| result["fixes"].as_array()).flatten().collect();
+    let [fix] = fixes.as_slice() else { panic!("one result has a fix: {document:#}") };
+    let change = &fix["artifactChanges"][0];
+    assert!(change["artifactLocation"]["uri"].as_str().unwrap().ends_with("/web.yaml"), "{change}");
+    let mut lines: Vec<&str> = WORKLOADS.lines().collect();
+    let [replacement] = change["replacements"].as_array().unwrap().as_slice() else { panic!("{change}") };
+    let line = |name: &str| usize::try_from(replacement["deletedRegion"][name].as_u64().unwrap()).unwrap();
+    let text = replacement["insertedContent"]["text"].as_str().unwrap();
+    lines.splice(line("startLine") - 1..line("endLine"), text.split('\n'));
+    let edited = lines.join("\n") + "\n";
+    assert_eq!(edited, WORKLOADS.replace("skip-oubound-ports", "skip-outbound-ports"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), WORKLOADS, "nothing is written");
+}
+
+#[test]
+fn report_holds_the_patches_of_its_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = bundle(folder.path());
+    let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
+    let words = [&["check", "--no-config", "-o", "json"], &FLAGS[..], &bundle].concat();
+    let document: Value = serde_json::from_str(&ran(meshdoctor(&words)).out).unwrap();
+    let remedy = &document["findings"][0]["remedy"];
+    let patch = &remedy["patch"][0];
+    assert_eq!(patch["step"], 1, "{remedy:#}");
+    assert_eq!((patch["kind"].as_str(), patch["name"].as_str()), (Some("Server"), Some("api")), "{remedy:#}");
+    assert_eq!(patch["patch"]["spec"]["accessPolicy"], "audit", "{remedy:#}");
+}
+
 /// With a limit of the file size that the edited file exceeds.
 #[cfg(unix)]
 #[test]
@@ -249,6 +283,7 @@ fn findings_without_an_edit_name_the_reason() {
 fn outputs_that_do_not_fit_are_usage_errors() {
     for words in [
         &["fix", "--no-config", "-o", "diff", "--bundle", BASE][..],
+        &["fix", "--no-config", "-o", "sarif", "--bundle", BASE],
         &["fix", "--no-config", "-o", "script", "--manifests", BASE],
         &["fix", "--no-config", "--write", "--bundle", BASE],
         &["fix", "--no-config", "--write", "--manifests", "-"],

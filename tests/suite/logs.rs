@@ -82,7 +82,7 @@ fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
     let empty = write(folder.path(), "empty.txt", "");
     let packed = write(folder.path(), "x.gz", b"\x1F\x8B\x08\0\0");
     for (given, status, part) in [
-        (format!("n1={gone}"), 3, "gone.txt: No such file"),
+        (format!("n1={gone}"), 2, "gone.txt: No such file"),
         (format!("n1={empty}"), 3, "empty.txt: it is empty"),
         (format!("n1={packed}"), 3, "unpack it first"),
         (format!("a/b/c/d={empty}"), 2, "NAMESPACE/POD/CONTAINER"),

@@ -77,6 +77,7 @@ mod probing;
 mod prose;
 mod reach;
 mod reach_counters;
+mod reach_paths;
 mod reach_states;
 mod real_calls;
 mod recordings;

@@ -137,7 +137,7 @@ fn evidence_that_names_no_node_is_refused() {
         (one("..", &path("net.d")), true, "is not a valid node name"),
         (one("n1", &path("net.d/05-cilium.conflist")), false, "give the whole folder"),
         (several(&path("notes")), false, "neither a node snapshot nor a copy"),
-        (one("n1", &path("gone")), false, "No such file"),
+        (one("n1", &path("gone")), true, "No such file"),
     ] {
         let error = open(std::slice::from_ref(&given)).map(|_| ()).expect_err(&format!("{given:?}"));
         assert_eq!(error.is_usage(), usage, "{given:?}: {error}");

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::{Command, kubectl};
 use meshdoctor::exit;
-use meshdoctor::finding::{Evidence, Restarts, Step, StepKind, Subject};
+use meshdoctor::finding::{Evidence, Step, StepKind, Subject};
 use meshdoctor::render::ci::{github, gitlab, junit, markdown, ndjson, prometheus, sarif};
 use meshdoctor::render::json::Failure;
 use meshdoctor::report::{Gap, RepairPlan, Report, Run};
@@ -318,12 +318,7 @@ fn with_subjects(n: usize) -> Report {
     let restart =
         |n: usize| kubectl().words("-n shop rollout restart").arg(format!("deployment/{}", name(n)));
     for words in ["Restart", "Restart again", "Restart once more"] {
-        let step = Step {
-            kind: StepKind::Command,
-            text: words.to_owned(),
-            command: Some(Command::lines((0..n).map(restart))),
-            restarts: Restarts::default(),
-        };
+        let step = Step::new(StepKind::Command, words, Some(Command::lines((0..n).map(restart))));
         finding.remedy.steps.push(step);
     }
     report.repair = RepairPlan::from_findings(&report.findings);
@@ -483,7 +478,7 @@ fn each_form_is_one_document_with_one_status_in_every_outcome() {
             (&["check"], 3),
             (&["check", "--only", "nonsense"], 2),
             (&["check", "--nonsense"], 2),
-            (&["check", "--bundle", "/nonexistent"], 3),
+            (&["check", "--bundle", "/nonexistent"], 2),
         ] {
             let args: Vec<&str> = args.iter().copied().chain(["-o", form]).collect();
             let output = ran(meshdoctor(&args));

@@ -58,7 +58,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
         "{plan}"
     );
     assert!(plan.contains("control-plane-not-ready,control-plane-pods-refused --fail-on warning"), "{plan}");
-    assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
+    assert!(plan.contains("linkerd prune > leftovers.yaml"), "{plan}");
 
     // With linkerd-cni no linkerd-init exists, and its own step is guarded like the others.
     let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };

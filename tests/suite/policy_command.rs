@@ -94,10 +94,10 @@ Pod shop/web-1
   port 8080: allows ServiceAccount shop/front; port 9090: all clients are allowed
   PORT        SERVER      PROTOCOL  ALLOWED CLIENTS            ALLOWED BY
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
-  9090 admin  none        detected  all clients                all-unauthenticated
-  also 4191 (proxy): all clients are allowed; kubelet probes: 8080
-  note: younger also selects port 8080, and is ignored: Server web is older, or of the same age
-    and first by name
+  9090 admin  none        detected  all clients                default policy all-unauthenticated
+  also 4191 (proxy): all clients are allowed; kubelet probes are allowed on 8080
+  note: younger also selects port 8080, and is ignored: Server web is older (2026-01-01T00:00:00Z
+    against 2026-02-01T00:00:00Z)
 
 No effect
   HTTPRoute shop/astray: Server wbe does not exist in namespace shop

@@ -112,7 +112,7 @@ fn a_call_is_walked_to_where_it_stops() {
     assert_eq!(status, 4, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Server web authorizes front.shop.serviceaccount"), "{text}");
-    assert!(text.contains("not judged: identity"), "{text}");
+    assert!(text.contains("unknown: identity"), "{text}");
     let (status, text) = reached(&["shop/plain-1", "web.shop.svc.cluster.local:80"]);
     assert_eq!(status, 1, "{text}");
     assert!(text.contains("it stops at policy"), "{text}");
@@ -252,7 +252,7 @@ spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress], ingress: 
     let call = ["shop/front-1", "shop/web:80"];
     let (status, text) = reached_in(&format!("{policy}{}", config("transport-header")), &call);
     assert_eq!((status, text.contains("it stops at network")), (1, true), "{text}");
-    assert!(words(&text).contains("at port 4143"), "{text}");
+    assert!(words(&text).contains("does not allow port 4143"), "{text}");
     let (status, text) = reached_in(&format!("{policy}{}", config("transparent")), &call);
     assert_eq!((status, text.contains("stops here")), (4, false), "{text}");
 }
@@ -623,7 +623,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
         let text = output.out;
         let said = words(&text);
         assert!(
-            said.contains(&format!("repair {id} first (meshdoctor check --only {id} prints the steps)")),
+            said.contains(&format!("Repair {id} first (meshdoctor check --only {id} prints the steps)")),
             "{text}"
         );
         assert!(
@@ -631,7 +631,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
             "{text}"
         );
         assert!(!text.contains("rollout restart"), "{text}");
-        assert!(said.contains("not judged: control plane, identity"), "{text}");
+        assert!(said.contains("unknown: control plane, identity"), "{text}");
         assert_eq!(output.status, 4, "{name}: {text}");
         let matrix = told("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());
         assert_eq!(matrix.status, 4, "{name}: {}", matrix.out);
@@ -666,7 +666,7 @@ fn default_deny_is_fixed_by_a_server() {
     let text = output.out;
     assert_eq!(output.status, 1, "{text}");
     assert!(
-        words(&text).contains("create a Server for port 8080 and an AuthorizationPolicy for it"),
+        words(&text).contains("Create a Server for port 8080 and an AuthorizationPolicy for it"),
         "{text}"
     );
     assert!(!text.contains("AuthorizationPolicy for default policy"), "{text}");

@@ -72,7 +72,12 @@ const FAILURES: &[(&str, &[&str])] = &[
     ("destination-scaled-to-zero", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     ("destination-unschedulable", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
     ("policy-container-crashing", &["error control-plane-not-ready Deployment linkerd/linkerd-destination"]),
-    ("injector-webhook-missing", &["error injector-webhook-missing Namespace linkerd"]),
+    (
+        "injector-webhook-missing",
+        &[
+            "error injector-webhook-missing MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+        ],
+    ),
     (
         "injector-cert-foreign-ca",
         &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],

@@ -275,7 +275,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     }
     // The Kubernetes by then is a part of the answer.
     for (form, said) in [
-        ("table", "WITH THE UPGRADE to 2.20 (edge-26.6.3), on Kubernetes 1.35 by then:"),
+        ("table", "UPGRADE to 2.20 (edge-26.6.3), on Kubernetes 1.35 by then:"),
         ("plan", "on Kubernetes 1.35; the steps below do not upgrade Kubernetes."),
     ] {
         let words =

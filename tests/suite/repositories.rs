@@ -134,7 +134,7 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     write(root, "typed.yaml", format!("---\n{}", labelled("typed").replace("app: web, l", "app: true, l")));
     let (status, _, said) = checked(&[root]);
     assert!(
-        status == 4 && said.contains("typed.yaml:2: Deployment shop/typed: invalid type: boolean"),
+        status == 4 && said.contains("Deployment shop/typed: spec.template.metadata.labels[app] is a boolean: put its value in quotes"),
         "{said}"
     );
 }

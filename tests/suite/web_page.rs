@@ -56,7 +56,7 @@ fn nothing_of_a_cluster_is_markup() {
 #[test]
 fn a_run_that_came_to_nothing_is_a_page_that_says_so() {
     let page = page(&["check", "--bundle", "/nonexistent"]);
-    assert!(page.contains("role=\"alert\"") && page.contains("exit 3"), "{page}");
+    assert!(page.contains("role=\"alert\"") && page.contains("exit 2"), "{page}");
 }
 
 /// A browser of this machine, if any.

@@ -120,6 +120,30 @@ pub const ROTATE: [(u8, &str); 6] = [
     (INTERRUPTED, STOPPED),
 ];
 
+/// What 1 and 4 mean for the other commands; an empty text is a status that the command does not have.
+pub const OTHERS: [(&str, &str, &str); 8] = [
+    (
+        "`check --clusters`, `--bundles`",
+        "a cluster, or a Link between two of them, has a finding at or above the gate",
+        "no such finding, but a cluster or a Link could not be checked fully",
+    ),
+    ("`collect`, `ticket`", "", "requested evidence was unavailable; findings do not count"),
+    (
+        "`diff`",
+        "a finding at or above the gate is new or worse",
+        "no such finding, but one cannot be compared: a report did not check it",
+    ),
+    ("`explain`", "no line of the text is known", ""),
+    ("`injection`", "", "some results are unknown, or evidence is missing"),
+    ("`policy`", "", "evidence is missing, or the policy controller may answer differently after a restart"),
+    (
+        "`policy --generate`",
+        "the manifests would deny a connection that is allowed today",
+        "the outcome of a connection is unknown",
+    ),
+    ("`test`", "a case fails", ""),
+];
+
 /// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {

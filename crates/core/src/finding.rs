@@ -16,7 +16,7 @@ mod subject;
 mod timeline;
 
 pub use evidence::{Evidence, Place, Reference, Written};
-pub use remedy::{Remedy, Restarts, Step, StepKind};
+pub use remedy::{Applies, Remedy, Restarts, Step, StepKind};
 pub use rows::FailedRows;
 pub use subject::Subject;
 pub use timeline::Moment;

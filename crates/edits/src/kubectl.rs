@@ -123,6 +123,9 @@ fn of_pipeline(pipeline: &Pipeline) -> Result<Action, NotSimulated> {
     }
 }
 
+/// Commands of meshdoctor that change nothing.
+const READING_COMMANDS: [&str; 6] = ["check", "reach", "policy", "explain", "rotate", "sync"];
+
 fn is_assignment(word: &Word) -> bool {
     word.text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
@@ -133,9 +136,9 @@ fn is_assignment(word: &Word) -> bool {
 fn is_reading_check(call: &[Word]) -> bool {
     let word = |at: usize| call.get(at).map_or("", |word| word.text.as_str());
     match (word(0), word(1)) {
-        ("linkerd", "doctor") => matches!(word(2), "check" | "reach" | "policy" | "explain"),
+        ("linkerd", "doctor") => READING_COMMANDS.contains(&word(2)),
         ("linkerd", other) => matches!(other, "check" | "diagnostics" | "version"),
-        ("meshdoctor", other) => matches!(other, "check" | "reach" | "policy" | "explain"),
+        ("meshdoctor", other) => READING_COMMANDS.contains(&other),
         _ => false,
     }
 }

@@ -12,7 +12,10 @@ use super::installed::CONTROL_PLANE_NS;
 use crate::chart::values::Values;
 use crate::knowledge::{Knowledge, OnInvalid};
 use crate::objects::Namespace;
-use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
+use crate::objects::container::{
+    DESTINATION_ADDRESS, IDENTITY_NAME, INIT_CONTAINER, LOCAL_NAME, PROFILE_NETWORKS, PROXY_CONTAINER,
+    TRUST_ANCHORS, VALIDATOR_CONTAINER,
+};
 use crate::version::{Contains, LinkerdVersion};
 
 /// Parses a boolean as Go does; anything else counts as absent.
@@ -177,11 +180,16 @@ impl Said<'_> {
         let domain = values.written("identityTrustDomain").or_else(|| values.written("clusterDomain"));
         let domain = domain.filter(|domain| !domain.is_empty()).unwrap_or_else(|| "cluster.local".to_owned());
         let control_plane = &self.injecting.control_plane;
+        let of_cluster = values.written("clusterDomain").filter(|domain| !domain.is_empty());
+        let of_cluster = of_cluster.unwrap_or_else(|| "cluster.local".to_owned());
+        let identity = format!("serviceaccount.identity.{control_plane}.{domain}");
         let mut env = vec![
             variable("LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR", format!("127.0.0.1:{outbound}")),
+            variable(LOCAL_NAME, format!("$(_pod_sa).$(_pod_ns).{identity}")),
+            variable(IDENTITY_NAME, format!("linkerd-identity.{control_plane}.{identity}")),
             variable(
-                crate::objects::container::LOCAL_NAME,
-                format!("$(_pod_sa).$(_pod_ns).serviceaccount.identity.{control_plane}.{domain}"),
+                DESTINATION_ADDRESS,
+                format!("linkerd-dst-headless.{control_plane}.svc.{of_cluster}.:8086"),
             ),
         ];
         // Releases with IPv6 support also pass whether to use it.
@@ -197,13 +205,13 @@ impl Said<'_> {
             env.push(variable("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", policy));
         }
         if let Some(networks) = values.written("clusterNetworks") {
-            env.push(variable(crate::objects::container::PROFILE_NETWORKS, networks));
+            env.push(variable(PROFILE_NETWORKS, networks));
         }
         if let Some(log) = self.text("proxy-log-level", "proxy.logLevel") {
             env.push(variable("LINKERD2_PROXY_LOG", log));
         }
         if let Some(anchors) = anchors {
-            env.push(variable(crate::objects::container::TRUST_ANCHORS, anchors.clone()));
+            env.push(variable(TRUST_ANCHORS, anchors.clone()));
         }
         let shutdown = self.text("proxy-admin-shutdown", "proxy.enableShutdownEndpoint");
         env.extend(shutdown.map(|text| {

@@ -2,7 +2,8 @@
 //! annotations. The versions of the CLI and the proxies do not count. Only reads objects.
 
 use crate::finding::Evidence;
-use crate::objects::Workload;
+use crate::objects::container::DESTINATION_ADDRESS;
+use crate::objects::{Pod, Workload};
 use crate::version::{ImageRef, LinkerdVersion};
 
 /// The label that names a component of the control plane.
@@ -11,6 +12,19 @@ pub const COMPONENT: &str = "linkerd.io/control-plane-component";
 /// The label with the control plane's namespace, on everything that the charts install and on every
 /// injected pod.
 pub const CONTROL_PLANE_NS: &str = "linkerd.io/control-plane-ns";
+
+/// The namespace of the control plane that a pod's proxy connects to: from the address of destination, otherwise from
+/// the label of the injector.
+pub fn control_plane_of(pod: &Pod) -> Option<&str> {
+    let address = pod.spec.proxy().and_then(|proxy| proxy.env_value(DESTINATION_ADDRESS));
+    let named = address.and_then(|address| {
+        let mut labels = address.split('.');
+        let service = labels.next()?;
+        let namespace = labels.next().filter(|_| service.starts_with("linkerd-dst"))?;
+        (labels.next() == Some("svc")).then_some(namespace)
+    });
+    named.or_else(|| pod.metadata.label(CONTROL_PLANE_NS))
+}
 
 /// The cluster's proxy-injector.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,7 @@
 
 pub mod annotated;
 pub mod availability;
+pub mod balanced_services;
 pub mod by_label;
 pub mod cluster;
 pub mod cni;
@@ -26,6 +27,7 @@ pub mod pod_status;
 pub mod policy;
 pub mod quantity;
 pub mod read_metrics;
+pub mod redirection;
 pub mod refusal;
 pub mod sandbox;
 pub mod service_address;

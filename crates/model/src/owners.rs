@@ -46,8 +46,8 @@ impl Owner {
     }
 }
 
-/// Kinds of controllers that create a pod again after it was deleted, whatever its work: of Kubernetes, Argo Rollouts,
-/// OpenKruise, OpenShift and the StatefulSet of Advanced StatefulSets.
+/// Kinds of controllers that create a deleted pod again, whatever its work: of Kubernetes, Argo Rollouts, OpenKruise
+/// and OpenShift.
 const RECREATE: [&str; 8] = [
     "ReplicaSet",
     "ReplicationController",

@@ -10,7 +10,8 @@ use super::volume::VolumeMounts;
 use crate::protobuf::schema::schemas;
 use crate::redact::{self, Owner};
 pub use env::{
-    COLLECTOR_ADDRESS, COLLECTOR_NAME, EnvVar, LOCAL_NAME, PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS,
+    COLLECTOR_ADDRESS, COLLECTOR_NAME, DESTINATION_ADDRESS, EnvVar, IDENTITY_NAME, LOCAL_NAME,
+    PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS,
 };
 
 /// The names that Linkerd gives its own containers.

@@ -131,6 +131,8 @@ impl Kind {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         // The events API serves the same objects under two groups.
         let group = if group == "events.k8s.io" && kind == "Event" { "" } else { group };
+        // Calico's API server prints the policies that Calico stores in another group, with the same fields.
+        let group = if group == "projectcalico.org" { "crd.projectcalico.org" } else { group };
         Kind::every().find(|k| k.info().kind == kind && k.info().group == group)
     }
 }

@@ -105,5 +105,5 @@ fn remedy(
         let text = format!("If the setting is still needed, set its replacement, {name}");
         remedy = remedy.step(StepKind::Annotation, text);
     }
-    wording::remove(remedy, "Remove it", found)
+    wording::remove_it(remedy, found)
 }

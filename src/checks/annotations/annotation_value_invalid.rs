@@ -5,25 +5,55 @@ use super::guess::guess;
 use super::wording;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, Severity, StepKind};
+use crate::item::Kind;
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
-        let key = found.key;
         let fails = fails(survey, *consequence);
         // Errors keep the next pod from starting, or leave it outside the mesh against its author's intent.
         let is_error = fails && found.injected || leaves_out(ctx, survey, found, row, *consequence);
         let severity = if is_error { Severity::Error } else { Severity::Warning };
         let once = if fails && !found.injected { " once they request a proxy" } else { "" };
-        let message = format!("{key} has an invalid value, so {consequence}{once}: {accepted}");
+        let invalid = invalid(found, row, accepted);
+        let consequence = consequence_for(found, *consequence);
+        let message = format!("{invalid}, so {consequence}{once}: {accepted}");
         let remedy = remedy(ctx, survey, found, row, accepted);
         let finding = wording::finding(ctx, survey, found, message, remedy);
         Some(finding.severity(severity))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
+
+/// Longest value that a message quotes; the evidence has longer ones.
+const QUOTED: usize = 40;
+
+/// The key and its value: `linkerd.io/inject: "true" is not valid`.
+fn invalid(found: &Found<'_>, row: &Key, accepted: &str) -> String {
+    // A value that conflicts with another one is named by what follows.
+    let is_quoted =
+        found.value.chars().count() <= QUOTED && !row.value.is_env_list() && accepted.starts_with(EXPECTED);
+    match is_quoted {
+        true => format!("{}: {:?} is not valid", found.key, found.value),
+        false => format!("{} has an invalid value", found.key),
+    }
+}
+
+/// The consequence for the object that has the annotation.
+fn consequence_for(found: &Found<'_>, consequence: OnInvalid) -> String {
+    match (consequence, found.object.kind) {
+        (OnInvalid::RouteRefused, Kind::Service) => {
+            let group = if found.key.starts_with("retry.") { "retry" } else { "timeout" };
+            format!("all {group} settings of the Service are ignored")
+        }
+        (consequence, _) => consequence.to_string(),
+    }
+}
+
+/// The start of the text that describes valid values.
+const EXPECTED: &str = "expected ";
 
 /// Whether a value prevents injection that its author wanted: anything but an attempt to disable it.
 fn leaves_out(
@@ -67,7 +97,11 @@ fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, 
             &value,
         ),
         None => {
-            let act = format!("Give {} on {} a valid value: {accepted}", row.key, wording::place(found));
+            let (key, place) = (&row.key, wording::place(found));
+            let act = match accepted.strip_prefix(EXPECTED) {
+                Some(valid) => format!("Set {key} on {place} to {valid}"),
+                None => format!("Give {key} on {place} a valid value: {accepted}"),
+            };
             let remedy = wording::remedy().step(StepKind::Annotation, act);
             crate::checks::rewrite::restart(ctx, remedy, &found.object)
         }

@@ -104,7 +104,12 @@ pub(super) fn word(found: &Found<'_>) -> String {
     found.written_as.to_string()
 }
 
-/// Adds the step that removes the key.
+/// Adds the step that removes the key: `Remove the annotation from the workload itself`.
+pub(super) fn remove_it(remedy: Remedy, found: &Found<'_>) -> Remedy {
+    remove(remedy, &format!("Remove the {}", found.written_as), found)
+}
+
+/// Adds the step that removes the key, in the given words.
 pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
     let changes: [Change<'_>; 1] = [(found.key, None)];
     let words = act;
@@ -146,7 +151,7 @@ pub(super) fn replace(
                             places(row)
                         ),
                     );
-                    return self::remove(remedy, "Remove it", found);
+                    return remove_it(remedy, found);
                 }
             }
         }
@@ -172,13 +177,13 @@ pub(super) fn replace(
         {
             rewrite::template(remedy, act, &found.object, &changes)
         }
-        _ => return self::remove(move_to(ctx, remedy, found, row, value), "Remove it", found),
+        _ => return remove_it(move_to(ctx, remedy, found, row, value), found),
     };
     // A key in another place or of another form still exists.
     if found.scope == KeyScope::Workload
         || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate)
     {
-        remedy = self::remove(remedy, "Remove it", found);
+        remedy = remove_it(remedy, found);
     }
     // A label of a namespace applies at once; annotations reach pods when they are created.
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }

@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
-use crate::objects::container::LOCAL_NAME;
+use crate::objects::container::{IDENTITY_NAME, LOCAL_NAME};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -21,17 +21,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
-    let mut found: BTreeMap<(Owner, &str), Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<(Owner, &str, &str), Vec<String>> = BTreeMap::new();
     for pod in pods {
         if !ctx.has_injected(pod) {
             continue;
         }
-        let Some(name) = pod.spec.proxy().and_then(|proxy| proxy.env_value(LOCAL_NAME)) else { continue };
-        if domain_of(name, home).is_some_and(|other| other != domain) {
-            found.entry((owners.of(pod), name)).or_default().push(pod.metadata.name.clone());
+        let Some(proxy) = pod.spec.proxy() else { continue };
+        let names = [LOCAL_NAME, IDENTITY_NAME].map(|variable| Some((variable, proxy.env_value(variable)?)));
+        let differs = |name: &str| domain_of(name, home).is_some_and(|other| other != domain);
+        if let Some((variable, name)) = names.into_iter().flatten().find(|(_, name)| differs(name)) {
+            found.entry((owners.of(pod), variable, name)).or_default().push(pod.metadata.name.clone());
         }
     }
-    let findings = found.into_iter().map(|((owner, name), pods)| {
+    let findings = found.into_iter().map(|((owner, variable, name), pods)| {
         let mut remedy = Remedy::new();
         remedy.steps.push(renew(
             ctx,
@@ -42,12 +44,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             domain",
         ));
         let pod = format!("Pod {}/{}", owner.namespace, pods[0]);
-        ctx.finding(
-            owner.subject(pods),
+        let message = if variable == LOCAL_NAME {
             "the proxy's name is in another trust domain than the control plane: identity does not \
-                certify it, and policies that name identities do not match it",
-        )
-        .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{LOCAL_NAME}]"), name))
+             certify it, and policies that name identities do not match it"
+        } else {
+            "the proxy expects identity under a name in another trust domain: it rejects the certificate of identity, \
+             and gets none itself"
+        };
+        ctx.finding(owner.subject(pods), message)
+        .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{variable}]"), name))
         .evidence(Evidence::field(
             format!("ConfigMap {home}/linkerd-config"),
             "data.values: identityTrustDomain",

@@ -150,8 +150,8 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
         StepKind::Note,
-        "If the installation no longer keeps it, make a new issuer under the trust anchor, and put it in place the same way \
-         (step certificate create; identity.issuer.tls.crtPEM and keyPEM)",
+        "If this does not restore the Secret, make a new issuer and put it in place. The commands are in: meshdoctor explain \
+         issuer-expired",
     )
 }
 

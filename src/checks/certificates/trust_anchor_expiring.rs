@@ -5,7 +5,8 @@ use super::remedy;
 use super::role::{Role, of_each};
 use crate::checks::dates::{self, Soon};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy};
+use crate::command::meshdoctor;
+use crate::finding::{Finding, Remedy, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| Some(finding(ctx, anchor, role, Soon::of(ctx, [anchor.certificate])?)))
@@ -60,12 +61,15 @@ fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
     let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
-    let steps = remedy::without_anchor(
-        ctx,
-        steps,
-        "A day later, when every proxy has a certificate under the new anchor, write the bundle",
-        anchor,
-    );
+    let steps = steps
+        .run(
+            StepKind::Command,
+            "Wait until every proxy has a certificate under the new anchor, by default one day. The command then \
+             exits with status 0",
+            meshdoctor().words("rotate --may remove-anchor"),
+        )
+        .later();
+    let steps = remedy::without_anchor(ctx, steps, "Write the bundle", anchor);
     let steps = remedy::put_known_bundle(ctx, steps, "Put the edited bundle in place", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -55,7 +55,7 @@ fn finding(
         }
     };
     let message =
-        format!("{why}: the API server does not connect to it; {}", pair.server.effect(Some(webhook)));
+        format!("{why}: the API server does not connect to it, and {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
     let remedy = Remedy::new();

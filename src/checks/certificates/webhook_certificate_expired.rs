@@ -40,6 +40,7 @@ fn finding(
     let out = |certificate: &&Certificate| certificate.validity(ctx.now()) != Validity::Current;
     let own = out_of_date(&pair.served, trusted.unwrap_or_default(), ctx.now());
     let theirs: Vec<&Certificate> = trusted.unwrap_or_default().iter().filter(out).collect();
+    let name = pair.server.name;
     let effect = pair.server.effect(webhook.map(|(_, webhook)| webhook));
     let message = match (own.first(), theirs.first()) {
         (None, None) => return None,
@@ -49,13 +50,12 @@ fn finding(
                 Validity::Over | Validity::Current => "has expired",
             };
             format!(
-                "the certificate of a webhook {state}: the API server does not connect to it; \
-                {effect}"
+                "the certificate of the {name} webhook {state}, and the API server does not connect to it: {effect}"
             )
         }
         (None, Some(_)) => format!(
-            "the caBundle of a webhook holds a certificate that is not valid now: if the webhook's own \
-                certificate chains to no other, the API server does not connect to it; {effect}"
+            "the caBundle of the {name} webhook holds a certificate that is not valid now. If the webhook's own \
+             certificate chains to no other, the API server does not connect to it: {effect}"
         ),
     };
     let list = |certificates: &[&Certificate]| {

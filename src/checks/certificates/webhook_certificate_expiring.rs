@@ -23,8 +23,11 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     if over(&own) || ended.is_empty() {
         return None;
     }
-    let message = "an expired certificate follows the certificate of a webhook in its Secret: the API server needs it only if \
-                   nothing else chains to the caBundle, but linkerd check warns of it";
+    let message = format!(
+        "an expired certificate follows the certificate of the {} webhook in its Secret. The API server needs it only if \
+         nothing else chains to the caBundle, but linkerd check warns of it",
+        pair.server.name
+    );
     let remedy = Remedy::new();
     let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
     let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
@@ -44,15 +47,16 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let ending = |c: &&Certificate| ends_within(c, ctx.now(), Soon::horizon(ctx));
     let ending: Vec<&Certificate> = pair.served.iter().filter(ending).collect();
     let remedy = Remedy::new();
+    let certificate = format!("the certificate of the {} webhook", pair.server.name);
     let meta = &pair.secret.metadata;
     let tool = pair.served.first().and_then(|own| Some((renewed_by(meta, own)?, is_overdue(own, ctx.now()))));
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            soon.message(ctx, "the certificate of a webhook", &pair.served, |when| {
+            soon.message(ctx, &certificate, &pair.served, |when| {
                 format!(
-                    "the certificate of a webhook expires {when} and no tool is known to renew it: \
-                        after that, the API server does not connect to the webhook"
+                    "{certificate} expires {when} and no tool is known to renew it: after that, the API server \
+                     does not connect to the webhook"
                 )
             }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
@@ -60,8 +64,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "{tool} has not renewed a webhook's certificate after five sixths of its lifetime: when \
-                    it expires, the API server does not connect to the webhook"
+                "{tool} has not renewed {certificate} after five sixths of its lifetime: when it expires, the API \
+                 server does not connect to the webhook"
             ),
             see_renewal(ctx, pair, remedy),
         ),
@@ -71,8 +75,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, false)) => (
             Severity::Info,
             format!(
-                "the certificate of a webhook expires {} and {tool} renews it: nothing is overdue, but linkerd check warns \
-                 of it",
+                "{certificate} expires {} and {tool} renews it: nothing is overdue, but linkerd check warns of it",
                 expiry(ctx, &pair.served)
             ),
             see_renewal(ctx, pair, remedy),

@@ -68,7 +68,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
             Severity::Error,
             format!(
                 "a pod of the webhook serves a certificate other than the one in its Secret, and the API \
-                    server rejects it: the pod has not read the Secret since it changed; {effect}"
+                 server rejects it. The pod has not read the Secret since it changed: {effect}"
             ),
         )
     } else {

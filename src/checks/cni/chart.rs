@@ -273,6 +273,5 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
 }
 
 /// The step before `linkerd install-cni`.
-const COMPARE: &str = "Compare first: linkerd install-cni resets omitted options, and this command does not \
-     contain tolerations, resources, imagePullSecrets and privileged. If the diff shows other changes, \
-     add them (--set KEY=VALUE)";
+const COMPARE: &str = "Show the differences: omitted options are reset. If the diff removes tolerations, resources, \
+     imagePullSecrets or privileged, add them to the command with --set KEY=VALUE";

@@ -198,13 +198,13 @@ pub(in crate::checks) fn perhaps_runs(ctx: &Context<'_>) -> Result<(), Unjudged>
 }
 
 /// Whether linkerd-cni is known to be installed by no DaemonSet. Reads `daemonsets.apps`.
-pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
+pub(in crate::checks) fn uninstalled(ctx: &Context<'_>) -> bool {
     ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
 /// Whether the control plane relies on linkerd-cni; `None` if not known. Reads
 /// `configmaps/control-plane/linkerd-config`.
-pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
+pub(in crate::checks) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
     match config {
         Some(config) => config.chart_values()?.bool("cniEnabled"),

@@ -31,7 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let meta = &component.deployment.metadata;
         let (wanted, available) = (component.wanted(), available(component.deployment));
         let ready = component.deployment.status.ready_replicas == available;
-        let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
+        let (path, state) = match ready {
+            true => ("status.readyReplicas", "ready"),
+            false => ("status.availableReplicas", "available"),
+        };
         let remedy = Remedy::new();
         let remedy = if wanted < enough {
             let remedy = remedy.run(
@@ -66,15 +69,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 Subject::object("Deployment", namespace, &meta.name),
-                match available < AN_OUTAGE {
-                    true => {
-                        "the control plane is installed for high availability, but a component has fewer \
-                than two ready pods: losing their node is an outage of the component"
-                            .to_owned()
-                    }
-                    false => format!(
-                        "a component of the control plane has fewer ready pods than the configured \
-                minimum of {enough}"
+                match available {
+                    0 => format!(
+                        "{} has no {state} pod, although the control plane is installed for high availability",
+                        component.name
+                    ),
+                    1 => format!(
+                        "{} has 1 {state} pod, although the control plane is installed for high availability: \
+                         losing its node is an outage of {}",
+                        component.name, component.name
+                    ),
+                    _ => format!(
+                        "{} has {available} {state} pods, fewer than the configured minimum of {enough}",
+                        component.name
                     ),
                 },
             )
@@ -114,8 +121,10 @@ fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     );
     ctx.finding(
         Subject::object("Deployment", namespace, &format!("linkerd-{component}")),
-        "the control plane is installed for high availability, but a component has no Deployment: its pods \
-        are not replaced",
+        format!(
+            "{component} has no Deployment, although the control plane is installed for high availability: its \
+             pods are not replaced"
+        ),
     )
     .evidence(Evidence::other("Deployments", format!("no Deployment of {component} in {namespace}")))
     .parameter("gone")

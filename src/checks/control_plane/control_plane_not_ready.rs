@@ -169,12 +169,30 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let is_down = ready == 0 && !ctx.is_recent(meta.creation_timestamp);
-    let message = if is_down {
-        "no pod of the component is ready, so what depends on it fails now. Its pods were created less than five minutes \
-         ago, and no container has failed"
-    } else {
-        "a component of the control plane is starting: its missing pods were created less than five minutes ago, and no \
-         container has failed"
+    let name = component.name;
+    let message = match is_down {
+        true => format!(
+            "no pod of {name} is ready, so what depends on it fails now. Its pods were created less than five minutes ago, \
+             and no container has failed"
+        ),
+        false => format!(
+            "{name} is starting: its missing pods were created less than five minutes ago, and no container has failed"
+        ),
+    };
+    let rollout = kubectl()
+        .namespace(&meta.namespace)
+        .words("rollout status")
+        .operand(format!("deployment/{}", meta.name))
+        .words("--timeout=5m");
+    let steps = Remedy::new().run(StepKind::Command, "Wait until its pods are ready", rollout);
+    let log = kubectl().namespace(&meta.namespace).words("logs").operand(format!("deployment/{}", meta.name));
+    let steps = match is_down {
+        true => steps.run(
+            StepKind::Command,
+            "If they do not become ready, read the log",
+            log.words("--all-containers --tail=50"),
+        ),
+        false => steps,
     };
     let finding = ctx
         .finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
@@ -185,16 +203,7 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
         }))
         .fails_rows(rows(ready, own))
         .rows_as(Severity::Error)
-        .remedy(
-            Remedy::new().run(
-                StepKind::Command,
-                "Wait until its pods are ready",
-                kubectl()
-                    .namespace(&meta.namespace)
-                    .words("rollout status")
-                    .operand(format!("deployment/{}", meta.name)),
-            ),
-        );
+        .remedy(steps);
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
@@ -345,11 +354,14 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         labels if act == LABELS && !labels.is_empty() => labelled(remedy, &labels),
         _ => remedy.step(StepKind::ChartValue, act),
     });
+    if is_unplaced {
+        return remedy;
+    }
     let (described, may_restart) = match reason {
-        _ if is_unplaced => ("Show the state and the events of its pods", false),
-        Some(Failing { container: Some(_), crashed: true, .. }) => {
-            ("Repair the cause that this log, or the state and the events of its pods, report", false)
-        }
+        Some(Failing { container: Some(_), crashed: true, .. }) => (
+            "Repair the cause in this log. If it shows none, read the state and the events of its pods",
+            false,
+        ),
         Some(Failing { running: true, .. }) => ("Show the state and the events of its pods", true),
         Some(_) | None => ("Repair the cause that the state and the events of its pods report", false),
     };
@@ -381,14 +393,14 @@ fn labels_on_no_node(ctx: &Context<'_>, component: &Component<'_>) -> Vec<String
     lacking.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
-/// Adds the step for labels that no node has.
+/// Adds the steps for labels that no node has.
 fn labelled(remedy: Remedy, labels: &[String]) -> Remedy {
     let text = format!(
-        "Remove {} from nodeSelector in the values of the chart, since no node has it, or label a node",
+        "Remove {} from nodeSelector in the values of the chart, since no node has it",
         labels.join(", ")
     );
     let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(labels);
-    remedy.run(StepKind::ChartValue, text, label)
+    remedy.step(StepKind::ChartValue, text).run(StepKind::Command, "Or label a node", label)
 }
 
 /// The step if no node has the required labels.

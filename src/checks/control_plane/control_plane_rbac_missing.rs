@@ -113,7 +113,7 @@ fn finding(
         true => remedy,
         false => remedy.run(
             StepKind::Command,
-            "If a refused component does not recover, restart it",
+            format!("If {component} does not recover, restart it"),
             kubectl()
                 .namespace(namespace)
                 .words("rollout restart")

@@ -49,7 +49,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = crds(ctx, remedy, unmet.problem.last_step(), &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
-            .finding(Subject::object("CustomResourceDefinition", "", &wanted.name), unmet.problem.message())
+            .finding(
+                Subject::object("CustomResourceDefinition", "", &wanted.name),
+                unmet.problem.message(&wanted.name),
+            )
             .evidence(unmet.evidence)
             .evidence(seen.clone())
             .remedy(remedy)
@@ -121,24 +124,23 @@ enum Problem {
 }
 
 impl Problem {
-    fn message(self) -> &'static str {
+    fn message(self, name: &str) -> String {
         match self {
-            Problem::Absent => {
-                "a CRD of the release is missing: objects of its kind cannot be created, and the controller that \
-                watches it does not become ready after its next restart"
-            }
-            Problem::Outdated => {
-                "a CRD is older than the release: it does not serve the version that the controller watches, so \
-                the controller does not become ready after its next restart"
-            }
-            Problem::Deleted => {
-                "a CRD of the release is being deleted: the API server deletes all objects of its kind and \
-                accepts no new ones"
-            }
-            Problem::NotEstablished => {
-                "the API server does not serve the kind of a CRD: its objects cannot be read or written, and the \
-                controller that watches it does not become ready after its next restart"
-            }
+            Problem::Absent => format!(
+                "CRD {name} is missing: its objects cannot be created, and linkerd-destination does not become ready \
+                 after its next restart"
+            ),
+            Problem::Outdated => format!(
+                "CRD {name} is older than the release and does not serve the version that linkerd-destination watches, so \
+                 linkerd-destination does not become ready after its next restart"
+            ),
+            Problem::Deleted => format!(
+                "CRD {name} is being deleted: the API server deletes all of its objects and accepts no new ones"
+            ),
+            Problem::NotEstablished => format!(
+                "the API server does not serve CRD {name}: its objects cannot be read or written, and linkerd-destination \
+                 does not become ready after its next restart"
+            ),
         }
     }
 

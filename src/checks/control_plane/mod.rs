@@ -11,6 +11,7 @@ mod cluster_networks_without_nodes;
 mod control_plane_annotation_ignored;
 mod control_plane_below_ha;
 mod control_plane_churning;
+mod control_plane_domains_differ;
 mod control_plane_ha_partial;
 mod control_plane_missing;
 mod control_plane_name_unresolved;
@@ -24,10 +25,12 @@ mod control_plane_restarting;
 mod control_plane_role_missing;
 mod control_plane_service_missing;
 mod crd_missing;
+mod destination_replica_stuck;
 mod destination_updates_delayed;
 mod endpoints_answer_stale;
 mod extension_command_missing;
 mod extension_namespace_twice;
+mod extension_service_account_missing;
 pub(super) mod failing;
 mod heartbeat_failing;
 pub(super) mod installation;
@@ -57,6 +60,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),
     row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
     row!("control-plane", "control-plane-churning", control_plane_churning),
+    row!("control-plane", "control-plane-domains-differ", control_plane_domains_differ),
     row!("control-plane", "control-plane-ha-partial", control_plane_ha_partial),
     row!("control-plane", "control-plane-missing", control_plane_missing),
     row!("control-plane", "control-plane-name-unresolved", control_plane_name_unresolved),
@@ -70,10 +74,12 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "control-plane-service-missing", control_plane_service_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "destination-replica-stuck", destination_replica_stuck),
     row!("control-plane", "destination-updates-delayed", destination_updates_delayed),
     row!("control-plane", "endpoints-answer-stale", endpoints_answer_stale),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
+    row!("control-plane", "extension-service-account-missing", extension_service_account_missing),
     row!("control-plane", "heartbeat-failing", heartbeat_failing),
     row!("control-plane", "ipv6-setting-mismatch", ipv6_setting_mismatch),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),

@@ -3,26 +3,43 @@
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
-/// The Service that a webhook calls, its configuration, the resources it validates, and the row of `linkerd
-/// check`.
-const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
-    (
-        "linkerd-sp-validator",
-        "linkerd-sp-validator-webhook-config",
-        "an invalid ServiceProfile is accepted, and proxies ignore it",
-        Some("control plane ValidatingWebhookConfigurations exist"),
-    ),
-    (
-        "linkerd-policy-validator",
-        "linkerd-policy-validator-webhook-config",
-        "an invalid policy is accepted, and not enforced",
-        None,
-    ),
+/// A webhook that validates Linkerd's own resources.
+#[derive(Clone, Copy)]
+struct Validator {
+    /// The Service that it calls.
+    service: &'static str,
+    /// Its configuration.
+    configuration: &'static str,
+    /// The message if no webhook calls it.
+    missing: &'static str,
+    /// The row of `linkerd check`.
+    row: Option<&'static str>,
+}
+
+const VALIDATORS: [Validator; 2] = [
+    Validator {
+        service: "linkerd-sp-validator",
+        configuration: "linkerd-sp-validator-webhook-config",
+        missing: "no webhook configuration calls the validator of ServiceProfiles: an invalid ServiceProfile is \
+                  accepted, and proxies ignore it",
+        row: Some("control plane ValidatingWebhookConfigurations exist"),
+    },
+    Validator {
+        service: "linkerd-policy-validator",
+        configuration: "linkerd-policy-validator-webhook-config",
+        missing: "no webhook configuration calls the validator of policies: an invalid policy is accepted, and not \
+                  enforced",
+        row: None,
+    },
 ];
+
+/// The message if both are missing.
+const BOTH_MISSING: &str = "no webhook configuration calls the validators of ServiceProfiles and policies: invalid objects are \
+                            accepted and have no effect";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kind = Kind::ValidatingWebhookConfiguration;
@@ -35,32 +52,45 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let seen = seen?;
     let mut findings = Vec::new();
-    for (service, name, harm, row) in VALIDATORS {
-        if let Some(there) = seen.iter().find(|configuration| calls(configuration, service)) {
-            let subject = Subject::object(kind, "", &there.metadata.name);
-            if let Some(row) = row {
-                findings.extend(unmarked(ctx, subject.clone(), &there.metadata, row));
-                findings.extend(renamed(ctx, subject, name, row));
-            }
+    let mut missing: Vec<Validator> = Vec::new();
+    for validator in VALIDATORS {
+        let Some(there) = seen.iter().find(|configuration| calls(configuration, validator.service)) else {
+            missing.push(validator);
             continue;
+        };
+        let subject = Subject::object(kind, "", &there.metadata.name);
+        if let Some(row) = validator.row {
+            findings.extend(unmarked(ctx, subject.clone(), &there.metadata, row));
+            findings.extend(renamed(ctx, subject, validator.configuration, row));
         }
+    }
+    if !missing.is_empty() {
         ctx.every::<ValidatingWebhookConfiguration>()?;
-        let remedy = Remedy::new();
-        let again = "Apply the manifests of the control plane again";
-        let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
-        let finding = ctx
-            .finding(
-                Subject::object(kind, "", name),
-                format!("no webhook configuration calls one of Linkerd's validators: {harm}"),
-            )
-            .evidence(Evidence::other(
-                "ValidatingWebhookConfigurations",
-                format!("no webhook calls Service {namespace}/{service}"),
-            ))
-            .fails_rows(row)
-            .rows_as(Severity::Error)
-            .remedy(remedy);
-        findings.push(finding);
+        findings.extend(finding(ctx, &missing));
     }
     Ok(findings.into())
+}
+
+/// One finding for all missing validators: applying the manifests restores them together.
+fn finding(ctx: &Context<'_>, missing: &[Validator]) -> Option<Finding> {
+    let kind = Kind::ValidatingWebhookConfiguration;
+    let namespace = &ctx.namespaces().control_plane;
+    let (first, others) = missing.split_first()?;
+    let message = if others.is_empty() { first.missing } else { BOTH_MISSING };
+    let again = "Apply the manifests of the control plane again";
+    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
+    let seen = missing.iter().map(|validator| {
+        Evidence::other(
+            "ValidatingWebhookConfigurations",
+            format!("no webhook calls Service {namespace}/{}", validator.service),
+        )
+    });
+    let finding = ctx
+        .finding(Subject::object(kind, "", first.configuration), message)
+        .evidences(seen)
+        .fails_rows(missing.iter().filter_map(|validator| validator.row))
+        .rows_as(Severity::Error)
+        .remedy(remedy);
+    let subjects = others.iter().map(|validator| Subject::object(kind, "", validator.configuration));
+    Some(subjects.fold(finding, Finding::subject))
 }

@@ -28,10 +28,13 @@ mod protocol_detection_times_out;
 mod proxies_fail_on_some_nodes;
 mod proxy_cpu_limit_low;
 mod proxy_ended_with_error;
+mod proxy_endpoints_stale;
 mod proxy_file_descriptors_low;
 mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
 mod proxy_not_ready;
+mod proxy_not_redirected;
+mod proxy_of_removed_control_plane;
 mod proxy_port_taken;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
@@ -72,10 +75,13 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
     row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
+    row!("data-plane", "proxy-endpoints-stale", proxy_endpoints_stale),
     row!("data-plane", "proxy-file-descriptors-low", proxy_file_descriptors_low),
     row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
+    row!("data-plane", "proxy-not-redirected", proxy_not_redirected),
+    row!("data-plane", "proxy-of-removed-control-plane", proxy_of_removed_control_plane),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),

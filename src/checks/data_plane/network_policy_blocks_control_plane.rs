@@ -19,6 +19,10 @@ use crate::objects::{Namespace, Pod};
 /// The control-plane servers that proxies need: component label of the pod, port, and display name.
 const SERVERS: [(&str, u16, &str); 3] =
     [("identity", 8080, "identity"), ("destination", 8086, "destination"), ("destination", 8090, "policy")];
+/// The namespace of the cluster's DNS pods.
+const DNS_NAMESPACE: &str = "kube-system";
+/// The label of these pods, and of those of a cache on each node.
+const DNS_LABEL: &str = "k8s-app";
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
@@ -46,6 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if servers.is_empty() {
         return Err(Unjudged::not_applicable("there are no pods of identity and destination to reach"));
     }
+    let dns = dns_pods(pods);
     let owners = ctx.owners();
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     let counts = |pod: &&Pod| ctx.has_injected(pod) && pod.spec.proxy().is_some();
@@ -61,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let policies: Vec<_> = policies.collect();
             clients.iter().any(|pod| is_ready(pod) && policies.iter().all(|policy| is_older(*policy, pod)))
         };
-        for (direction, port, passage) in asked(&policies, client, &servers) {
+        for (direction, port, passage) in asked(&policies, client, (&servers, &dns)) {
             match passage {
                 Passage::Open | Passage::Through(_) => {}
                 Passage::Unknown(doubts) => {
@@ -89,7 +94,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn asked<'a>(
     policies: &Policies<'a>,
     client: &Pod,
-    servers: &[&Pod],
+    (servers, dns): (&[&Pod], &[&Pod]),
 ) -> Vec<(Direction, (u16, &'static str), Passage<'a>)> {
     let own = client.metadata.label(COMPONENT);
     let mut asked = Vec::new();
@@ -103,17 +108,38 @@ fn asked<'a>(
         let passages = to_component(policies, client, &serving, number);
         asked.extend(passages.into_iter().map(|(direction, passage)| (direction, (number, name), passage)));
     }
-    // OpenShift's DNS listens on 5353 behind its Service. The peers of a rule are not evaluated: DNS
-    // servers differ from cluster to cluster.
-    let dns = [53, 5353].map(|number| {
-        let port = Port { protocol: "UDP", number, of: None };
-        match policies.passage(Direction::Egress, client, port, Peer::Anyone) {
+    asked.extend(to_dns(policies, client, dns).map(|passage| (Direction::Egress, (53, "DNS"), passage)));
+    asked
+}
+
+/// The decision about lookups: egress to the pods of the cluster's DNS, or to an address outside of the pod network.
+fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Passage<'a>> {
+    // Without known pods the peers of a rule are not evaluated: DNS servers differ from cluster to cluster.
+    let peers: Vec<(Option<&Pod>, Peer<'_>)> = match dns {
+        [] => vec![(None, Peer::Anyone)],
+        pods => pods.iter().map(|pod| (Some(*pod), Peer::Pod(pod))).chain([(None, Peer::Host)]).collect(),
+    };
+    // OpenShift's DNS listens on 5353 behind its Service.
+    let passages = peers.into_iter().flat_map(|(of, peer)| [53, 5353].map(|number| (of, peer, number)));
+    best(passages.map(|(of, peer, number)| {
+        let port = Port { protocol: "UDP", number, of };
+        match policies.passage(Direction::Egress, client, port, peer) {
             Passage::Unknown(doubts) if doubts.iter().any(is_left_open) => Passage::Open,
             passage => passage,
         }
-    });
-    asked.extend(best(dns).map(|passage| (Direction::Egress, (53, "DNS"), passage)));
-    asked
+    }))
+}
+
+/// The pods of the cluster's DNS; none if pods may use a cache on their node instead.
+fn dns_pods(pods: &[Pod]) -> Vec<&Pod> {
+    let labelled = |label: &'static str| {
+        pods.iter().filter(move |pod| {
+            pod.metadata.namespace == DNS_NAMESPACE
+                && pod.metadata.label(DNS_LABEL) == Some(label)
+                && !pod.is_finished()
+        })
+    };
+    if labelled("node-local-dns").next().is_some() { Vec::new() } else { labelled("kube-dns").collect() }
 }
 
 fn is_left_open(doubt: &Doubt<'_>) -> bool {

@@ -176,22 +176,30 @@ fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize,
 }
 
 fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
+    let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
+    let ports = match shut.named.as_slice() {
+        [port] if port != "all" => format!("port {port}"),
+        ports if (2..=QUOTED).contains(&ports.len()) && !ports.iter().any(|port| port == "all") => {
+            format!("ports {}", ports.join(", "))
+        }
+        _ => "ports of the application".to_owned(),
+    };
     let message = match (direction, shut.denies) {
         (Direction::Ingress, false) => format!(
-            "it allows clients only on ports of the application. Meshed clients connect to port {port} of the proxy and get no \
+            "{policy} allows clients only on {ports}. Meshed clients connect to port {port} of the proxy and get no \
              answer"
         ),
         (Direction::Egress, false) => format!(
-            "it allows egress only to ports of an application. The proxies of these pods connect to port {port} of its proxy \
-             and get no answer"
+            "{policy} allows egress only to {ports}. The proxies of these pods connect to port {port} of the server's \
+             proxy and get no answer"
         ),
         (Direction::Ingress, true) => format!(
-            "it denies port {port} of the proxy, but allows clients on ports of the application: meshed clients connect to \
-             the proxy and get no answer"
+            "{policy} denies port {port} of the proxy, but allows clients on ports of the application: meshed clients \
+             connect to the proxy and get no answer"
         ),
         (Direction::Egress, true) => format!(
-            "it denies port {port} of proxies, but allows egress to ports of an application: the pods' proxies connect to its \
-             proxy and get no answer"
+            "{policy} denies port {port} of proxies, but allows egress to ports of an application: the pods' proxies \
+             connect to its proxy and get no answer"
         ),
     };
     let (field, said) = match (shut.denies, shut.policy, direction) {

@@ -120,7 +120,7 @@ fn finding(
         }
         (Lacks::Service, true) => {
             "pods mark a port as opaque but their Service does not. Nothing fails, because the port is opaque by \
-             default"
+             default, but linkerd check warns about it"
         }
         (Lacks::Pods, false) => {
             "a Service marks a port as opaque but its pods do not: connections of unmeshed clients, and to a pod's \
@@ -128,7 +128,7 @@ fn finding(
         }
         (Lacks::Pods, true) => {
             "a Service marks a port as opaque but its pods do not. Nothing fails, because the port is opaque by \
-             default"
+             default, but linkerd check warns about it"
         }
     };
     let ports: Vec<String> =

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::reported::{containers, log_of, reported};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::model::control_plane::serving;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -19,6 +20,8 @@ use crate::objects::{Node, Pod, Time};
 const QUOTED: usize = 3;
 /// Rows of `mesh-logs.yaml` that a proxy without a connection to the control plane logs.
 const UNCONNECTED: [&str; 2] = ["identity-not-obtained", "control-plane-unresolved"];
+/// Maximum number of nodes of the control plane that the message names.
+const NAMED: usize = 2;
 /// Exit codes of a proxy that its node or its connections do not cause: invalid settings, crashes.
 const OTHER_EXITS: [i32; 4] = [64, 101, 134, 139];
 
@@ -79,14 +82,17 @@ fn is_of_nodes(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod]) -> bool {
 }
 
 fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSplit<'_>) -> Finding {
-    let message = "no proxy that started on these nodes gets its certificate or configuration, and proxies on \
-                   other nodes do. Most likely traffic to the nodes of the control plane does not pass";
     let home: BTreeSet<&str> = working
         .iter()
         .filter(|pod| pod.metadata.label(COMPONENT).is_some())
         .map(|pod| pod.node_name.as_str())
         .collect();
     let home: Vec<&str> = home.into_iter().collect();
+    let message = format!(
+        "no proxy that started on these nodes gets its certificate or configuration; proxies on other nodes do. Most likely a \
+         firewall blocks them from the nodes of the control plane{}",
+        if home.len() <= NAMED { format!(" ({})", home.join(", ")) } else { String::new() }
+    );
     let quoted = failing.iter().take(QUOTED).map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), "not ready")
@@ -100,16 +106,25 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
         .evidence(Evidence::other("Proxies work on", split.working_nodes()))
         .evidence(Evidence::other("Nodes of the control plane", home.join(", ")))
         .evidences(quoted)
-        .remedy(
-            Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
-                     and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
-                     and 4143 (proxies), and port 53 of the cluster's DNS",
-                )
-                .step(StepKind::Note, "Wait: the proxies become ready without a restart"),
-        );
+        .remedy(remedy(failing));
     finding.subjects = split.failing.iter().map(|name| Subject::node(name)).collect();
     ties.fold(finding, Finding::tie)
+}
+
+fn remedy(failing: &[&Pod]) -> Remedy {
+    let allow = "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
+                 and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
+                 and 4143 (proxies), and port 53 of the cluster's DNS";
+    let Some(first) = failing.first() else { return Remedy::new().step(StepKind::Note, allow) };
+    let namespace = &first.metadata.namespace;
+    let log = kubectl().namespace(namespace).words("logs").operand(&first.metadata.name);
+    let watch = kubectl().namespace(namespace).words("get pods -o wide --watch");
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Read which addresses time out in the log of one of these proxies",
+            log.option("-c", PROXY_CONTAINER).words("--tail=20"),
+        )
+        .step(StepKind::Note, allow)
+        .run(StepKind::Command, "Wait until the proxies become ready, without a restart", watch)
 }

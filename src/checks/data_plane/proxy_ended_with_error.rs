@@ -115,17 +115,27 @@ fn shutdown(pod: &Pod) -> (u64, Evidence) {
     }
 }
 
+/// The message about a pod whose proxy did not end before its termination grace period was over.
+fn outlasted(pod: &Pod) -> String {
+    let (shutdown, grace) = (shutdown(pod).0, grace(pod));
+    let compared = if shutdown > grace { "is longer than" } else { "equals" };
+    format!(
+        "the proxy's shutdown grace period ({shutdown}s) {compared} terminationGracePeriodSeconds ({grace}s). With open \
+         connections, the kubelet kills the proxy, and the pod is reported as failed"
+    )
+}
+
 fn finding(ctx: &Context<'_>, owner: &Owner, end: End, pods: &[Ended<'_>]) -> Finding {
     let message = match end {
-        End::Grace => {
-            "the proxies of finished pods were killed: a proxy waits for open connections for its whole shutdown \
-             grace period, which is not shorter than the pod's termination grace period. Each pod ends late and \
-             is reported as failed"
+        End::Grace => pods.last().map(|ended| outlasted(ended.pod)).unwrap_or_default(),
+        End::Memory => {
+            "the proxies of finished pods were killed because they reached their memory limit".to_owned()
         }
-        End::Memory => "the proxies of finished pods were killed because they reached their memory limit",
-        End::Settings => "the proxies of finished pods rejected their settings and did not start",
-        End::Start => "the proxies of finished pods could not start, for example because a port was in use",
-        End::Crash => "the proxies of finished pods crashed, which is a defect of the proxy",
+        End::Settings => "the proxies of finished pods rejected their settings and did not start".to_owned(),
+        End::Start => {
+            "the proxies of finished pods could not start, for example because a port was in use".to_owned()
+        }
+        End::Crash => "the proxies of finished pods crashed, which is a defect of the proxy".to_owned(),
     };
     let names: Vec<String> = pods.iter().map(|ended| ended.pod.metadata.name.clone()).collect();
     let quoted = pods.iter().rev().take(QUOTED).map(|Ended { pod, status, .. }| {

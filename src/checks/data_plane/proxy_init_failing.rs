@@ -8,7 +8,7 @@ use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::program;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Applies, Evidence, Finding, Remedy, StepKind};
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::owners::Owner;
 use crate::objects::container::INIT_CONTAINER;
@@ -127,13 +127,27 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
         )
     });
     let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
-    let message = format!("linkerd-init fails, so the pod does not start: {}", signature.cause);
+    let rejected = group.first().filter(|_| signature.id == "init-subnet-family");
+    let cause =
+        rejected.and_then(|failed| rejected_range(&failed.line)).unwrap_or_else(|| signature.cause.clone());
+    let message = format!("linkerd-init fails, so the pod does not start: {cause}");
     ctx.finding(owner.subject(names.clone()), message)
         .parameter(&signature.id)
         .evidences(said)
         .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
         .evidences(systems.filter(|_| subnets.is_none()))
         .remedy(remedy(ctx, owner, group, signature))
+}
+
+/// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network `10.20.0.0' not found``.
+fn rejected_range(line: &str) -> Option<String> {
+    let program = if line.starts_with("ip6tables") { "ip6tables" } else { "iptables" };
+    let (_, rest) = line.split_once("host/network `")?;
+    let (address, _) = rest.split_once('\'')?;
+    address.parse::<std::net::IpAddr>().ok()?;
+    Some(format!(
+        "it passes each range of skip-subnets to iptables and ip6tables while IPv6 is on, and {program} rejects {address}"
+    ))
 }
 
 /// The ranges that linkerd-init skips: from the annotation, or as the chart passes them.
@@ -249,6 +263,18 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
             (remedy.step(StepKind::Note, or), again)
         }
     };
-    remedy.steps.push(renew(ctx, owner, &pods, Needs::NewProxy, because));
+    // A patch of the pod template creates the pods again.
+    let is_rolled =
+        remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
+    let mut restart = renew(ctx, owner, &pods, Needs::NewProxy, because);
+    if is_rolled {
+        let mut act = restart.text;
+        if let Some(first) = act.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        restart.text = format!("If you changed the namespace or the chart instead, {act}");
+        restart.applies = Applies::Conditionally;
+    }
+    remedy.steps.push(restart);
     remedy
 }

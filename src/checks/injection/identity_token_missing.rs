@@ -44,10 +44,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods?.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
         // Proxies that were injected by hand are as old as their manifest.
         let by_hand = pod.metadata.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"));
-        if by_hand || pod.metadata.label(CONTROL_PLANE_NS) != Some(home) || pod.metadata.namespace == home {
+        if pod.metadata.label(CONTROL_PLANE_NS) != Some(home) || pod.metadata.namespace == home {
             continue;
         }
-        if let Some(fault) = fault(pod) {
+        // Every identity component requires the same audience.
+        let counts = |fault: &Fault| !by_hand || *fault == Fault::Audience;
+        if let Some(fault) = fault(pod).filter(counts) {
             groups.entry((owners.of(pod), fault)).or_default().push(pod);
         }
     }

@@ -117,13 +117,17 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
 }
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::new(),
-        StepKind::ChartValue,
-        "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)",
-        Options::none().ha(),
-    );
+    // The replicas require different nodes: on fewer, some stay Pending.
+    let act = match ctx.hints::<Node>().len() {
+        nodes @ 1..3 => format!(
+            "Once the cluster has three nodes (now {nodes}), run three replicas of the injector, one per node (the chart's \
+             values-ha.yaml)"
+        ),
+        _ => {
+            "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)".to_owned()
+        }
+    };
+    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, Options::none().ha());
     upgrade::step(
         ctx,
         remedy,

@@ -59,7 +59,7 @@ fn finding(
                 .to_owned()
         }
         (false, true) if siblings.iter().all(Option::is_some) => format!(
-            "{who} without the requested proxy, although an older pod of the workload has it: most likely the injector did \
+            "{who} without the requested proxy, although another pod of the workload has it: most likely the injector did \
              not answer at creation (its webhook has failurePolicy Ignore)"
         ),
         (false, true) if asked_at_creation => format!(

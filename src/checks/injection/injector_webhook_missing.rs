@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = restart_unmeshed(ctx, remedy, None);
     let finding = ctx
         .finding(
-            Subject::object("Namespace", "", namespace),
+            Subject::object(Kind::MutatingWebhookConfiguration, "", CONFIGURATION),
             "the webhook of the proxy injector is missing, so every new pod starts unmeshed",
         )
         .evidence(Evidence::other(

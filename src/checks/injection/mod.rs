@@ -24,6 +24,7 @@ mod pods_refused;
 mod proxy_refused_by_quota;
 mod proxy_resources;
 mod scc_refuses_proxy;
+mod skipped;
 mod token_not_mounted;
 pub(super) mod unmeshed;
 mod webhook_unreachable;

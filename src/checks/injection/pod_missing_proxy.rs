@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::skipped::skipped;
 use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
@@ -72,6 +73,7 @@ fn finding(
         .evidence(Evidence::field(object, path, first.value))
         .evidence(containers(first.pod, pods.len() - 1))
         .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
+        .evidences(skipped(ctx, first))
         .remedy(remedy)
         .tie(silent_injector())
 }

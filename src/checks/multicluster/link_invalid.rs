@@ -24,6 +24,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The path of the probe's period.
 const PERIOD: &str = "spec.probeSpec.period";
 
+/// Longest value that a message quotes.
+const QUOTED: usize = 30;
+
 /// A field of a Link that its controller cannot use.
 struct Fault<'a> {
     path: &'static str,
@@ -31,6 +34,19 @@ struct Fault<'a> {
 }
 
 impl Fault<'_> {
+    /// `spec.probeSpec.period "3" has no unit`. The evidence has long values.
+    fn in_words(&self) -> String {
+        let Fault { path, value } = self;
+        match *value {
+            "" => format!("{path} is missing"),
+            value if *path == PERIOD && value.parse::<u32>().is_ok() => {
+                format!("{path} {value:?} has no unit, such as {value}s")
+            }
+            value if value.chars().count() <= QUOTED => format!("{path} {value:?} cannot be parsed"),
+            _ => format!("{path} cannot be parsed"),
+        }
+    }
+
     fn evidence(&self, link: &Link) -> Evidence {
         let value = match (self.value, self.path) {
             ("", _) => "missing".to_owned(),
@@ -45,16 +61,15 @@ impl Fault<'_> {
 fn message(ctx: &Context<'_>, faults: &[Fault<'_>]) -> String {
     let of_probe = faults.iter().all(|fault| fault.path.starts_with("spec.probeSpec."));
     let effect = match of_probe && chart_makes_controllers(ctx) == Contains::Yes {
-        true => "its controller never reaches the gateway with a probe",
-        false => "its controller mirrors no Service through it",
+        true => "the service mirror controller never reaches the gateway with a probe",
+        false => "the service mirror controller mirrors no Service through this Link",
     };
-    let missing = faults.iter().filter(|fault| fault.value.is_empty()).count();
-    let fault = match (missing > 0, missing < faults.len()) {
-        (true, true) => "lacks values and has values that cannot be parsed",
-        (true, false) => "lacks required values",
-        (false, _) => "has values that cannot be parsed",
+    let fault = match faults {
+        [one] => one.in_words(),
+        [one, other] => format!("{} and {}", one.in_words(), other.in_words()),
+        faults => format!("{} fields of the Link are missing or cannot be parsed", faults.len()),
     };
-    format!("the Link {fault}: {effect}")
+    format!("{fault}: {effect}")
 }
 
 /// Corrects the period of the probe alone; for other faults, the Link is created again.

@@ -4,9 +4,11 @@
 use super::{Check, row};
 
 mod control_plane_credentials_incomplete;
+mod exports;
 mod gateway_identity_mismatch;
 mod gateway_probe_failing;
 mod gateway_refuses_requests;
+mod gateway_unavailable;
 mod link_anchors_differ;
 mod link_crd_missing;
 mod link_credentials_unusable;
@@ -18,6 +20,7 @@ mod mirror_service_without_endpoints;
 mod multicluster_cli_skew;
 mod multicluster_proxy_outdated;
 mod multicluster_proxy_unhealthy;
+mod remote_account_missing;
 mod service_mirror_legacy;
 mod service_mirror_not_running;
 mod service_mirror_reports_errors;
@@ -30,6 +33,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "gateway-identity-mismatch", gateway_identity_mismatch),
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
     row!("multicluster", "gateway-refuses-requests", gateway_refuses_requests),
+    row!("multicluster", "gateway-unavailable", gateway_unavailable),
     row!("multicluster", "link-anchors-differ", link_anchors_differ),
     row!("multicluster", "link-crd-missing", link_crd_missing),
     row!("multicluster", "link-credentials-unusable", link_credentials_unusable),
@@ -40,6 +44,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "multicluster-cli-skew", multicluster_cli_skew),
     row!("multicluster", "multicluster-proxy-outdated", multicluster_proxy_outdated),
     row!("multicluster", "multicluster-proxy-unhealthy", multicluster_proxy_unhealthy),
+    row!("multicluster", "remote-account-missing", remote_account_missing),
     row!("multicluster", "service-mirror-legacy", service_mirror_legacy),
     row!("multicluster", "service-mirror-not-running", service_mirror_not_running),
     row!("multicluster", "service-mirror-reports-errors", service_mirror_reports_errors),

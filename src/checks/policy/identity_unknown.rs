@@ -6,7 +6,9 @@ use super::survey::{Survey, about, defined, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
-use crate::objects::{Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount};
+use crate::objects::{
+    AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount,
+};
 
 /// Why a named identity does not exist in this mesh.
 enum Fault {
@@ -31,6 +33,17 @@ impl There<'_> {
         self.accounts.contains(&(namespace, name))
     }
 
+    /// The namespace of an account with the same name as a missing one: the given namespace, else the only one.
+    fn namesake(&self, account: &str, own: &str) -> Option<&str> {
+        let (_, name) = account.split_once('/')?;
+        let here = self.accounts.iter().find(|(namespace, one)| *namespace == own && *one == name);
+        if let Some((namespace, _)) = here {
+            return Some(namespace);
+        }
+        let mut others = self.accounts.iter().filter(|(_, one)| *one == name && *one != "default");
+        others.next().filter(|_| others.next().is_none()).map(|(namespace, _)| *namespace)
+    }
+
     fn has_namespace(&self, name: &str) -> bool {
         self.namespaces.contains_key(name)
     }
@@ -50,16 +63,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     {
         let meta = &object.metadata;
         for (path, text, fault) in faults(survey, object, &there) {
-            let act = match fault {
-                Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry",
-                _ => "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity",
+            let act = match &fault {
+                Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
+                Fault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
+                    Some(namespace) => format!("Correct the namespace of the identity to {namespace}"),
+                    None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
+                },
+                Fault::Form(_) | Fault::Foreign(_) => {
+                    "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
+                        .to_owned()
+                }
             };
             let (message, severity) = match fault {
                 Fault::Form(wanted) => {
                     (format!("no workload can have this identity: {wanted}"), Severity::Warning)
                 }
                 Fault::NoAccount(account) => (
-                    format!("ServiceAccount {account} does not exist, so no client has this identity"),
+                    format!(
+                        "ServiceAccount {account} does not exist, so {}",
+                        without_client(survey, object, there.namesake(&account, &meta.namespace), &account)
+                    ),
                     Severity::Warning,
                 ),
                 Fault::Foreign(suffix) => (
@@ -88,6 +111,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     findings.extend(required(ctx, survey, &there));
     Ok(findings.into())
+}
+
+/// What a missing account leads to: the policies that require this authentication alone, and the existing
+/// account of the same name.
+fn without_client(
+    survey: &Survey<'_>,
+    object: &MeshTLSAuthentication,
+    namesake: Option<&str>,
+    account: &str,
+) -> String {
+    let meta = &object.metadata;
+    let requires = |policy: &&AuthorizationPolicy| {
+        policy.spec.required_authentication_refs.iter().any(|reference| {
+            reference.is_a("policy.linkerd.io", "MeshTLSAuthentication")
+                && reference.name == meta.name
+                && reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace)
+                    == meta.namespace.as_str()
+        })
+    };
+    let mut policies = survey.objects.authorization_policies.iter().filter(requires);
+    let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
+    let effect = match policies.next().filter(|_| is_alone) {
+        Some(policy) if policies.next().is_none() => {
+            let (namespace, name) = policy.metadata.key();
+            format!("AuthorizationPolicy {namespace}/{name} authorizes no client")
+        }
+        _ => "no client has this identity".to_owned(),
+    };
+    let name = account.split_once('/').map_or(account, |(_, name)| name);
+    match namesake {
+        Some(namespace) => format!("{effect} (ServiceAccount {namespace}/{name} exists)"),
+        None => effect,
+    }
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.

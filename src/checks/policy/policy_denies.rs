@@ -1,10 +1,12 @@
 //! `policy-denies`: a proxy's metrics count connections that inbound policy denied.
 
+use super::scrape_refused::admin_port;
 use crate::checks::diagnosed::{proxies, within};
 use crate::checks::{Context, Judgement};
-use crate::command::meshdoctor;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::command::{kubectl, linkerd, meshdoctor};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
+use crate::objects::Pod;
 
 /// Maximum number of quoted denials per pod.
 const QUOTED: usize = 5;
@@ -12,46 +14,78 @@ const QUOTED: usize = 5;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for (pod, metrics) in proxies(ctx)? {
-        let meta = &pod.metadata;
-        let mut most: Vec<&Denied> = metrics.denied.iter().filter(|denied| denials(denied) > 0).collect();
-        if most.is_empty() {
-            continue;
+        let port = admin_port(pod);
+        let denied = metrics.denied.iter().filter(|denied| denials(denied) > 0);
+        let (scrapes, others): (Vec<&Denied>, Vec<&Denied>) = denied.partition(|denied| denied.port == port);
+        if !others.is_empty() {
+            let finding = finding(ctx, pod, message(metrics), others);
+            findings.push(finding.remedy(remedy(pod, metrics)));
         }
-        most.sort_by(|a, b| denials(b).cmp(&denials(a)).then(a.cmp(b)));
-        let more = most.len().saturating_sub(QUOTED);
-        let quoted = most.iter().take(QUOTED).map(|denied| {
-            let by = if denied.kind == "server" { "Server" } else { "default policy" };
-            let client =
-                if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
-            Evidence::other(
-                format!("Pod {}/{}, port {}, {by} {}", meta.namespace, meta.name, denied.port, denied.name),
-                format!("denied {} {} of {client}", denials(denied), denied.what),
-            )
-        });
-        let rest = (more > 0).then(|| {
-            Evidence::other(format!("Pod {}/{}", meta.namespace, meta.name), format!("and {more} more"))
-        });
-        let port = most.first().map_or(0, |denied| denied.port);
-        let target = format!("{}/{}:{port}", meta.namespace, meta.name);
-        findings.push(
-            ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message(metrics))
-                .evidences(quoted.chain(rest))
-                .remedy(
-                    Remedy::new()
-                        .run(
-                            StepKind::Command,
-                            "Check which clients are authorized now",
-                            meshdoctor().words("policy").arg(target.as_str()),
-                        )
-                        .step(
-                            StepKind::Note,
-                            "If a client should have access, add its identity or network to an \
-                         AuthorizationPolicy",
-                        ),
-                ),
-        );
+        if !scrapes.is_empty() {
+            let message = format!(
+                "{} on the metrics port of the proxy. They get status 403: a Prometheus among them has no \
+                 metrics of this pod",
+                message(metrics)
+            );
+            let finding = finding(ctx, pod, message, scrapes).parameter("metrics-port");
+            findings.push(finding.remedy(remedy_of_scrapes(pod, port)));
+        }
     }
     Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, pod: &Pod, message: String, mut denied: Vec<&Denied>) -> Finding {
+    let meta = &pod.metadata;
+    denied.sort_by(|a, b| denials(b).cmp(&denials(a)).then(a.cmp(b)));
+    let more = denied.len().saturating_sub(QUOTED);
+    let quoted = denied.iter().take(QUOTED).map(|denied| {
+        let by = if denied.kind == "server" { "Server" } else { "default policy" };
+        let client = if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
+        Evidence::other(
+            format!("Pod {}/{}, port {}, {by} {}", meta.namespace, meta.name, denied.port, denied.name),
+            format!("denied {} {} of {client}", denials(denied), denied.what),
+        )
+    });
+    let rest = (more > 0).then(|| {
+        Evidence::other(format!("Pod {}/{}", meta.namespace, meta.name), format!("and {more} more"))
+    });
+    ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message).evidences(quoted.chain(rest))
+}
+
+/// The step that shows who may connect to a port.
+fn policy_of(pod: &Pod, port: u16) -> Remedy {
+    let target = format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name);
+    Remedy::new().run(
+        StepKind::Command,
+        "Check which clients are authorized now",
+        meshdoctor().words("policy").arg(target.as_str()),
+    )
+}
+
+fn remedy(pod: &Pod, metrics: &ProxyMetrics) -> Remedy {
+    let port = admin_port(pod);
+    let most = metrics.denied.iter().filter(|denied| denied.port != port).max_by_key(|one| denials(one));
+    policy_of(pod, most.map_or(0, |denied| denied.port)).step(
+        StepKind::Note,
+        "If a client should have access, add its identity or network to an AuthorizationPolicy",
+    )
+}
+
+fn remedy_of_scrapes(pod: &Pod, port: u16) -> Remedy {
+    policy_of(pod, port)
+        .run(
+            StepKind::Command,
+            "If viz's Prometheus should have access, authorize it in the namespace of the pod",
+            linkerd()
+                .words("viz allow-scrapes")
+                .option("--namespace", pod.metadata.namespace.as_str())
+                .pipe(kubectl().words("apply -f -")),
+        )
+        .step(
+            StepKind::Note,
+            "For another Prometheus, add its identity or network to an AuthorizationPolicy for the Server of the \
+             port linkerd-admin",
+        )
 }
 
 /// Denials between two reads, or since the proxy started if it was read once.

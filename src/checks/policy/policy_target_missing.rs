@@ -78,17 +78,11 @@ impl<'a> Targets<'a> {
             }
     }
 
-    /// The names of the known targets of a kind in a namespace.
-    fn names(&self, kind: Kind, namespace: &str) -> Vec<&str> {
-        match kind {
-            Kind::Server => {
-                self.servers.iter().filter(|(home, _)| *home == namespace).map(|(_, name)| *name).collect()
-            }
-            _ => {
-                let of_kind = self.routes.iter().filter(|(of, home, _)| *of == kind && *home == namespace);
-                of_kind.map(|(_, _, name)| name.as_str()).collect()
-            }
-        }
+    /// The existing target of this kind and namespace whose name is most similar.
+    fn similar(&self, kind: Kind, namespace: &str, name: &str) -> Option<String> {
+        let servers = self.servers.iter().filter(|(home, _)| kind == Kind::Server && *home == namespace);
+        let routes = self.routes.iter().filter(|(of, home, _)| *of == kind && *home == namespace);
+        closest(name, servers.map(|(_, name)| *name).chain(routes.map(|(.., name)| name.as_str())))
     }
 
     fn has_route(&self, kind: Kind, namespace: &str, name: &str) -> bool {
@@ -134,9 +128,9 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
     } else {
         return None;
     };
-    let said = format!("{} {}", kind, target.name);
-    (!there && targets.are_known(kind, &meta.namespace))
-        .then(|| finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", &said))
+    (!there && targets.are_known(kind, &meta.namespace)).then(|| {
+        finding(ctx, targets, (Kind::AuthorizationPolicy, meta), kind, "spec.targetRef", Some(&target.name))
+    })
 }
 
 fn of_older(
@@ -153,12 +147,9 @@ fn of_older(
     }
     match (&choice.name, &choice.selector) {
         (Some(name), _) => (!targets.servers.contains(&(meta.namespace.as_str(), name.as_str())))
-            .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.name", name)),
-        (None, Some(_)) => {
-            let said = "no Server of the namespace has these labels";
-            (!targets.by_label.contains(&place))
-                .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.selector", said))
-        }
+            .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.name", Some(name))),
+        (None, Some(_)) => (!targets.by_label.contains(&place))
+            .then(|| finding(ctx, targets, (kind, meta), Kind::Server, "spec.server.selector", None)),
         (None, None) => None,
     }
 }
@@ -169,25 +160,37 @@ fn finding(
     (kind, meta): (Kind, &Meta),
     of: Kind,
     path: &str,
-    said: &str,
+    name: Option<&str>,
 ) -> Finding {
     let namespace = &meta.namespace;
-    let name = said.trim_start_matches(of.info().kind).trim_start();
-    let near = closest(name, targets.names(of, namespace));
-    let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-    let message = match (targets.is_partial, path.ends_with("selector")) {
-        (true, true) => format!(
-            "the manifests contain Servers of namespace {namespace}, but none with these labels. Without one, the \
-             policy authorizes no client"
+    let similar = name.and_then(|name| targets.similar(of, namespace, name));
+    let instead = similar.as_ref().map_or_else(String::new, |similar| format!(" ({of} {similar} does)"));
+    let message = match (name, targets.is_partial) {
+        (Some(name), true) => format!(
+            "{of} {name} is not in the manifests{}, so the policy authorizes no client",
+            instead.replace(" does)", " is)")
         ),
-        (true, false) => format!(
-            "the manifests contain other {of} objects of namespace {namespace}, but not {of} {name}{near}. Without \
-             it, the policy authorizes no client"
+        (Some(name), false) => format!(
+            "{of} {name} does not exist in namespace {namespace}{instead}, so the policy authorizes no client"
         ),
-        (false, true) => format!("no such {of} exists in namespace {namespace}, so it authorizes no client"),
-        (false, false) => {
-            format!("{of} {name} does not exist in namespace {namespace}{near}, so it authorizes no client")
+        (None, true) => format!(
+            "no {of} of the manifests in namespace {namespace} has the labels of {path}, so the policy authorizes \
+             no client"
+        ),
+        (None, false) => format!(
+            "no {of} in namespace {namespace} has the labels of {path}, so the policy authorizes no client"
+        ),
+    };
+    let said = match (name, kind) {
+        (Some(name), Kind::AuthorizationPolicy) => format!("{of} {name}"),
+        (Some(name), _) => name.to_owned(),
+        (None, _) => "no Server of the namespace has these labels".to_owned(),
+    };
+    let act = match &similar {
+        Some(similar) => {
+            format!("Name {of} {similar} in {path}, or apply the policy in the namespace of its target")
         }
+        None => "Name the intended object, or apply the policy in its namespace".to_owned(),
     };
     let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(
         Remedy::new()
@@ -196,15 +199,11 @@ fn finding(
                 "List the existing objects: policies apply only in their own namespace",
                 kubectl().words("get").arg(of.resource()).words("-A"),
             )
-            .run(
-                StepKind::Command,
-                "Name the intended object, or apply the policy in its namespace",
-                on("edit", kind, meta),
-            ),
+            .run(StepKind::Command, act, on("edit", kind, meta)),
     );
     let finding = if targets.is_partial { finding.likely() } else { finding };
     if of == Kind::Server {
-        finding.tie(about_server(&meta.namespace, said.trim_start_matches("Server ")))
+        finding.tie(about_server(namespace, name.unwrap_or("no Server of the namespace has these labels")))
     } else {
         finding
     }

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
-        let (message, severity) = said(one.kind, voids);
+        let (message, severity) = said(one.kind, name, voids);
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
             kind => mend_or_delete(kind, &meta, MEND),
@@ -48,16 +48,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The consequence for the kind, and its severity.
-fn said(kind: Kind, voids: bool) -> (String, Severity) {
+fn said(kind: Kind, name: &str, voids: bool) -> (String, Severity) {
     if voids {
         let all = format!(
-            "the policy controller cannot read it. From its next start, this release reads no {kind} of the \
-             cluster, so none of them has an effect"
+            "the policy controller cannot read {kind} {name}. From its next start, this release reads no {kind} of \
+             the cluster, so none of them has an effect"
         );
         return (all, Severity::Error);
     }
-    let alone = "the policy controller cannot read it and ignores it, so it has no effect";
-    (alone.to_owned(), Severity::Warning)
+    let alone =
+        format!("the policy controller cannot read {kind} {name} and ignores it, so it has no effect");
+    (alone, Severity::Warning)
 }
 
 /// The findings that an unreadable object explains: about the object itself, and about the line that the controller logs.
@@ -80,10 +81,10 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
     let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
     let kind = Kind::EgressNetwork;
     let voids = index.void().contains(&kind);
-    let (message, severity) = said(kind, voids);
     let findings = index.broken_networks().iter().map(|(network, why)| {
         let meta = &network.metadata;
-        about(ctx, kind, meta, message.as_str())
+        let (message, severity) = said(kind, &meta.name, voids);
+        about(ctx, kind, meta, message)
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))
             .evidence(Evidence::other("Linkerd", version))
@@ -95,27 +96,26 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 
 /// Such a route may be valid for a Gateway that supports more than Linkerd does.
 fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
-    let mut remedy =
-        Remedy::new().run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml"));
-    if voids {
-        remedy = remedy.step(
-            StepKind::Note,
-            "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others",
-        );
+    let act = match (voids, of_gateways) {
+        (true, true) => {
+            "Remove the field that the evidence names. Until the upgrade, configure the Gateway by a policy of its own \
+             kind"
+        }
+        (true, false) => {
+            "Remove the field that the evidence names. Until the upgrade, put filters for the Gateway into a separate \
+             route"
+        }
+        (false, _) => {
+            "Remove the field that the evidence names, and put filters for the Gateway into a separate route, in \
+             addition to the one for the Service"
+        }
+    };
+    let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));
+    if !voids {
+        return remedy;
     }
     remedy.step(
         StepKind::Note,
-        match (voids, of_gateways) {
-            (true, true) => {
-                "Until then, remove the quoted field and configure the Gateway by a policy of its own kind"
-            }
-            (true, false) => {
-                "Until then, remove the quoted field, and put filters for the Gateway into a separate route"
-            }
-            (false, _) => {
-                "Remove the quoted field, and put filters for the Gateway into a separate route, in \
-                 addition to the one for the Service"
-            }
-        },
+        "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others",
     )
 }

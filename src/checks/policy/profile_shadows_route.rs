@@ -68,8 +68,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Kind::ServiceProfile,
                 meta,
                 format!(
-                    "proxies take the routes of this profile for Service {namespace}/{service}, and then nothing of its HTTPRoutes, \
-                     GRPCRoutes, timeouts, retries and circuit breaking counts"
+                    "the ServiceProfile overrides the HTTPRoutes, GRPCRoutes, timeouts, retries and circuit breaking of \
+                     Service {namespace}/{service}: they have no effect"
                 ),
             )
             .evidences(counted.into_iter().filter(|(_, count)| *count > 0).map(|(path, count)| {
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(evidence)
             .remedy(
                 Remedy::new()
-                    .step(StepKind::Note, "Write what the profile does as routes or annotations: timeouts, retries, splits")
+                    .step(StepKind::Note, "Move the timeouts, retries and splits of the profile to routes or annotations")
                     .run(StepKind::Command, "Then delete the profile", on("delete", Kind::ServiceProfile, meta))
                     .run(StepKind::Command, CLIENTS, listed(ctx, None)),
             ),

@@ -83,15 +83,16 @@ fn is_mirror(service: &Service) -> bool {
 fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Finding {
     let (meta, service) = (&route.metadata, &lost.service.metadata);
     let (namespace, name) = service.key();
+    let route_name = format!("{kind} {}", meta.name);
     let elsewhere = lost.service.spec.kind.as_str() == "ExternalName";
     let message = if elsewhere {
         format!(
-            "it sends requests to Service {namespace}/{name}, an ExternalName, for which proxies find no \
+            "{route_name} sends requests to Service {namespace}/{name}, an ExternalName, for which proxies find no \
              endpoint. These requests fail with 504, while others succeed"
         )
     } else {
         format!(
-            "it sends requests to Service {namespace}/{name}, which has no ready endpoint. These requests \
+            "{route_name} sends requests to Service {namespace}/{name}, which has no ready endpoint. These requests \
              fail with 504, while others succeed"
         )
     };

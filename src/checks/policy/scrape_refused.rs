@@ -105,7 +105,8 @@ fn scrapers<'a>(
     found.into_iter().filter(|scraper| scraper.told || !any_told).collect()
 }
 
-fn admin_port(pod: &Pod) -> u16 {
+/// The metrics port of a pod's proxy.
+pub(super) fn admin_port(pod: &Pod) -> u16 {
     let ports = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.ports);
     ports.filter(|port| port.name == ADMIN.0).map(|port| port.container_port).next().unwrap_or(ADMIN.1)
 }

@@ -47,7 +47,8 @@ pub(in crate::checks) fn renew(
     });
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
-    Step { kind, text: format!("{text}; {because}{in_template}{full}"), command, restarts }
+    let text = format!("{text}; {because}{in_template}{full}");
+    Step { restarts, ..Step::new(kind, text, command) }
 }
 
 type Parts = (StepKind, String, Vec<Line>);

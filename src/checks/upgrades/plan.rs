@@ -122,15 +122,7 @@ fn hop(
     let act = format!("Install the linkerd CLI {to}");
     let origin = ctx.knowledge.channels().of(to);
     let remedy = match origin {
-        // The script leaves it where PATH may not lead.
-        Some(_) => Remedy::new().run(
-            StepKind::Command,
-            act,
-            Command::lines([
-                install(ctx.knowledge, to),
-                Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\""),
-            ]),
-        ),
+        Some(_) => Remedy::new().run(StepKind::Command, act, install(ctx.knowledge, to)),
         None => Remedy::new().step(StepKind::Command, format!("{act}, from its vendor")),
     };
     let remedy = match origin.and_then(|origin| origin.license.as_deref()) {

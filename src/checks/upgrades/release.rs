@@ -137,6 +137,9 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Re
     }
 }
 
+/// The file with the leftovers.
+const LEFTOVERS: &str = "leftovers.yaml";
+
 /// Adds the step that deletes objects that the release does not contain any more, if the CLI installed it:
 /// Helm and GitOps do this themselves.
 pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
@@ -144,18 +147,18 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
     if by.gitops.is_some() || by.installer != Some(Installer::Cli) {
         return remedy;
     }
-    let prune = || linkerd().control_plane(&ctx.namespaces().control_plane).words("prune");
+    let prune = linkerd().control_plane(&ctx.namespaces().control_plane).words("prune");
     remedy
         .run(
             StepKind::Command,
-            "List leftovers of earlier releases that this one no longer has. Deleting a \
-             CustomResourceDefinition deletes its objects: leave out those that you use",
-            guarded(Some(to), prune().into()),
+            "Write leftovers of earlier releases, which this one no longer has, to a file",
+            guarded(Some(to), prune.to_file(LEFTOVERS)),
         )
         .run(
             StepKind::Command,
-            "If it printed anything, review and delete it",
-            guarded(Some(to), prune().pipe(kubectl().words("delete -f -"))),
+            "If the file lists objects, remove from it what you use, and delete the rest. Deleting a \
+             CustomResourceDefinition deletes its objects",
+            kubectl().words("delete -f").arg(LEFTOVERS),
         )
 }
 

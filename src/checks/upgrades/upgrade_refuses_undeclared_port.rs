@@ -81,8 +81,9 @@ fn about(
         Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
     };
     let message = format!(
-        "from {since} on, proxies reject connections to a port that the Service does not declare. Clients \
-         that use a port of the pods at the address of one of these Services are cut off"
+        "from {since} on, connections to a port that {} does not declare are reset. Clients that use an undeclared \
+         port of the pods at its address are cut off",
+        services(affected)
     );
     let seen = affected.iter().take(QUOTED).map(|(service, others)| {
         let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
@@ -103,6 +104,19 @@ fn about(
              the declared port, or declare the other one in the Service too, before the upgrade",
         ));
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
+}
+
+/// The affected Services as text: `Service shop/api or shop/web`.
+fn services(affected: &[(&Service, BTreeSet<u16>)]) -> String {
+    let name = |(service, _): &(&Service, BTreeSet<u16>)| {
+        format!("{}/{}", service.metadata.namespace, service.metadata.name)
+    };
+    match affected {
+        [one] => format!("Service {}", name(one)),
+        [one, other] => format!("Service {} or {}", name(one), name(other)),
+        [one, rest @ ..] => format!("Service {} or one of {} others", name(one), rest.len()),
+        [] => "the Service".to_owned(),
+    }
 }
 
 /// Whether a TCP port has another target port, or a named one.

@@ -58,13 +58,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )),
         }
         let pods = running.remove(component.name).unwrap_or_default();
+        let runs = match (component.version(), pods.first()) {
+            (Some(version), _) if !version.same_build(&reference) => {
+                format!("{} runs {version}", component.name)
+            }
+            (_, Some((_, version))) => format!("a pod of {} runs {version}", component.name),
+            (_, None) => continue,
+        };
         evidence.extend(pods.first().map(|(pod, version)| {
             let object = format!("Pod {namespace}/{}", pod.metadata.name);
             Evidence::field(object, "spec.containers", version.as_str())
         }));
-        if evidence.is_empty() {
-            continue;
-        }
         let names = pods.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         let tags = pods.iter().filter_map(|(pod, _)| tag(pod));
         let rows: BTreeSet<_> = tags.flat_map(|tag| proxy_rows(ctx, tag, &reference)).collect();
@@ -77,8 +81,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 subject,
-                "a component of the control plane runs another version than the injector, usually because an upgrade \
-                 was interrupted. Releases are built and tested as a unit",
+                format!(
+                    "{runs}, and the injector {reference}, usually because an upgrade was interrupted. Releases are \
+                     built and tested as a unit"
+                ),
             )
             .evidences(evidence)
             .evidence(seen.clone())

@@ -24,6 +24,7 @@ mod viz_tap_api_unavailable;
 mod viz_tap_certificate_expiring;
 mod viz_tap_certificate_invalid;
 mod viz_tap_injector_ca_mismatch;
+mod viz_tap_injector_missing;
 mod viz_tap_key_mismatch;
 
 pub(super) use viz_scrape_unauthorized::{allowing, denies};
@@ -50,5 +51,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-tap-certificate-expiring", viz_tap_certificate_expiring),
     row!("viz", "viz-tap-certificate-invalid", viz_tap_certificate_invalid),
     row!("viz", "viz-tap-injector-ca-mismatch", viz_tap_injector_ca_mismatch),
+    row!("viz", "viz-tap-injector-missing", viz_tap_injector_missing),
     row!("viz", "viz-tap-key-mismatch", viz_tap_key_mismatch),
 ];

@@ -1,16 +1,20 @@
-//! The Secret with the certificate of tap, which serves a part of the Kubernetes API. Reads it without
-//! evaluating it.
+//! The Secret with the certificate of tap, which serves a part of the Kubernetes API, and the webhook of its injector.
+//! Reads them without evaluating them.
 
 use crate::checks::extensions::installed_in;
 use crate::checks::{Context, Unjudged};
 use crate::finding::{Evidence, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::objects::Secret;
+use crate::objects::{Secret, Webhook, WebhookConfiguration};
 
 /// The API version that tap serves.
 pub(super) const API: &str = "v1alpha1.tap.linkerd.io";
 /// The Secret with its certificate and key.
 const SECRET: &str = "tap-k8s-tls";
+/// The Deployment and the Service of the injector of tap.
+pub(super) const INJECTOR: &str = "tap-injector";
+/// The Secret with its certificate and key.
+pub(super) const INJECTOR_SECRET: &str = "tap-injector-k8s-tls";
 
 /// Tap and its Secret.
 pub(super) struct Tap<'a> {
@@ -50,4 +54,16 @@ pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Tap<'a>, Unjudged> {
     let namespace = installed_in(ctx, Extension::Viz)?;
     let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
     Ok(Tap { namespace: &namespace.metadata.name, secret })
+}
+
+/// The webhook that calls the injector of tap.
+pub(super) fn injector_webhook<'a>(
+    all: &'a [WebhookConfiguration],
+    namespace: &str,
+) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
+    let mut webhooks = all.iter().flat_map(|one| one.webhooks.iter().map(move |webhook| (one, webhook)));
+    webhooks.find(|(_, webhook)| {
+        let service = webhook.client_config.service.as_ref();
+        service.is_some_and(|service| service.name == INJECTOR && service.namespace == namespace)
+    })
 }

@@ -32,20 +32,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let taps: Vec<&Pod> = own(ctx.hints::<Pod>(), namespace, Extension::Viz)
         .filter(|pod| pod.metadata.label("component") == Some("tap"))
         .collect();
-    let (evidence, gone) = match service {
-        None => (Evidence::other(format!("APIService {API}"), "missing"), true),
+    let (evidence, state) = match service {
+        None => (Evidence::other(format!("APIService {API}"), "missing"), State::Gone),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
             Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
             Some(condition) => {
                 let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
-                (Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said), false)
+                let socket = egress_socket(&condition.message).map(str::to_owned);
+                (
+                    Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said),
+                    State::Unreached { socket },
+                )
             }
-            None => {
-                (Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"), false)
-            }
+            None => (
+                Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"),
+                State::Unreached { socket: None },
+            ),
         },
     };
-    Ok(vec![spared(finding(ctx, namespace, gone).evidence(evidence), ctx.are_starting(&taps))].into())
+    Ok(vec![spared(finding(ctx, namespace, &state).evidence(evidence), ctx.are_starting(&taps))].into())
 }
 
 /// The finding for the APIService of an uninstalled viz; `None` if it still answers.
@@ -82,17 +87,42 @@ fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
     Some(finding)
 }
 
-fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
+/// Why the API of tap is unavailable.
+enum State {
+    /// Its APIService is missing.
+    Gone,
+    /// The API server does not reach it.
+    Unreached {
+        /// The socket of the API server's egress proxy, if that does not answer.
+        socket: Option<String>,
+    },
+}
+
+/// The path of a Unix socket that could not be opened: `dial unix /run/egress.sock: connect: ...`. The API server uses
+/// one only for its egress proxy.
+fn egress_socket(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("dial unix ")?;
+    rest.split_once(": ").map(|(path, _)| path).filter(|path| path.starts_with('/'))
+}
+
+fn finding(ctx: &Context<'_>, namespace: &str, state: &State) -> Finding {
+    let gone = matches!(state, State::Gone);
     let message = if gone {
         "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
     } else {
         "the API server does not reach tap: linkerd viz tap does not work, and requests that list all API \
          groups, such as the deletion of a namespace, wait or fail"
     };
-    let fix = if gone {
-        reinstall(ctx, Remedy::new(), Extension::Viz, "")
-    } else {
-        Remedy::new()
+    let fix = match state {
+        State::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
+        State::Unreached { socket: Some(path) } => Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "Repair the egress proxy of the API server (konnectivity), on the control plane's nodes: the API server \
+                 cannot open {path}"
+            ),
+        ),
+        State::Unreached { socket: None } => Remedy::new()
             .run(
                 StepKind::Command,
                 "Check that a pod of tap is ready and that its Service has an endpoint",
@@ -102,7 +132,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
                 StepKind::Note,
                 "If so, allow the API server to reach port 8089 of the pod, in firewalls between control \
                  plane and nodes and in NetworkPolicies",
-            )
+            ),
     };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
     // Without the APIService, no CA bundle exists to verify tap's certificate with.

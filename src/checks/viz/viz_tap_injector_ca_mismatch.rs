@@ -1,5 +1,6 @@
 //! `viz-tap-injector-ca-mismatch`: the API server does not trust the certificate that the injector of tap serves.
 
+use super::tap::{INJECTOR as SERVICE, INJECTOR_SECRET as SECRET, injector_webhook};
 use crate::certificates::from_base64_pool;
 use crate::checks::extensions::{installed_in, reinstall};
 use crate::checks::serving::{self, Refusal, both_sides};
@@ -8,16 +9,13 @@ use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
-use crate::objects::{MutatingWebhookConfiguration, Secret, Webhook, WebhookConfiguration};
-
-const SECRET: &str = "tap-injector-k8s-tls";
-const SERVICE: &str = "tap-injector";
+use crate::objects::{MutatingWebhookConfiguration, Secret};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let configurations = ctx.every::<MutatingWebhookConfiguration>();
     let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
     let namespace = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
-    let Some((configuration, webhook)) = webhook_of(configurations?, namespace) else {
+    let Some((configuration, webhook)) = injector_webhook(configurations?, namespace) else {
         return Err(Unjudged::not_applicable("no webhook of the injector of tap is registered"));
     };
     let Some(secret) = secret else {
@@ -80,16 +78,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn item() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
-}
-
-/// The webhook that calls the injector of tap.
-fn webhook_of<'a>(
-    all: &'a [WebhookConfiguration],
-    namespace: &str,
-) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
-    let mut webhooks = all.iter().flat_map(|one| one.webhooks.iter().map(move |webhook| (one, webhook)));
-    webhooks.find(|(_, webhook)| {
-        let service = webhook.client_config.service.as_ref();
-        service.is_some_and(|service| service.name == SERVICE && service.namespace == namespace)
-    })
 }

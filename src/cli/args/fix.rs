@@ -20,6 +20,9 @@ pub struct Fix {
     /// Edit the files of --manifests, and check them again.
     #[arg(long, requires = "manifests", help_heading = "Manifests")]
     pub write: bool,
+    /// Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails.
+    #[arg(long, conflicts_with_all = ["report", "manifests", "bundle", "nodes", "logs", "output"])]
+    pub apply: bool,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
     #[arg(long, value_name = "RELEASE", requires = "manifests", help_heading = "Manifests", value_parser = linkerd_version)]
     pub linkerd_version: Option<LinkerdVersion>,
@@ -54,6 +57,8 @@ pub enum FixFormat {
     Patch,
     /// A unified diff of the files of --manifests.
     Diff,
+    /// The findings of --manifests as SARIF, each with its edit under `fixes`.
+    Sarif,
     /// JSON.
     Json,
 }

@@ -33,6 +33,7 @@ use Allowed::{Any, Gate, Inside, InsideGate, Nothing, Reports, Strict};
 
 const CLUSTER: &str = "it selects the cluster, the user or the programs to run";
 const EVIDENCE: &str = "it replaces or adds evidence of the cluster";
+const SERVER: &str = "it selects a server to query, or the credentials for it";
 const MORE_ACCESS: &str = "it makes the run use more of your permissions in the cluster";
 const WRITES_CLUSTER: &str = "it writes to the cluster";
 const NODE_PODS: &str = "it controls privileged pods on nodes";
@@ -74,6 +75,11 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "logs", Nothing(EVIDENCE)),
     (&[], "diagnostics", Nothing(EVIDENCE)),
     (&[], "proxies", Nothing(MORE_ACCESS)),
+    (&[], "prometheus", Nothing(SERVER)),
+    (&[], "prometheus-window", Any),
+    (&[], "prometheus-token-file", Nothing(SERVER)),
+    (&[], "prometheus-ca", Nothing(SERVER)),
+    (&[], "prometheus-label", Nothing(EVIDENCE)),
     (&[], "at", Nothing(EVIDENCE)),
     (&[], "max-age", Gate),
     (&[], "expect", Gate),
@@ -142,6 +148,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&["reach"], "traffic", Any),
     // Writing.
     (&[], "publish", Nothing(WRITES_CLUSTER)),
+    (&["fix"], "apply", Nothing(WRITES_CLUSTER)),
     (&["fix"], "write", Nothing(WRITES)),
     (&[], "save", Nothing(WRITES)),
     (&[], "force", Nothing(WRITES)),

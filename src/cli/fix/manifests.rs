@@ -15,7 +15,10 @@ use crate::item::Item;
 use crate::knowledge::Knowledge;
 use crate::kubectl::{Action, Target, actions};
 use crate::policy::{self, Policy};
-use crate::render::fix::{FileRepair, RepairedFinding, file_json, file_summary, file_text};
+use crate::render::ci::sarif;
+use crate::render::fix::{
+    EditedFile, FileRepair, ObjectEdit, RepairedFinding, file_json, file_summary, file_text, replacements,
+};
 use crate::repair::{Overlay as _, State};
 use crate::report::Report;
 use crate::source::change::{Set, Versions};
@@ -35,7 +38,11 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
         checks.retain(|check| check.card().front.judges_manifests());
     }
     let input = Input { args: &check, policy: &policy, checks: &checks, items: policy::run_items(&checks) };
-    let mut repair = input.judge(&mut |judged, overlay| Repairer::new(judged, overlay).repair())?;
+    let (mut repair, sarif) = input.judge(&mut |judged, overlay| {
+        let repair = Repairer::new(judged, overlay).repair();
+        let sarif = sarif::with_fixes(&judged.report, &repair.findings);
+        (repair, sarif)
+    })?;
     if args.write {
         let changed = repair.files.iter().filter(|(_, edited)| edited.old != edited.new);
         files::replace_all(changed.map(|(file, edited)| (Path::new(file), edited.new.as_str())))?;
@@ -45,6 +52,7 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     }
     match args.output.unwrap_or(FixFormat::Diff) {
         FixFormat::Json => output::print(&file_json(&repair))?,
+        FixFormat::Sarif => output::print(&sarif)?,
         FixFormat::Diff | FixFormat::Script | FixFormat::Patch => {
             output::print(&output::for_people(file_text(&repair)))?
         }
@@ -139,14 +147,17 @@ impl<'a> Repairer<'a> {
     fn repair(mut self) -> FileRepair {
         for (&at, planned) in &self.judged.report.repair.findings {
             let finding = &self.judged.report.findings[at];
-            let outcome = self.finding(finding);
+            let mut edits = Vec::new();
+            let outcome = self.finding(finding, &mut edits);
             self.repair.findings.push(RepairedFinding {
+                at,
                 number: planned.number,
                 check: finding.check,
                 severity: finding.severity,
                 message: finding.message.clone(),
                 subjects: finding.subjects.iter().map(ToString::to_string).collect(),
                 places: finding.written.iter().map(|one| format!("{}:{}", one.file, one.line)).collect(),
+                edits: if outcome.is_ok() { edits } else { Vec::new() },
                 outcome,
             });
         }
@@ -158,8 +169,8 @@ impl<'a> Repairer<'a> {
         self.repair
     }
 
-    /// Edits the files for a finding; otherwise why nothing is edited.
-    fn finding(&mut self, finding: &Finding) -> Result<Vec<String>, String> {
+    /// Edits the files for a finding, and lists its edits; otherwise why nothing is edited.
+    fn finding(&mut self, finding: &Finding, alone: &mut Vec<ObjectEdit>) -> Result<Vec<String>, String> {
         let prints: Vec<_> = finding.subjects.iter().map(|one| finding.subject_fingerprint(one)).collect();
         if prints.iter().all(|print| !self.state.problems.contains_key(print)) {
             // The edit of an earlier finding removes this one too.
@@ -174,6 +185,7 @@ impl<'a> Repairer<'a> {
             let Action::Edit { target, .. } = action else { continue };
             for name in &target.names {
                 edited.push(self.object(target, name, action, &mut texts)?);
+                alone.extend(self.object_edit(target, name, action));
             }
         }
         let state = self.overlay.judge(&set);
@@ -188,6 +200,16 @@ impl<'a> Repairer<'a> {
         edited.sort();
         edited.dedup();
         Ok(edited)
+    }
+
+    /// The edit of an object in its file as it is; `None` if it needs the edit of another finding.
+    fn object_edit(&mut self, target: &Target, name: &str, action: &Action) -> Option<ObjectEdit> {
+        let mut texts = BTreeMap::new();
+        self.object(target, name, action, &mut texts).ok()?;
+        let (file, new) = texts.into_iter().next()?;
+        let replacements = replacements(&self.repair.files.get(&file)?.old, &new);
+        let object = Subject::object(target.kind.info().kind, &target.namespace, name).to_string();
+        Some(ObjectEdit { object, file, replacements })
     }
 
     /// Edits the document of an object; returns its position.
@@ -218,7 +240,7 @@ impl<'a> Repairer<'a> {
                 let text = std::fs::read_to_string(Path::new(&place.file)).map_err(|error| {
                     format!("{}: the file cannot be read for an edit: {error}", place.file)
                 })?;
-                let original = crate::render::fix::EditedFile { old: text.clone(), new: text.clone() };
+                let original = EditedFile { old: text.clone(), new: text.clone() };
                 self.repair.files.entry(place.file.clone()).or_insert(original);
                 text
             }

@@ -22,6 +22,9 @@ impl<'a> Mesh<'a> {
         if !caller.meshed || caller.pod.metadata.label(COMPONENT) == Some("destination") {
             return true;
         }
+        if self.belongs_elsewhere(walk, caller.pod, true) {
+            return true;
+        }
         self.trusts_destination(walk, caller.pod);
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
@@ -31,7 +34,8 @@ impl<'a> Mesh<'a> {
                 );
                 let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
                 step.evidence.extend(evidence);
-                step.fix(format!("repair linkerd-{component}")).paste(self.states_of_control_plane());
+                step.fix(format!("Repair linkerd-{component}: read the state of its pods"))
+                    .paste(self.states_of_control_plane());
                 return true;
             }
         }

@@ -64,8 +64,15 @@ impl<'a> Mesh<'a> {
             self.remedy(step, &no_endpoint::remedy(service, &cause));
             return Vec::new();
         }
-        walk.step(Part::Endpoints, Outcome::Passes, format!("{ready} of {all} endpoints are ready"))
-            .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
+        walk.step(
+            Part::Endpoints,
+            Outcome::Passes,
+            match all {
+                1 => "the only endpoint is ready".to_owned(),
+                _ => format!("{ready} of {all} endpoints are ready"),
+            },
+        )
+        .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
         let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
         let serving: Vec<&'a Pod> = selected.iter().copied().filter(is_ready).collect();
         // A Service can include pods that are not ready.

@@ -97,7 +97,7 @@ impl Certificates {
         let pod = pods.into_iter().find(by_these).filter(|_| away > self.lifetime);
         let says = match pod {
             Some(pod) => format!(
-                "identity has not been ready since {since}, longer than a certificate is valid: that of pod {} has expired",
+                "the certificate of pod {} has expired, because identity has not been ready since {since}",
                 pod.metadata.name
             ),
             None => {
@@ -175,7 +175,9 @@ impl Mesh<'_> {
             if expired.known {
                 match self.repair_first() {
                     Some(first) => step.fix(first),
-                    None => step.fix("repair linkerd-identity").paste(self.states_of_control_plane()),
+                    None => step
+                        .fix("Repair linkerd-identity: read the state of its pods")
+                        .paste(self.states_of_control_plane()),
                 };
                 return false;
             }

@@ -65,9 +65,10 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
             return;
         }
-        if proxy_is_down(self, walk, pod) {
+        if proxy_is_down(self, walk, pod) || !self.inbound_is_redirected(walk, pod) {
             return;
         }
+        self.belongs_elsewhere(walk, pod, false);
         let Some((inbound, held)) = held else {
             let says =
                 format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
@@ -223,7 +224,9 @@ impl<'a> Mesh<'a> {
             Entry::Refused | Entry::NoRoute => {
                 let shown =
                     meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
-                let says = format!("{by} of pod {name} does not authorize {client}: {}", calls.refused);
+                let gets =
+                    if inbound.protocol == Protocol::Opaque { &calls.refused_opaque } else { &calls.refused };
+                let says = format!("{by} of pod {name} does not authorize {client}: {gets}");
                 let step = walk.step(Part::Policy, Outcome::Stops, says).evidence(evidence);
                 self.authorize(step, inbound, caller, (pod, port));
                 step.note(format!("{shown} shows the authorized clients"));
@@ -275,7 +278,7 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     let path = format!("status.containerStatuses[{}].ready", status.name);
     walk.step(Part::Server, Outcome::Stops, says)
         .evidence(Evidence::field(subject(pod), path, "false"))
-        .fix("find out why the proxy is not ready")
+        .fix("Read why the proxy is not ready in its log")
         .paste(mesh.proxy_log(pod));
     true
 }
@@ -283,11 +286,13 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
 /// The rate limit of the port, and the response to requests above it.
 fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
     let by = inbound.rate_limit.as_ref()?.by;
+    let per_second =
+        |limit: i64| format!("{limit} {} per second", if limit == 1 { "request" } else { "requests" });
     let total = by.spec.total.as_ref().map(|limit| {
-        format!("{} requests per second in total, probes of the kubelet included", limit.requests_per_second)
+        format!("{} in total, probes of the kubelet included", per_second(limit.requests_per_second))
     });
     let each = by.spec.identity.as_ref();
-    let each = each.map(|limit| format!("{} requests per second of each client", limit.requests_per_second));
+    let each = each.map(|limit| format!("{} of each client", per_second(limit.requests_per_second)));
     let limits: Vec<String> = total.into_iter().chain(each).collect();
     let limits =
         if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };

@@ -85,17 +85,12 @@ impl Mesh<'_> {
         caller: Caller<'_>,
         (pod, port): (&Pod, u16),
     ) {
-        let note = match caller.meshed {
-            true => "",
-            false => {
-                ". The call has no identity: inject the client too, or authorize its network with a NetworkAuthentication"
-            }
-        };
+        let first = self.identity_first(caller);
         match inbound.taken_by {
             TakenBy::Server(server) => {
                 let (namespace, name) = server.metadata.key();
                 step.fix(format!(
-                    "create an AuthorizationPolicy for Server {namespace}/{name} that authorizes this client{note}"
+                    "{first}create an AuthorizationPolicy for Server {namespace}/{name} that authorizes this client"
                 ))
                 .paste(authorization_policy(namespace, name, caller.pod));
             }
@@ -103,8 +98,8 @@ impl Mesh<'_> {
                 let namespace = pod.metadata.namespace.as_str();
                 let name = format!("{}-{port}", self.owners.of(pod).name);
                 step.fix(format!(
-                    "create a Server for port {port} and an AuthorizationPolicy for it: a default policy cannot authorize single \
-                     clients{note}"
+                    "{first}create a Server for port {port} and an AuthorizationPolicy for it: a default policy cannot \
+                     authorize single clients"
                 ))
                 .paste(self.server(pod, port, &name))
                 .paste(["---".to_owned()])
@@ -113,6 +108,23 @@ impl Mesh<'_> {
             TakenBy::Default(policy) => {
                 step.fix(self.default_policy(policy, caller, pod));
             }
+        }
+    }
+
+    /// What a client without an identity needs before a policy can name it.
+    fn identity_first(&self, caller: Caller<'_>) -> String {
+        let owner = self.owners.of(caller.pod);
+        let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        match (caller.meshed, caller.pod.spec.proxy()) {
+            (true, _) => String::new(),
+            (false, Some(_)) => format!(
+                "the client's proxy skips this port, so the call has no identity: remove the port from \
+                 config.linkerd.io/skip-outbound-ports of {client}. Then "
+            ),
+            (false, None) => format!(
+                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the pod template of \
+                 {client}), or authorize its network with a NetworkAuthentication. Once it is injected, "
+            ),
         }
     }
 

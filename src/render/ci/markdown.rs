@@ -98,7 +98,12 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
             planned_heading(&mut text, report, &report.findings[at], planned);
         }
         let nodes = repair::elsewhere(&step.step, SUBJECTS);
-        _ = writeln!(text, "\n{number}. {}{}", plain(&step.step.text), plain(&nodes));
+        _ = writeln!(
+            text,
+            "\n{number}. {}{}",
+            plain(&steps::in_plan(plan, number, &step.step.text)),
+            plain(&nodes)
+        );
         let commands: Vec<String> = step.step.command.iter().flat_map(Command::rendered).collect();
         if !commands.is_empty() {
             let indent = " ".repeat(number.to_string().len() + 2);

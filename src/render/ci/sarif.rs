@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::super::document::Failure;
+use super::super::fix::RepairedFinding;
 use super::super::json::write;
 use super::super::table::Folding;
 use super::super::text::clean;
@@ -24,6 +25,12 @@ const SCHEMA: &str =
 
 /// A report.
 pub fn report(report: &Report) -> String {
+    with_fixes(report, &[])
+}
+
+/// A report of manifests with the edits of its findings.
+pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
+    let repaired: BTreeMap<usize, &RepairedFinding> = repaired.iter().map(|one| (one.at, one)).collect();
     let places: BTreeMap<&str, usize> = (0..).zip(&report.checks).map(|(at, check)| (check.id, at)).collect();
     let folding = Folding::of(&report.findings);
     let results: Vec<Value> = report
@@ -32,8 +39,13 @@ pub fn report(report: &Report) -> String {
         .enumerate()
         .flat_map(|(at, finding)| {
             let causes = causes(report, &folding, at);
-            let result = |spot: Spot<'_>| result(report, finding, &causes, &spot, &places);
-            spots(finding).into_iter().map(result).collect::<Vec<_>>()
+            let spots = spots(finding);
+            let mut results: Vec<Value> =
+                spots.iter().map(|spot| result(report, finding, &causes, spot, &places)).collect();
+            if let Some(repaired) = repaired.get(&at) {
+                add_fixes(report, repaired, &spots, &mut results);
+            }
+            results
         })
         .collect();
     let mut notes: Vec<Value> = Vec::new();
@@ -224,6 +236,34 @@ fn result(
         result["ruleIndex"] = json!(at);
     }
     result
+}
+
+/// Adds each edit to the result of its object, or to the first result.
+fn add_fixes(report: &Report, repaired: &RepairedFinding, spots: &[Spot<'_>], results: &mut [Value]) {
+    let mut changes: BTreeMap<usize, BTreeMap<&str, Vec<Value>>> = BTreeMap::new();
+    for edit in &repaired.edits {
+        let is_its = |spot: &Spot<'_>| spot.subjects.iter().any(|subject| subject.to_string() == edit.object);
+        let at = spots.iter().position(is_its).unwrap_or(0);
+        let lines = edit.replacements.iter().map(|one| {
+            json!({
+                "deletedRegion": {"startLine": one.first, "endLine": one.last},
+                "insertedContent": {"text": one.text},
+            })
+        });
+        changes.entry(at).or_default().entry(&edit.file).or_default().extend(lines);
+    }
+    for (at, files) in changes {
+        let files = files.into_iter().map(|(file, lines)| {
+            json!({"artifactLocation": {"uri": uri(&path(report, file))}, "replacements": lines})
+        });
+        let fix = json!({
+            "description": {"text": "Change these lines. The findings were checked again with the change."},
+            "artifactChanges": files.collect::<Vec<Value>>(),
+        });
+        if let Some(result) = results.get_mut(at) {
+            result["fixes"] = json!([fix]);
+        }
+    }
 }
 
 fn physical(written: &Written, file: &str) -> Value {

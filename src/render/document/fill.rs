@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    LinkerdCheck, Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan,
-    Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
+    LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal, Remedy,
+    RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
 };
 use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
 use crate::judged::Judged;
 use crate::missing::Missing;
+use crate::render::patch::of_command;
 use crate::report::{self, Report, SCHEMA};
 use crate::{checks, exit, source};
 
@@ -324,8 +325,27 @@ impl From<&finding::Remedy> for Remedy {
         Remedy {
             steps: remedy.steps.iter().map(Step::from).collect(),
             verify: remedy.verify.as_ref().map(ToString::to_string).unwrap_or_default(),
+            patch: patches(&remedy.steps),
         }
     }
+}
+
+/// The patches of the steps that apply in any case.
+fn patches(steps: &[finding::Step]) -> Vec<Patch> {
+    let of_step = |(number, step): (usize, &finding::Step)| {
+        let command = step.command.as_ref().filter(|_| !step.is_conditional());
+        let patches = command.and_then(|command| of_command(&command.to_string()).ok()).unwrap_or_default();
+        patches.into_iter().map(move |patch| Patch {
+            step: number,
+            kind: patch.object.kind.info().kind.to_owned(),
+            api_version: patch.object.kind.api_version(),
+            namespace: patch.object.namespace.clone(),
+            name: patch.name().to_owned(),
+            format: patch.format.to_owned(),
+            patch: patch.patch,
+        })
+    };
+    (1..).zip(steps).flat_map(of_step).collect()
 }
 
 impl From<&finding::Step> for Step {
@@ -334,6 +354,7 @@ impl From<&finding::Step> for Step {
         Step {
             kind: step.kind,
             text: step.text.clone(),
+            applies: Some(step.applies).filter(|applies| *applies != finding::Applies::Always),
             command: command.map(ToString::to_string),
             runs_on: command.map(Command::runs_on),
             node: command.and_then(Command::node).map(str::to_owned),

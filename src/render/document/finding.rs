@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{Confidence, Severity, StepKind, When, Written};
+use crate::finding::{Applies, Confidence, Severity, StepKind, When, Written};
 
 /// A problem or a remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -242,6 +242,31 @@ pub struct Remedy {
     pub steps: Vec<Step>,
     /// The command that verifies it.
     pub verify: String,
+    /// What the commands of the steps change in objects, for programs. Only for steps whose whole effect is an edit
+    /// of named objects, and that need no decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<Patch>,
+}
+
+/// A change of one object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Patch {
+    /// The position of its step in `steps`, from 1.
+    pub step: usize,
+    /// The kind of the object: `Deployment`.
+    pub kind: String,
+    /// Its API version: `apps/v1`.
+    #[serde(rename = "apiVersion")]
+    pub api_version: String,
+    /// Its namespace; empty for objects of the cluster.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// `merge`, `strategic` or `json`, as `kubectl patch --type` names it.
+    pub format: String,
+    /// The patch.
+    pub patch: serde_json::Value,
 }
 
 /// One step.
@@ -252,6 +277,9 @@ pub struct Step {
     pub kind: StepKind,
     /// What to do.
     pub text: String,
+    /// When it applies, if not in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applies: Option<Applies>,
     /// The command; may have several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,

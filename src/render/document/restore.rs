@@ -334,12 +334,9 @@ fn remedy(remedy: &Remedy) -> finding::Remedy {
 }
 
 fn step(step: &Step) -> finding::Step {
-    finding::Step {
-        kind: step.kind,
-        text: step.text.clone(),
-        command: step.command.as_ref().map(|text| command(text, Some(step))),
-        restarts: finding::Restarts::default(),
-    }
+    let command = step.command.as_ref().map(|text| command(text, Some(step)));
+    let read = finding::Step::new(step.kind, step.text.clone(), command);
+    finding::Step { applies: step.applies.unwrap_or(read.applies), ..read }
 }
 
 fn command(text: &str, step: Option<&Step>) -> Command {

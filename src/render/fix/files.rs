@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::document::SCHEMA;
-use super::unified::diff;
+use super::unified::{Replacement, diff};
 use crate::finding::Severity;
 use crate::render::json::write;
 use crate::render::text::{clean, count, some_of};
@@ -40,6 +40,8 @@ pub struct EditedFile {
 /// A finding with its edits.
 #[derive(Debug, Clone)]
 pub struct RepairedFinding {
+    /// Its position in the report.
+    pub at: usize,
     /// Its number, from 1.
     pub number: usize,
     /// Its check.
@@ -54,6 +56,19 @@ pub struct RepairedFinding {
     pub places: Vec<String>,
     /// The positions of the edited objects, none if the edit for another finding removes it; or why nothing is edited.
     pub outcome: Result<Vec<String>, String>,
+    /// The edits of this finding alone, on the files as they are.
+    pub edits: Vec<ObjectEdit>,
+}
+
+/// The edit of an object in its file, on its own.
+#[derive(Debug, Clone)]
+pub struct ObjectEdit {
+    /// The object: `Deployment shop/web`.
+    pub object: String,
+    /// The file.
+    pub file: String,
+    /// The lines to replace.
+    pub replacements: Vec<Replacement>,
 }
 
 /// The findings as comments, and the diff of each file.

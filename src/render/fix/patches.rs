@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::proof_text;
-use crate::kubectl::{Action, Edit, Target, actions};
+use crate::render::patch::{Patch, of_command};
 use crate::render::text::{clean, wrap};
 use crate::repair::{JudgedPlan, Proof};
 use crate::report::{PlanStep, Report};
@@ -61,88 +61,54 @@ fn comment(text: &mut String, words: &str) {
     }
 }
 
-/// A patch of one object.
-struct Patch {
-    target: Value,
-    body: Value,
-}
-
 /// The patches of a step; otherwise why it has none.
 fn of_step(step: &PlanStep) -> Result<Vec<Patch>, String> {
     let command = step.step.command.as_ref().ok_or("it has no command")?;
-    let actions = actions(&command.to_string()).map_err(|why| why.to_string())?;
-    let mut patches = Vec::new();
-    for action in actions.iter().filter(|action| **action != Action::Observe) {
-        match action {
-            Action::Edit { target, edit } if !target.names.is_empty() => {
-                for name in &target.names {
-                    let body = body(target, name, edit).ok_or("its change depends on the object")?;
-                    patches.push(Patch { target: selector(target, name), body });
-                }
-            }
-            Action::Edit { .. } => return Err("it changes all objects of a kind".to_owned()),
-            Action::Restart(_) => return Err("it restarts workloads".to_owned()),
-            Action::Delete { .. } => return Err("it deletes objects".to_owned()),
-            Action::Create(..) => return Err("it creates an object".to_owned()),
-            Action::Observe => {}
-        }
-    }
-    if patches.is_empty() { Err("it changes nothing".to_owned()) } else { Ok(patches) }
+    of_command(&command.to_string())
 }
 
-fn selector(target: &Target, name: &str) -> Value {
-    let info = target.kind.info();
+fn selector(patch: &Patch) -> Value {
+    let info = patch.object.kind.info();
     let mut selector = Map::new();
     if !info.group.is_empty() {
         selector.insert("group".to_owned(), json!(info.group));
     }
     selector.insert("kind".to_owned(), json!(info.kind));
-    selector.insert("name".to_owned(), json!(name));
-    if !target.namespace.is_empty() {
-        selector.insert("namespace".to_owned(), json!(target.namespace));
+    selector.insert("name".to_owned(), json!(patch.name()));
+    if !patch.object.namespace.is_empty() {
+        selector.insert("namespace".to_owned(), json!(patch.object.namespace));
     }
     Value::Object(selector)
 }
 
 /// A JSON patch as a list, or a merge patch as an object.
-fn body(target: &Target, name: &str, edit: &Edit) -> Option<Value> {
-    let fields = match edit {
-        Edit::Json(operations) => return Some(Value::Array(operations.clone())),
-        Edit::Merge(patch) | Edit::Strategic(patch) => patch.clone(),
-        Edit::Metadata { field, changes, .. } => {
-            let changes: Map<String, Value> =
-                changes.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
-            json!({"metadata": {*field: changes}})
-        }
-        Edit::Env(_) => return None,
-    };
-    let mut body = json!({"apiVersion": target.kind.api_version(), "kind": target.kind.info().kind});
-    let map = body.as_object_mut()?;
-    map.extend(fields.as_object()?.clone());
-    body["metadata"]["name"] = json!(name);
-    Some(body)
+fn body(patch: &Patch) -> Value {
+    let Some(fields) = patch.patch.as_object() else { return patch.patch.clone() };
+    let kind = patch.object.kind;
+    let mut body = json!({"apiVersion": kind.api_version(), "kind": kind.info().kind});
+    if let Some(map) = body.as_object_mut() {
+        map.extend(fields.clone());
+    }
+    body["metadata"]["name"] = json!(patch.name());
+    body
 }
 
 /// A list item. JSON is also YAML, so names need no quoting of their own.
 fn entry(patch: &Patch) -> String {
-    let body = serde_json::to_string_pretty(&patch.body).unwrap_or_default();
+    let body = serde_json::to_string_pretty(&body(patch)).unwrap_or_default();
     let body: String = body.lines().map(|line| format!("      {line}\n")).collect();
-    format!("  - target: {}\n    patch: |-\n{body}", patch.target)
+    format!("  - target: {}\n    patch: |-\n{body}", selector(patch))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::Kind;
 
     #[test]
     fn removed_annotations_are_null() {
-        let target =
-            Target { kind: Kind::Service, namespace: "shop".to_owned(), names: vec!["web".to_owned()] };
-        let changes = vec![("a".to_owned(), None), ("b".to_owned(), Some("1".to_owned()))];
-        let edit = Edit::Metadata { field: "annotations", changes, overwrite: true };
-        let patch = Patch { target: selector(&target, "web"), body: body(&target, "web", &edit).unwrap() };
-        let text = format!("patches:\n{}", entry(&patch));
+        let patches = of_command("kubectl -n shop annotate service web a- b=1 --overwrite").unwrap();
+        let [patch] = patches.as_slice() else { panic!("{patches:?}") };
+        let text = format!("patches:\n{}", entry(patch));
         let read: Value = crate::yaml::parse(&text).unwrap();
         let inner: Value = serde_json::from_str(read["patches"][0]["patch"].as_str().unwrap()).unwrap();
         assert_eq!(inner["metadata"], json!({"name": "web", "annotations": {"a": null, "b": "1"}}));

@@ -3,6 +3,7 @@
 
 use super::{planned, proof_text};
 use crate::command::{Arg, Command, Line, RunsOn};
+use crate::finding::Applies;
 use crate::kubectl::shell::pipelines;
 use crate::render::subject;
 use crate::render::text::{clean, wrap};
@@ -12,16 +13,25 @@ use crate::report::{PlanStep, Report};
 /// Width of comments, in columns.
 const WIDTH: usize = 100;
 
+/// Whether a line shows what an apply would change: its status is 1 if there are differences, and higher if it fails.
+fn shows_differences(line: &str) -> bool {
+    line.contains("kubectl ") && line.split_whitespace().any(|word| word == "diff")
+}
+
 /// The functions of the script.
 const FUNCTIONS: &str = r#"set -eu
 first=${1:-1}
 failed() {
-  printf 'step %s failed: repair the cause, then continue with: sh SCRIPT %s\n' "$1" "$1" >&2
+  printf 'step %s failed: repair the cause, then continue with: sh %s %s\n' "$1" "$0" "$1" >&2
   exit 1
 }
 manual() {
   printf 'step %s is manual: %s\n' "$1" "$2" >&2
-  printf 'Do it, then continue with: sh SCRIPT %s\n' "$3" >&2
+  if [ "$3" -gt "$last" ]; then
+    printf 'It is the last step.\n' >&2
+  else
+    printf 'Do it, then continue with: sh %s %s\n' "$0" "$3" >&2
+  fi
   exit 1
 }
 "#;
@@ -47,6 +57,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     }
     script.0.push('\n');
     script.0.push_str(FUNCTIONS);
+    script.line(&format!("last={}", steps.len()));
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
         script.step((at + 1, steps.len()), step, proof);
     }
@@ -92,37 +103,65 @@ impl Script {
             return;
         }
         let command = step.step.command.as_ref();
-        match command.filter(|_| !is_manual(step, proof)) {
+        let stop = || {
+            let text = Arg::from(clean(&step.step.text).into_owned());
+            format!("manual {number} {text} {}", number + 1)
+        };
+        match command.filter(|_| runs_by_itself(step, proof)) {
             Some(command) => {
                 self.line(&format!("if [ \"$first\" -le {number} ]; then"));
                 self.commands(number, command);
+                // The differences are for a person to review.
+                if command.rendered().iter().any(|line| shows_differences(line)) {
+                    self.line(&stop());
+                }
                 self.line("fi");
             }
             None => {
                 for line in command.iter().flat_map(|command| command.rendered()) {
                     self.command(&line);
                 }
-                let next = number + 1;
-                let text = Arg::from(clean(&step.step.text).into_owned());
-                self.line(&format!("[ \"$first\" -gt {number} ] || manual {number} {text} {next}"));
+                // An alternative is only needed if the step before it was not done.
+                if step.step.applies != Applies::Instead {
+                    self.line(&format!("[ \"$first\" -gt {number} ] || {}", stop()));
+                }
             }
         }
     }
 
     /// The lines of a command; each that is complete stops the script if it fails.
     fn commands(&mut self, number: usize, command: &Command) {
-        for text in on_each_node(command) {
-            // A command that is read as a whole is one or several lines, each a complete list of programs.
-            let guarded = pipelines(&text).is_some();
-            for line in text.split('\n') {
-                let is_call = guarded && pipelines(line).is_some_and(|read| !read.is_empty());
-                match is_call && !line.trim_start().starts_with("NODE=") {
-                    true => self.line(&format!("{line} || failed {number}")),
-                    false => self.line(line),
-                }
-            }
+        guarded(command, &format!("failed {number}")).iter().for_each(|line| self.line(line));
+    }
+}
+
+/// The lines of a command, once for each node that it is for. Each complete line runs `otherwise` if it fails.
+pub fn guarded(command: &Command, otherwise: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for text in on_each_node(command) {
+        // A command that is read as a whole is one or several lines, each a complete list of programs.
+        let is_guarded = pipelines(&text).is_some();
+        for line in text.split('\n') {
+            let is_call = is_guarded && pipelines(line).is_some_and(|read| !read.is_empty());
+            let differs = if shows_differences(line) { " || [ $? -eq 1 ]" } else { "" };
+            lines.push(match is_call && !line.trim_start().starts_with("NODE=") {
+                true => format!("{line}{differs} || {otherwise}"),
+                false => line.to_owned(),
+            });
         }
     }
+    lines
+}
+
+/// Whether a command runs without a person: not on a node, without an editor, and with every value known.
+pub fn can_run(command: &Command) -> bool {
+    !needs_person(command) && command.placeholders().is_empty()
+}
+
+/// Whether a command runs on a node or opens an editor.
+fn needs_person(command: &Command) -> bool {
+    let opens_editor = |line: &String| line.starts_with("kubectl ") && line.contains(" edit ");
+    command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
 }
 
 /// The text of a command, once for each node that it is for.
@@ -136,21 +175,18 @@ fn on_each_node(command: &Command) -> Vec<String> {
     nodes.map(|node| format!("{}{rest}", set(node))).collect()
 }
 
-/// Whether a person must act: there is no command, it is conditional, only reads, opens an editor, or runs on a node.
-fn is_manual(step: &PlanStep, proof: &Proof) -> bool {
+/// Whether a step needs no person: it has a command that is sure to apply, and that neither only reads, opens an editor, nor
+/// runs on a node.
+pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
     let waits = |command: &Command| {
         let lines = command.rendered();
         lines.iter().all(|line| line.contains(" rollout status ") || line.contains(" wait "))
     };
-    let Some(command) = &step.step.command else { return true };
-    match proof {
-        Proof::Conditional => true,
-        Proof::Reads => !waits(command),
-        _ => {
-            let opens_editor = |line: &String| line.starts_with("kubectl ") && line.contains(" edit ");
-            command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
-        }
-    }
+    step.step.command.as_ref().is_some_and(|command| match proof {
+        Proof::Conditional => false,
+        Proof::Reads => waits(command),
+        _ => !needs_person(command),
+    })
 }
 
 #[cfg(test)]
@@ -172,6 +208,15 @@ mod tests {
         let mut script = Script(String::new());
         script.comment("a\nrm -rf /\r\u{1b}[0m");
         assert!(script.0.lines().all(|line| line.starts_with("# ")), "{}", script.0);
+    }
+
+    #[test]
+    fn differences_do_not_stop_the_script() {
+        let command = Command::from(kubectl().words("--context prod diff -f -"));
+        assert_eq!(
+            guarded(&command, "failed 1"),
+            ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]
+        );
     }
 
     #[test]

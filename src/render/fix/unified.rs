@@ -1,102 +1,59 @@
-//! Unified diffs of edited files.
+//! Line differences of edited files: unified diffs, and replacements of whole lines.
 
 use std::ops::Range;
 
+use similar::{Algorithm, DiffTag, TextDiff, capture_diff_slices};
+
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// Maximum number of cells of the comparison; larger changes are one block.
-const CELLS: usize = 4_000_000;
 
-/// The diff of a file; empty if nothing changed.
+/// The unified diff of a file; empty if nothing changed.
 pub fn diff(file: &str, old: &str, new: &str) -> String {
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let changes = changes(&before, &after);
-    if changes.is_empty() {
+    if old == new {
         return String::new();
     }
-    let mut text = format!("--- {file}\n+++ {file}\n");
-    let mut rest = changes.as_slice();
-    while let Some(first) = rest.first() {
-        // Changes with little between them share a hunk.
-        let apart = rest.windows(2).position(|two| two[1].0.start - two[0].0.end > 2 * CONTEXT);
-        let (hunk, later) = rest.split_at(apart.map_or(rest.len(), |at| at + 1));
-        rest = later;
-        let last = &hunk[hunk.len() - 1];
-        let begin = first.0.start.saturating_sub(CONTEXT);
-        let end = (last.0.end + CONTEXT).min(before.len());
-        let new_begin = first.1.start - (first.0.start - begin);
-        let new_end = last.1.end + (end - last.0.end);
-        text.push_str(&format!("@@ -{} +{} @@\n", range(begin..end), range(new_begin..new_end)));
-        let mut at = begin;
-        for (old, new) in hunk {
-            before[at..old.start].iter().for_each(|line| push(&mut text, ' ', line));
-            before[old.clone()].iter().for_each(|line| push(&mut text, '-', line));
-            after[new.clone()].iter().for_each(|line| push(&mut text, '+', line));
-            at = old.end;
-        }
-        before[at..end].iter().for_each(|line| push(&mut text, ' ', line));
-    }
-    text
+    TextDiff::from_lines(old, new).unified_diff().context_radius(CONTEXT).header(file, file).to_string()
 }
 
-fn range(lines: Range<usize>) -> String {
-    match lines.len() {
-        0 => format!("{},0", lines.start),
-        1 => format!("{}", lines.start + 1),
-        count => format!("{},{count}", lines.start + 1),
-    }
+/// A replacement of whole lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The first replaced line, from 1.
+    pub first: usize,
+    /// The last replaced line.
+    pub last: usize,
+    /// The new lines, without the end of the last one.
+    pub text: String,
 }
 
-fn push(text: &mut String, sign: char, line: &str) {
-    text.push(sign);
-    text.push_str(line);
-    if !line.ends_with('\n') {
-        text.push_str("\n\\ No newline at end of file\n");
-    }
-}
-
-/// The changed lines: before and after.
-fn changes(before: &[&str], after: &[&str]) -> Vec<(Range<usize>, Range<usize>)> {
-    let prefix = before.iter().zip(after).take_while(|(old, new)| old == new).count();
-    let most = before.len().min(after.len()) - prefix;
-    let suffix = before.iter().rev().zip(after.iter().rev()).take(most);
-    let suffix = suffix.take_while(|(old, new)| old == new).count();
-    let (old, new) = (&before[prefix..before.len() - suffix], &after[prefix..after.len() - suffix]);
-    if old.is_empty() && new.is_empty() {
-        return Vec::new();
-    }
-    if old.is_empty() || new.is_empty() || old.len().saturating_mul(new.len()) > CELLS {
-        return vec![(prefix..prefix + old.len(), prefix..prefix + new.len())];
-    }
-    // Length of the longest common subsequence of the rest of both, by position.
-    let width = new.len() + 1;
-    let mut common = vec![0u32; (old.len() + 1) * width];
-    for a in (0..old.len()).rev() {
-        for b in (0..new.len()).rev() {
-            common[a * width + b] = match old[a] == new[b] {
-                true => common[(a + 1) * width + b + 1] + 1,
-                false => common[(a + 1) * width + b].max(common[a * width + b + 1]),
-            };
-        }
-    }
+/// The replacements that change `old` into `new`. Inserted and removed lines take an unchanged neighbor with them, so
+/// that each replacement has at least one line before and after.
+pub fn replacements(old: &str, new: &str) -> Vec<Replacement> {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let mut changes: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    let (mut a, mut b) = (0, 0);
-    while a < old.len() || b < new.len() {
-        if a < old.len() && b < new.len() && old[a] == new[b] {
-            (a, b) = (a + 1, b + 1);
+    for change in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        if change.tag() == DiffTag::Equal {
             continue;
         }
-        let removes =
-            b == new.len() || a < old.len() && common[(a + 1) * width + b] >= common[a * width + b + 1];
-        let (next_a, next_b) = if removes { (a + 1, b) } else { (a, b + 1) };
-        match changes.last_mut().filter(|(old, new)| old.end == prefix + a && new.end == prefix + b) {
-            Some((old, new)) => (old.end, new.end) = (prefix + next_a, prefix + next_b),
-            None => changes.push((prefix + a..prefix + next_a, prefix + b..prefix + next_b)),
+        let (mut old, mut new) = (change.old_range(), change.new_range());
+        if old.is_empty() || new.is_empty() {
+            match old.start {
+                0 => (old.end, new.end) = ((old.end + 1).min(before.len()), (new.end + 1).min(after.len())),
+                _ => (old.start, new.start) = (old.start - 1, new.start - 1),
+            }
         }
-        (a, b) = (next_a, next_b);
+        match changes.last_mut().filter(|(last, _)| last.end > old.start) {
+            Some((last_old, last_new)) => (last_old.end, last_new.end) = (old.end, new.end),
+            None => changes.push((old, new)),
+        }
     }
-    changes
+    let replacement = |(old, new): (Range<usize>, Range<usize>)| {
+        let text = after[new].concat();
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        Replacement { first: old.start + 1, last: old.end, text: text.to_owned() }
+    };
+    changes.into_iter().map(replacement).collect()
 }
 
 #[cfg(test)]
@@ -120,5 +77,27 @@ mod tests {
             diff("f", "a", "a\nb\n"),
             "--- f\n+++ f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n"
         );
+    }
+
+    /// The text with the replacements, from the last to the first.
+    fn replaced(old: &str, replacements: &[Replacement]) -> String {
+        let mut lines: Vec<String> = old.lines().map(str::to_owned).collect();
+        for one in replacements.iter().rev() {
+            let new: Vec<String> = one.text.split('\n').map(str::to_owned).collect();
+            lines.splice(one.first - 1..one.last, new);
+        }
+        lines.join("\n") + "\n"
+    }
+
+    #[test]
+    fn replacements_have_a_line_before_and_after() {
+        let old = "a\nb\nc\nd\ne\n";
+        for new in
+            ["x\na\nb\nc\nd\ne\n", "a\nb\nc\nd\ne\nx\n", "b\nc\nd\ne\n", "a\nb\nd\n", "a\nB\nc\nx\nd\ne\n"]
+        {
+            let replacements = replacements(old, new);
+            assert!(replacements.iter().all(|one| one.first <= one.last && !one.text.is_empty()), "{new}");
+            assert_eq!(replaced(old, &replacements), new);
+        }
     }
 }

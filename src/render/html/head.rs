@@ -32,11 +32,11 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
     if let Some(rehearsal) = &document.rehearsal {
         _ = write!(
             body,
-            "<p>With the upgrade to {}: {} will break, {} will change, {} resolved by it.</p>",
+            "<p>Upgrade to {}: {}, {}; resolves {}.</p>",
             escaped(&rehearsal.target),
-            count(rehearsal.will_break, "thing", "things"),
-            count(rehearsal.will_change, "thing", "things"),
-            count(rehearsal.ends, "finding is", "findings are"),
+            count(rehearsal.will_break, "error", "errors"),
+            count(rehearsal.will_change, "change", "changes"),
+            count(rehearsal.ends, "current finding", "current findings"),
         );
     }
     if document.run.judged_at.is_some() {

@@ -94,7 +94,7 @@ fn step(
     _ = write!(
         body,
         "<li id=\"step-{number}\">{}{}{}",
-        escaped(&step.step.text),
+        escaped(&steps::in_plan(&report.repair, number, &step.step.text)),
         escaped(&repair::elsewhere(&step.step, NODES)),
         repairs.unwrap_or_default()
     );

@@ -6,6 +6,7 @@ mod cluster;
 mod logs;
 mod metrics;
 mod program;
+mod prometheus;
 mod world;
 
 use std::collections::BTreeMap;

@@ -43,6 +43,16 @@ pub enum Repeated {
     Probe,
     /// `--proxies`.
     Proxies,
+    /// `--prometheus`.
+    Prometheus,
+    /// `--prometheus-window`.
+    PrometheusWindow,
+    /// `--prometheus-token-file`.
+    PrometheusTokenFile,
+    /// `--prometheus-ca`.
+    PrometheusCa,
+    /// `--prometheus-label`.
+    PrometheusLabel,
     /// `--knowledge`.
     Knowledge,
     /// `--live`.
@@ -63,6 +73,11 @@ impl Repeated {
             Repeated::LinkerdCli => "--linkerd-cli",
             Repeated::Probe => "--probe",
             Repeated::Proxies => "--proxies",
+            Repeated::Prometheus => "--prometheus",
+            Repeated::PrometheusWindow => "--prometheus-window",
+            Repeated::PrometheusTokenFile => "--prometheus-token-file",
+            Repeated::PrometheusCa => "--prometheus-ca",
+            Repeated::PrometheusLabel => "--prometheus-label",
             Repeated::Knowledge => "--knowledge",
             Repeated::Live => "--live",
             Repeated::Nodes => "--nodes",
@@ -76,7 +91,12 @@ impl Rerun {
     /// Adds the scope options, and an option that the evidence requires.
     pub fn asked(&self, call: Call, required: Option<Repeated>) -> Call {
         let call = repeated(call, self.options.iter().filter(|flag| flag.option != Repeated::Knowledge));
-        let is_missing = |required: &Repeated| self.options.iter().all(|flag| flag.option != *required);
+        // Metrics come from one source.
+        let provides = |option: Repeated, required: Repeated| {
+            option == required || (option, required) == (Repeated::Prometheus, Repeated::Proxies)
+        };
+        let is_missing =
+            |required: &Repeated| self.options.iter().all(|flag| !provides(flag.option, *required));
         required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.word()))
     }
 

@@ -36,6 +36,40 @@ pub enum Restarts {
     Workloads,
 }
 
+/// When a step applies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Applies {
+    /// In any case, after the steps before it.
+    #[default]
+    Always,
+    /// Under a condition that the reader judges.
+    Conditionally,
+    /// Instead of the step before it.
+    Instead,
+    /// Not before something has happened that takes its time, such as the renewal of certificates.
+    Later,
+}
+
+/// Words that begin a step that only applies in some cases.
+const CONDITIONS: [&str; 10] =
+    ["If ", "When ", "Once ", "Otherwise ", "Until ", "Unless ", "Before ", "After ", "With ", "To prevent "];
+
+/// Words that begin a step that replaces the one before it.
+const ALTERNATIVES: [&str; 2] = ["Or ", "Alternatively, "];
+
+impl Applies {
+    /// As the instruction states it.
+    pub fn from_text(text: &str) -> Applies {
+        if ALTERNATIVES.iter().any(|word| text.starts_with(word)) {
+            return Applies::Instead;
+        }
+        let is_conditional = CONDITIONS.iter().any(|word| text.starts_with(word))
+            || [", if ", ", once ", ", unless "].iter().any(|word| text.contains(word));
+        if is_conditional { Applies::Conditionally } else { Applies::Always }
+    }
+}
+
 /// One step of a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
@@ -47,6 +81,8 @@ pub struct Step {
     pub command: Option<Command>,
     /// The pods that it creates again.
     pub restarts: Restarts,
+    /// When it applies.
+    pub applies: Applies,
 }
 
 impl Step {
@@ -57,15 +93,17 @@ impl Step {
     }
 }
 
-/// Words that begin a step that only applies in some cases, or instead of the step before it.
-const CONDITIONS: [&str; 10] =
-    ["Or ", "If ", "When ", "Once ", "Otherwise ", "Until ", "Unless ", "Before ", "After ", "With "];
-
 impl Step {
-    /// Whether it only applies in some cases, or instead of another step: the reader decides.
+    /// A step that applies as its text states, and creates no pods again.
+    pub fn new(kind: StepKind, text: impl Into<String>, command: Option<Command>) -> Step {
+        let text = text.into();
+        let applies = Applies::from_text(&text);
+        Step { kind, text, command, restarts: Restarts::default(), applies }
+    }
+
+    /// Whether the reader decides if and when to do it.
     pub fn is_conditional(&self) -> bool {
-        CONDITIONS.iter().any(|word| self.text.starts_with(word))
-            || [", if ", ", once ", ", unless "].iter().any(|word| self.text.contains(word))
+        self.applies != Applies::Always
     }
 }
 
@@ -101,7 +139,7 @@ impl Remedy {
 
     /// Adds a step without a command.
     pub fn step(mut self, kind: StepKind, text: impl Into<String>) -> Remedy {
-        self.steps.push(Step { kind, text: text.into(), command: None, restarts: Restarts::default() });
+        self.steps.push(Step::new(kind, text, None));
         self
     }
 
@@ -116,7 +154,15 @@ impl Remedy {
         if let Some(release) = command.required_cli() {
             text.push_str(&requirement(release));
         }
-        self.steps.push(Step { kind, text, command: Some(command), restarts: Restarts::default() });
+        self.steps.push(Step::new(kind, text, Some(command)));
+        self
+    }
+
+    /// States that the last step must wait for something that takes its time.
+    pub fn later(mut self) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.applies = Applies::Later;
+        }
         self
     }
 

@@ -8,6 +8,7 @@ use super::asked::Asked;
 use super::proxy_metrics::ProxyMetrics;
 use crate::close::Close;
 use crate::fetched::Why;
+use crate::knowledge::MetricMeaning;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
 /// Output about one target.
@@ -59,6 +60,30 @@ pub struct MetricsSample {
     pub left: usize,
     /// Those whose metrics could not be read.
     pub failed: Vec<FailedRead>,
+    /// Pods whose metrics a Prometheus server does not have: the first ones, as `NAMESPACE/NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unscraped: Vec<String>,
+    /// Number of pods whose metrics a Prometheus server does not have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unscraped_count: usize,
+    /// Families of which a Prometheus server returned nothing, or not everything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<LackingFamily>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A metric family of which a Prometheus server returned nothing, or not everything.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LackingFamily {
+    /// Its meaning.
+    pub meaning: MetricMeaning,
+    /// The error; empty if there are no series.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub error: String,
 }
 
 /// A process whose metrics could not be read.
@@ -231,7 +256,7 @@ impl Asked for OfDiagnostics {
 
     fn passes(&self) -> &'static str {
         "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, namespace: text, service: text, \
-         error: sentence, exported: word, truncated: word, failed: {pod: text, error: sentence}, series: {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
+         error: sentence, exported: word, truncated: word, failed: {pod: text, error: sentence}, unscraped: text, lacking: {meaning: word, error: sentence}, series: {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
          answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, ip: text}}}"
     }
 

@@ -84,10 +84,12 @@ impl Memory {
         if kind.is_empty() {
             return Err(NotAnObject::Lacks("kind"));
         }
-        if let Some(unread) = Knowledge::embedded().unread().of_manifest(text("/apiVersion"), kind) {
-            *self.uncollected.held.entry(unread.resource.clone()).or_default() += 1;
-        }
-        let Some(kind) = Kind::of_manifest(text("/apiVersion"), kind) else { return Ok(()) };
+        let Some(kind) = Kind::of_manifest(text("/apiVersion"), kind) else {
+            if let Some(unread) = Knowledge::embedded().unread().of_manifest(text("/apiVersion"), kind) {
+                *self.uncollected.held.entry(unread.resource.clone()).or_default() += 1;
+            }
+            return Ok(());
+        };
         let name = text("/metadata/name").to_owned();
         if name.is_empty() {
             return Err(NotAnObject::Lacks("metadata.name"));

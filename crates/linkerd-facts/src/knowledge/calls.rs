@@ -24,6 +24,7 @@ pub struct Calls {
     pub backend_missing: String,
     pub no_route: String,
     pub refused: String,
+    pub refused_opaque: String,
     pub rate_limited: String,
     pub redirected: String,
     pub timed_out: String,

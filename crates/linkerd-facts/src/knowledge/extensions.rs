@@ -14,6 +14,7 @@ pub struct Extensions {
     date: jiff::civil::Date,
     viz: Viz,
     jaeger: Jaeger,
+    multicluster: Multicluster,
     optional_accounts: Vec<OptionalAccount>,
     exec_credentials: ReleaseRange,
     link_versions: Vec<LinkVersion>,
@@ -35,6 +36,12 @@ struct Viz {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Jaeger {
     components: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Multicluster {
+    remote_access_account: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -115,6 +122,11 @@ impl Extensions {
     /// Required components of jaeger.
     pub fn jaeger_components(&self) -> &[String] {
         &self.jaeger.components
+    }
+
+    /// The ServiceAccount with which other clusters read this one, by default.
+    pub fn remote_access_account(&self) -> &str {
+        &self.multicluster.remote_access_account
     }
 
     /// The extension that creates a ServiceAccount which the chart of `named_by` uses in its policies.

@@ -67,7 +67,9 @@ pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};
-pub use proxy_metrics::{MetricFamily, MetricKind, MetricMeaning, ProxyMetricNames};
+pub use proxy_metrics::{
+    MetricFamily, MetricGroup, MetricKind, MetricMeaning, ProxyMetricNames, ScrapeLabels, SkipReason,
+};
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{

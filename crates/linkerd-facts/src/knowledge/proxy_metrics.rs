@@ -65,6 +65,12 @@ pub enum MetricMeaning {
     InformerUpdates,
     /// Those among them that arrived within 10 seconds.
     InformerUpdatesInTime,
+    /// Pods that the injector skipped since it started, by reason.
+    SkippedPods,
+    /// Updates of the endpoints of a Service port that destination made.
+    EndpointUpdates,
+    /// Clients that receive these updates.
+    EndpointSubscribers,
 }
 
 /// How values of a family are read.
@@ -107,12 +113,71 @@ struct FamilyName {
     adds: BTreeMap<String, String>,
 }
 
+/// Labels that a Prometheus server adds to series, by their role; of several, the first one that a series has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ScrapeLabels {
+    /// The pod's namespace.
+    pub namespace: Vec<String>,
+    /// The pod.
+    pub pod: Vec<String>,
+    /// The container.
+    pub container: Vec<String>,
+    /// The container, in jobs that do not add the name of the pod.
+    pub component: Vec<String>,
+    /// Address and port.
+    pub address: Vec<String>,
+    /// The cluster, if a server has series of several.
+    pub cluster: Vec<String>,
+    /// Labels that tell separate scrapes of one process apart.
+    pub origin: Vec<String>,
+}
+
+impl ScrapeLabels {
+    /// All labels.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        let roles = [&self.namespace, &self.pod, &self.container, &self.component, &self.address];
+        let all = roles.into_iter().chain([&self.cluster, &self.origin]);
+        all.flatten().map(String::as_str)
+    }
+}
+
+/// A reason for which the injector skips pods.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SkipReason {
+    /// Its name in the label `skip_reason`.
+    pub reason: String,
+    /// Its meaning, as a clause.
+    pub text: String,
+    /// Whether no pod that is to be injected now can have it.
+    #[serde(default)]
+    pub contradicts: bool,
+}
+
+/// Families that are read in the same way, so that one query returns them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricGroup<'a> {
+    /// Whether values are times: of several series the latest, else the sum.
+    pub is_time: bool,
+    /// The labels that are kept.
+    pub labels: &'a [String],
+    /// Labels of the series that are read.
+    pub only: &'a BTreeMap<String, String>,
+    /// The names.
+    pub names: Vec<&'a str>,
+    /// The meanings.
+    pub meanings: Vec<MetricMeaning>,
+}
+
 /// The families.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProxyMetricNames {
     source: String,
     date: jiff::civil::Date,
+    scraped: ScrapeLabels,
+    skip_reasons: Vec<SkipReason>,
     families: Vec<MetricFamily>,
 }
 
@@ -130,6 +195,47 @@ impl ProxyMetricNames {
         self.families.iter().find(|family| family.meaning == meaning).map(|family| family.kind)
     }
 
+    /// The labels that a Prometheus server adds.
+    pub fn scraped(&self) -> &ScrapeLabels {
+        &self.scraped
+    }
+
+    /// A reason for which the injector skips pods.
+    pub fn skip_reason(&self, reason: &str) -> Option<&SkipReason> {
+        self.skip_reasons.iter().find(|known| known.reason == reason)
+    }
+
+    /// All families, grouped by the way of reading them.
+    pub fn groups(&self) -> Vec<MetricGroup<'_>> {
+        let mut groups: Vec<MetricGroup<'_>> = Vec::new();
+        for family in &self.families {
+            let is_time = family.kind == MetricKind::Time;
+            let is_same = |group: &&mut MetricGroup<'_>| {
+                (group.is_time, group.labels, group.only) == (is_time, &family.labels[..], &family.only)
+            };
+            let names = family.names.iter().map(|known| known.name.as_str());
+            match groups.iter_mut().find(is_same) {
+                Some(group) => {
+                    group.names.extend(names);
+                    group.meanings.push(family.meaning);
+                }
+                None => groups.push(MetricGroup {
+                    is_time,
+                    labels: &family.labels,
+                    only: &family.only,
+                    names: names.collect(),
+                    meanings: vec![family.meaning],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// The names of a meaning.
+    pub fn names_of(&self, meaning: MetricMeaning) -> impl Iterator<Item = &str> {
+        self.names().filter(move |(of, _)| *of == meaning).map(|(_, name)| name)
+    }
+
     /// Every name, with its meaning.
     pub fn names(&self) -> impl Iterator<Item = (MetricMeaning, &str)> {
         self.families
@@ -145,6 +251,9 @@ impl KnowledgeFile for ProxyMetricNames {
     fn finish(&mut self) -> Result<(), String> {
         if self.source.is_empty() {
             return Err("no source".to_owned());
+        }
+        if self.scraped.pod.is_empty() || self.scraped.address.is_empty() {
+            return Err("scraped: no label for the pod or the address".to_owned());
         }
         let names: Vec<&str> = self.names().map(|(_, name)| name).collect();
         for (at, name) in names.iter().enumerate() {

@@ -144,6 +144,11 @@ impl ValueType {
         )
     }
 
+    /// Whether values are environment variables, which may hold secrets.
+    pub fn is_env_list(&self) -> bool {
+        matches!(self, ValueType::EnvList {})
+    }
+
     /// Accepted values, in words.
     pub fn accepted(&self) -> String {
         match self {
@@ -211,7 +216,7 @@ fn list(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }
 

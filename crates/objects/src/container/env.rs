@@ -13,6 +13,10 @@ use crate::redact;
 pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 /// Variable with the proxy's own identity, with placeholders for account and namespace.
 pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
+/// Variable with the identity that a proxy expects of the identity component.
+pub const IDENTITY_NAME: &str = "LINKERD2_PROXY_IDENTITY_SVC_NAME";
+/// Variable with the address of destination, which names the namespace of the control plane.
+pub const DESTINATION_ADDRESS: &str = "LINKERD2_PROXY_DESTINATION_SVC_ADDR";
 /// Variable with the identity of the trace collector.
 pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
 /// Variable with the address of the trace collector.
@@ -42,6 +46,8 @@ const KEPT: &[&str] = &[
     "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",
     "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
     LOCAL_NAME,
+    IDENTITY_NAME,
+    DESTINATION_ADDRESS,
     COLLECTOR_NAME,
     COLLECTOR_ADDRESS,
     SHUTDOWN_GRACE,

@@ -32,6 +32,10 @@ pub(super) fn rotation(ctx: &Context<'_>, evidence: &Evidence<'_>, obstacles: &O
     };
     let plan = stages.iter().map(|&stage| {
         let progress = match next {
+            // Without a second anchor, proxies that trust none of the bundle look like the end of a rotation.
+            Some(_) if phase == Phase::Broken && matches!(reached, Phase::None | Phase::AnchorRemoved) => {
+                Progress::Later
+            }
             Some(next) if stage < next => Progress::Done,
             Some(next) if stage == next && phase != Phase::Broken => Progress::Next,
             _ => Progress::Later,

@@ -15,7 +15,7 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
         }
         Phase::Broken => {
             let first = obstacles.broken.first().map(|finding| finding.check).unwrap_or_default();
-            format!("Something is broken ({first}): repair it before any step of a rotation")
+            format!("Blocked by {first}: repair it before any step of a rotation")
         }
         Phase::None => match evidence.due {
             Some(due) => format!(

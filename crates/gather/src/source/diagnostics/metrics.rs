@@ -121,8 +121,16 @@ impl MetricsReader {
             return;
         }
         let name = line.split(['{', ' ']).next().unwrap_or_default();
-        let Some((family, adds)) = Knowledge::embedded().proxy_metrics().family(name) else { return };
+        if Knowledge::embedded().proxy_metrics().family(name).is_none() {
+            return;
+        }
         let Some((labels, value)) = sample(&line[name.len()..]) else { return };
+        self.sample(name, labels, value);
+    }
+
+    /// Reads one sample; ignores unknown series.
+    pub fn sample(&mut self, name: &str, labels: BTreeMap<String, String>, value: f64) {
+        let Some((family, adds)) = Knowledge::embedded().proxy_metrics().family(name) else { return };
         let label = |name: &str| labels.get(name).map_or("", String::as_str);
         if !family.only.iter().all(|(name, value)| label(name) == value) {
             return;

@@ -307,11 +307,12 @@ impl<'a> Filing<'a> {
         };
         self.builder.recognised += 1;
         let api_version = object.api_version.as_deref().or(head.api_version.as_deref()).unwrap_or_default();
-        if let Some(unread) = Knowledge::embedded().unread().of_manifest(api_version, &kind_name) {
+        let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
+        let unread = Knowledge::embedded().unread().of_manifest(api_version, &kind_name);
+        if let Some(unread) = unread.filter(|_| kind.is_none()) {
             let key = (object.namespace.as_deref().unwrap_or_default().into(), object.name.as_str().into());
             self.builder.dump.unread.entry(&unread.resource).or_default().insert(key);
         }
-        let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
         let of = object.namespace.as_deref().map_or_else(String::new, |namespace| format!("{namespace}/"));
         let of_kind = object.rewritten.of_kind.clone();
         let Some(kind) = kind else {

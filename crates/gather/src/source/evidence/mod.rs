@@ -98,7 +98,10 @@ impl Captured {
                 }
                 _ => loading.ignored.first().cloned(),
             });
-            let reason = reason.unwrap_or_else(|| "it is empty".to_owned());
+            let reason = reason.unwrap_or_else(|| match paths {
+                [path] if path.is_dir() => "the folder is empty".to_owned(),
+                _ => "it is empty".to_owned(),
+            });
             return Err(LoadError::Unreadable { path: name, reason });
         }
         let mut warnings = loading.warnings;

@@ -409,6 +409,8 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStat
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Status {
+        /// `error` in responses of Prometheus.
+        #[serde(alias = "error")]
         message: String,
         details: Option<Details>,
     }

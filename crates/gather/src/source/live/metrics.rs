@@ -56,7 +56,7 @@ impl Live {
         let again: Vec<MetricsTarget> = read.into_iter().cloned().collect();
         tokio::time::sleep_until(self.at_latest(began + interval)).await;
         let second = self.read_all(&again).await;
-        let mut summary = MetricsSample { read: again.len(), left: sample.left, failed: Vec::new() };
+        let mut summary = MetricsSample { read: again.len(), left: sample.left, ..MetricsSample::default() };
         // Those that the time limit left out have no result.
         summary.left += sample.targets.iter().filter(|target| !first.contains_key(target)).count();
         for results in [first, second] {
@@ -104,7 +104,7 @@ impl Live {
     }
 
     /// This time, or that of the deadline if it is earlier.
-    fn at_latest(&self, at: Instant) -> Instant {
+    pub(super) fn at_latest(&self, at: Instant) -> Instant {
         self.deadline.map_or(at, |deadline| at.min(deadline.into()))
     }
 

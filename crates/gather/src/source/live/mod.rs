@@ -3,8 +3,8 @@
 //!
 //! It reads lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
 //! ConfigMaps, and never logs headers or bodies. It never writes, except for [`node_pods`] and [`publish`] on explicit
-//! request. Ports are forwarded only on request ([`served`], [`metrics`]). An access review is posted, but the API server does not
-//! store it.
+//! request. Ports are forwarded ([`served`], [`metrics`]) and a Prometheus server is queried ([`prometheus`]) only on
+//! request. An access review is posted, but the API server does not store it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,6 +40,7 @@ pub mod node_pods;
 mod overrides;
 mod path;
 mod process;
+mod prometheus;
 mod proxy;
 mod publish;
 mod quote;
@@ -53,6 +54,7 @@ pub use cli::Cli;
 pub use connect::{Connect, contexts, current_context};
 pub use error::ConnectError;
 pub use overrides::ConnectionOverrides;
+pub use prometheus::{Prometheus, PrometheusAddress, WantedPods};
 pub use publish::{Done, PublishError};
 pub use traffic::Traffic;
 

@@ -3,12 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::fetched::Fetched;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::item::{Item, Kind};
 use crate::knowledge::MetricMeaning::BalancerEndpoints;
-use crate::model::Cluster;
-use crate::model::cluster::TimeSource;
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{EndpointSlice, Object, Service};
 
@@ -50,7 +46,7 @@ pub enum Agreement {
 type Counts<'a> = HashMap<(&'a str, &'a str), (u64, u64)>;
 
 /// The endpoints in EndpointSlices, by Service.
-pub(super) struct Slices<'a> {
+pub struct Slices<'a> {
     /// `None` if EndpointSlices were not read completely.
     counts: Option<Counts<'a>>,
     /// Services with endpoints in other clusters, which EndpointSlices do not list.
@@ -60,26 +56,22 @@ pub(super) struct Slices<'a> {
 }
 
 impl<'a> Slices<'a> {
-    pub(super) fn new(cluster: &'a Cluster, services: &'a [Service]) -> Slices<'a> {
-        let complete = |kind: Kind| {
-            cluster.answer(&Item::List(kind)).filter(|answer| answer.fetched == Fetched::Complete)
-        };
-        let counts = complete(Kind::EndpointSlice).filter(|_| complete(Kind::Service).is_some());
+    /// All EndpointSlices, or `None` if some were not read; Services; and the moment of both in seconds, if known.
+    pub fn new(slices: Option<&'a [EndpointSlice]>, services: &'a [Service], at: Option<i64>) -> Slices<'a> {
         let is_remote = |service: &&Service| {
             service.metadata.label(REMOTE_DISCOVERY).is_some()
                 || service.annotation(REMOTE_DISCOVERY).is_some()
                 || service.spec.selector.is_empty()
         };
-        let knows_moment = cluster.live || cluster.time_source != TimeSource::Clock;
         Slices {
-            counts: counts.map(|answer| counted(answer.objects::<EndpointSlice>())),
+            counts: slices.map(counted),
             remote: services.iter().filter(is_remote).map(|service| service.metadata.key()).collect(),
-            at: knows_moment.then(|| cluster.at.as_second()),
+            at,
         }
     }
 
     /// The Services that a proxy balances.
-    pub(super) fn compared(&self, metrics: &ProxyMetrics) -> Vec<BalancedService> {
+    pub fn compared(&self, metrics: &ProxyMetrics) -> Vec<BalancedService> {
         let mut balancers: BTreeMap<Vec<(&str, &str)>, Held> = BTreeMap::new();
         for series in metrics.of(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
             let labels = series.labels.iter().filter(|(name, _)| *name != "endpoint_state");

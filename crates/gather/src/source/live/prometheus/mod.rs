@@ -1,0 +1,221 @@
+//! Metrics of all proxies from a Prometheus server: the values at the start and at the end of a window, which are the two
+//! reads that [`super::metrics`] gets through port-forwards. Sends only queries, limited in number, time and size.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::time::Instant;
+
+use self::client::{PrometheusClient, QueryError, Server};
+use self::processes::{Process, Scraped};
+use self::query::Selector;
+use self::response::{Sample, Series};
+use super::Live;
+use crate::fetched::Why;
+use crate::item::diagnostic::{FailedRead, LackingFamily, MetricsSample};
+use crate::item::proxy_metrics::ProxyMetrics;
+use crate::knowledge::{Knowledge, MetricGroup, MetricMeaning};
+use crate::objects::Pod;
+use crate::source::diagnostics::{Diagnostics, MetricsReader, share_clocks};
+
+mod client;
+mod processes;
+mod query;
+mod response;
+
+/// Time limit for all queries.
+const BUDGET: Duration = Duration::from_secs(120);
+/// Maximum number of processes.
+const MOST_PROCESSES: usize = 20_000;
+/// Maximum number of pods that are named as not scraped.
+const MOST_UNSCRAPED: usize = 100;
+
+/// A Prometheus server, as flags name it.
+#[derive(Debug, Clone)]
+pub struct Prometheus {
+    /// Its address.
+    pub address: PrometheusAddress,
+    /// Time between the two reads.
+    pub window: Duration,
+    /// Bearer token.
+    pub token: Option<SecretString>,
+    /// File with the certificate authority of the server.
+    pub certificate_authority: Option<PathBuf>,
+    /// Labels of the series to read, and their values.
+    pub labels: Vec<(String, String)>,
+}
+
+/// Where a Prometheus server is.
+#[derive(Debug, Clone)]
+pub enum PrometheusAddress {
+    /// A URL without credentials, up to the path before `/api/v1`.
+    Url(String),
+    /// A port of a pod, reached through a port-forward.
+    Pod {
+        /// The pod's namespace.
+        namespace: String,
+        /// The pod.
+        pod: String,
+        /// The port.
+        port: u16,
+    },
+}
+
+/// The pods whose processes are wanted.
+#[derive(Debug)]
+pub struct WantedPods<'a> {
+    /// All pods of the cluster.
+    pub pods: &'a [Pod],
+    /// The control plane's namespace.
+    pub control_plane: &'a str,
+    /// Namespaces of other pods; all if empty.
+    pub namespaces: &'a [String],
+}
+
+/// The two reads of each process.
+type Reads = BTreeMap<Process, [MetricsReader; 2]>;
+
+impl Live {
+    /// Reads the metrics of these pods at both ends of the window, and adds them to given ones. A failed query is
+    /// recorded; if nothing could be read, the reason is that of the whole.
+    pub async fn prometheus(
+        &self,
+        from: &Prometheus,
+        wanted: &WantedPods<'_>,
+        mut diagnostics: Diagnostics,
+    ) -> Diagnostics {
+        let until = self.at_latest(Instant::now() + BUDGET);
+        let client = match self.prometheus_client(from, until) {
+            Ok(client) => client,
+            Err(message) => {
+                diagnostics.fail(Why::Failed { message });
+                return diagnostics;
+            }
+        };
+        if let Err(error) = read(&client, from, wanted, &mut diagnostics).await {
+            diagnostics.fail(Why::Failed { message: error.0 });
+        }
+        diagnostics
+    }
+
+    fn prometheus_client(&self, from: &Prometheus, until: Instant) -> Result<PrometheusClient<'_>, String> {
+        let server = match &from.address {
+            PrometheusAddress::Url(url) => Server::connect(url, from, &self.api)?,
+            PrometheusAddress::Pod { namespace, pod, port } => {
+                Server::Pod { api: &self.api, namespace: namespace.clone(), pod: pod.clone(), port: *port }
+            }
+        };
+        Ok(PrometheusClient::new(server, until))
+    }
+}
+
+/// Reads everything.
+async fn read(
+    client: &PrometheusClient<'_>,
+    from: &Prometheus,
+    wanted: &WantedPods<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), QueryError> {
+    let names = Knowledge::embedded().proxy_metrics();
+    let selector = Selector::new(from, wanted);
+    let running = client.instant(&selector.starts(names), "process_start_time_seconds").await?;
+    let now = running.iter().find_map(|series| series.samples.first()).map(|sample| sample.time);
+    let scraped = Scraped::new(&running, wanted, now.unwrap_or_default());
+    let Some(now) = now.filter(|_| !scraped.is_empty()) else {
+        let next = "check that it has metrics of the proxies of this cluster, and --prometheus-label";
+        return Err(QueryError(format!("{}: no metrics of pods of this cluster; {next}", client.name())));
+    };
+    let window = from.window.as_secs_f64();
+    let mut reads = Reads::new();
+    let mut sample = MetricsSample { left: scraped.beyond(MOST_PROCESSES), ..MetricsSample::default() };
+    let mut returned = BTreeSet::new();
+    for group in names.groups() {
+        let query = selector.group(&group, names);
+        match client.range(&query, group.names[0], (now - window, now)).await {
+            Ok(all) => {
+                for series in all {
+                    returned.extend(feed(&mut reads, &scraped, &group, &series, now));
+                }
+            }
+            Err(QueryError(error)) => {
+                diagnostics.fail(Why::Failed { message: error.clone() });
+                let lacking = group.meanings.iter();
+                sample.lacking.extend(lacking.map(|m| LackingFamily { meaning: *m, error: error.clone() }));
+                returned.extend(&group.meanings);
+            }
+        }
+    }
+    if !client.keeps_every_series(&scraped.jobs).await {
+        let all: BTreeSet<MetricMeaning> = names.names().map(|(meaning, _)| meaning).collect();
+        let absent = all.difference(&returned);
+        sample.lacking.extend(absent.map(|m| LackingFamily { meaning: *m, error: String::new() }));
+    }
+    if let Some(warning) = client.warning() {
+        diagnostics.fail(Why::Failed { message: warning });
+    }
+    sample.read = reads.len();
+    sample.failed = scraped.ambiguous.iter().map(ambiguous).collect();
+    sample.unscraped_count = scraped.unscraped.len();
+    sample.unscraped = scraped.unscraped.iter().take(MOST_UNSCRAPED).cloned().collect();
+    for metrics in finished(reads, [now - window, now]) {
+        metrics.into_iter().for_each(|one| diagnostics.add_metrics(one));
+    }
+    diagnostics.add_sample(sample);
+    Ok(())
+}
+
+/// A process with series of several clusters.
+fn ambiguous(process: &Process) -> FailedRead {
+    FailedRead {
+        pod: format!("{}/{}", process.namespace, process.pod),
+        error: "Prometheus has series of pods with this name of several clusters: select one with \
+                --prometheus-label cluster=NAME"
+            .to_owned(),
+    }
+}
+
+/// Adds the samples of a series to the reads of its process. Returns its meaning if it belongs to one.
+fn feed(
+    reads: &mut Reads,
+    scraped: &Scraped,
+    group: &MetricGroup<'_>,
+    series: &Series,
+    end: f64,
+) -> Option<MetricMeaning> {
+    let names = Knowledge::embedded().proxy_metrics();
+    let process = scraped.process(&series.labels, group.labels)?;
+    let name = series.label("__name__");
+    let (family, _) = names.family(name)?;
+    if !reads.contains_key(process) && reads.len() >= MOST_PROCESSES {
+        return None;
+    }
+    let new = || MetricsReader::new(&process.namespace, &process.pod, &process.container);
+    let both = reads.entry(process.clone()).or_insert_with(|| [new(), new()]);
+    for Sample { time, value } in &series.samples {
+        let reader = usize::from((time - end).abs() < 1.0);
+        both[reader].sample(name, query::own_labels(group, series), *value);
+    }
+    Some(family.meaning)
+}
+
+/// The earlier and the later read of each process.
+fn finished(reads: Reads, times: [f64; 2]) -> [Vec<ProxyMetrics>; 2] {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for [earlier, later] in reads.into_values() {
+        first.push(earlier.finish());
+        second.push(later.finish());
+    }
+    let mut both = [first, second];
+    for (all, time) in both.iter_mut().zip(times) {
+        all.retain(|one| !one.exported.is_empty());
+        share_clocks(all);
+        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+        let time = time as i64;
+        for one in all {
+            one.read_at = one.read_at.or(Some(time));
+        }
+    }
+    both
+}

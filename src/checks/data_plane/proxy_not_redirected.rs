@@ -1,0 +1,86 @@
+//! `proxy-not-redirected`: no iptables rules lead a pod's connections to its proxy, or they lead to another port.
+
+use std::collections::BTreeMap;
+
+use crate::checks::cni::nodes::{cni_enabled, uninstalled};
+use crate::checks::restart::{Needs, renew};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::owners::Owner;
+use crate::model::redirection::{NotRedirected, not_redirected};
+use crate::objects::container::INIT_CONTAINER;
+use crate::objects::{DaemonSet, Pod};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.seen::<Pod>()?;
+    let owners = ctx.owners();
+    let mut groups: BTreeMap<(Owner, NotRedirected), Vec<&Pod>> = BTreeMap::new();
+    for pod in pods.iter().filter(|pod| ctx.has_injected(pod)) {
+        if let Some(fault) = not_redirected(pod) {
+            groups.entry((owners.of(pod), fault)).or_default().push(pod);
+        }
+    }
+    let daemon_sets = ctx.every::<DaemonSet>();
+    if let Err(missing) = &daemon_sets {
+        ctx.gap(missing.clone());
+    }
+    // Rules of linkerd-cni need no linkerd-init.
+    let lacks_cni = daemon_sets.is_ok() && cni_enabled(ctx) != Some(true) && uninstalled(ctx);
+    let without_rules = groups.keys().any(|(_, fault)| *fault == NotRedirected::NoRules);
+    if without_rules && !lacks_cni {
+        groups.retain(|(_, fault), _| *fault != NotRedirected::NoRules);
+    }
+    Ok(groups
+        .iter()
+        .map(|((owner, fault), pods)| finding(ctx, owner, fault, pods))
+        .collect::<Vec<_>>()
+        .into())
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod]) -> Finding {
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let first = pods[0];
+    let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
+    let (message, evidence) = match fault {
+        NotRedirected::NoRules => (
+            "nothing redirects the pod's connections to its proxy: its calls leave without mTLS, meshed clients \
+             cannot connect, and no policy applies",
+            vec![
+                Evidence::field(&object, "spec.initContainers", format!("{INIT_CONTAINER} is missing")),
+                Evidence::other("DaemonSets", "none installs linkerd-cni"),
+            ],
+        ),
+        NotRedirected::OtherPort { inbound, argument, redirected, variable, listens } => (
+            if *inbound {
+                "inbound connections are redirected to a port on which the proxy does not listen: all connections to \
+                 the pod are refused"
+            } else {
+                "outbound connections are redirected to a port on which the proxy does not listen: all calls of the \
+                 pod are refused"
+            },
+            vec![
+                Evidence::field(
+                    &object,
+                    format!("spec.initContainers[{INIT_CONTAINER}].args: {argument}"),
+                    redirected.to_string(),
+                ),
+                Evidence::field(&object, format!("containers[linkerd-proxy].env[{variable}]"), listens),
+            ],
+        ),
+    };
+    let mut remedy = Remedy::new().run(
+        StepKind::Command,
+        "Find the webhook, operator or template that changes pods after the injector, and exclude Linkerd's containers \
+         in it",
+        kubectl().words("get mutatingwebhookconfigurations"),
+    );
+    remedy.steps.push(renew(
+        ctx,
+        owner,
+        &names,
+        Needs::NewPods,
+        "the rules are only written when a pod starts",
+    ));
+    ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy)
+}

@@ -1,0 +1,239 @@
+//! `gateway-unavailable`: the gateway of this cluster has no Service, no running pod, or no address.
+
+use jiff::SignedDuration;
+
+use super::exports::{evidence, through_gateway};
+use crate::checks::extensions::{installed_in, is_installing, reinstall};
+use crate::checks::grace::spared;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::model::pod_status::{Unwell, unhealthy, word};
+use crate::objects::{Deployment, Pod, Service, Texts, Workload};
+
+/// The annotation by which clusters recognize the Service of a gateway.
+const GATEWAY: &str = "mirror.linkerd.io/multicluster-gateway";
+/// Time that a load balancer may need to get an address.
+const PROVISIONING: SignedDuration = SignedDuration::from_mins(15);
+
+/// The evidence of one run.
+struct Gateways<'a> {
+    pods: &'a [Pod],
+    deployments: &'a [Workload],
+    exported: Vec<&'a Service>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.every::<Pod>();
+    let deployments = ctx.every::<Deployment>();
+    let services = ctx.every::<Service>()?;
+    let (pods, deployments) = (pods?, deployments?);
+    let home = installed_in(ctx, Extension::Multicluster)?.metadata.name.as_str();
+    let known = Gateways { pods, deployments, exported: through_gateway(services) };
+    let is_gateway = |service: &&Service| service.metadata.annotation(GATEWAY) == Some("true");
+    let gateways: Vec<&Service> = services.iter().filter(is_gateway).collect();
+    let mut findings = Vec::new();
+    for service in &gateways {
+        findings.extend(known.without_pod(ctx, service));
+        findings.extend(known.without_address(ctx, service));
+    }
+    let unserved: Vec<&Workload> = deployments
+        .iter()
+        .filter(|one| is_gateway_deployment(one) && one.metadata.namespace == home)
+        .filter(|one| {
+            let labels = &one.spec.template.metadata.labels;
+            !gateways.iter().any(|service| service.metadata.namespace == home && selects(service, labels))
+        })
+        .collect();
+    findings.extend(unserved.iter().map(|one| known.without_service(ctx, one)));
+    if gateways.is_empty() && unserved.is_empty() {
+        return Err(Unjudged::not_applicable("the cluster has no gateway"));
+    }
+    let installing = is_installing(ctx, home);
+    Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect::<Vec<_>>().into())
+}
+
+/// Whether a Deployment is a gateway, by the labels of the chart.
+fn is_gateway_deployment(deployment: &Workload) -> bool {
+    let meta = &deployment.metadata;
+    meta.label("component") == Some("gateway")
+        && meta.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name())
+}
+
+fn selects(service: &Service, labels: &Texts) -> bool {
+    let selector = &service.spec.selector;
+    !selector.is_empty() && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
+}
+
+impl<'a> Gateways<'a> {
+    /// A finding, an error if Services are exported, since then clients of other clusters depend on the gateway.
+    fn finding(&self, ctx: &Context<'_>, subject: Subject, message: &str, severity: Severity) -> Finding {
+        let severity = if self.exported.is_empty() { Severity::Info } else { severity };
+        ctx.finding(subject, message).severity(severity)
+    }
+
+    /// The Deployment with the pods of a Service.
+    fn deployment(&self, service: &Service) -> Option<&'a Workload> {
+        self.deployments.iter().find(|one| {
+            one.metadata.namespace == service.metadata.namespace
+                && selects(service, &one.spec.template.metadata.labels)
+        })
+    }
+
+    fn without_pod(&self, ctx: &Context<'_>, service: &Service) -> Option<Finding> {
+        let meta = &service.metadata;
+        if service.spec.selector.is_empty() {
+            return None;
+        }
+        let own: Vec<&Pod> = self
+            .pods
+            .iter()
+            .filter(|pod| pod.metadata.namespace == meta.namespace && !pod.is_finished())
+            .filter(|pod| pod.metadata.deletion_timestamp.is_none() && selects(service, &pod.metadata.labels))
+            .collect();
+        // Pods without a proxy are a matter of their own.
+        let serves = |pod: &&Pod| match unhealthy(pod) {
+            None => true,
+            Some(Unwell::Proxy) => pod.spec.proxy().is_none(),
+            Some(Unwell::Pod(_)) => false,
+        };
+        if own.iter().any(serves) {
+            return None;
+        }
+        let message = "the gateway has no running pod: clients in other clusters cannot reach the exported \
+            Services of this cluster";
+        let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+        let finding = self
+            .finding(ctx, subject, message, Severity::Error)
+            .parameter("no-pod")
+            .evidences(self.state(service, &own))
+            .evidence(evidence(&self.exported))
+            .remedy(self.revive(ctx, service, &own));
+        Some(spared(finding, ctx.are_starting(&own)))
+    }
+
+    /// The state of the Deployment and its pods.
+    fn state(&self, service: &Service, own: &[&Pod]) -> Vec<Evidence> {
+        let namespace = &service.metadata.namespace;
+        let quoted = own.iter().take(3).map(|pod| {
+            let object = format!("Pod {namespace}/{}", pod.metadata.name);
+            match unhealthy(pod) {
+                Some(Unwell::Proxy) => {
+                    Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")
+                }
+                _ => Evidence::field(object, "status", word(pod)),
+            }
+        });
+        let selector: Vec<String> =
+            service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let selector = selector.join(",");
+        match self.deployment(service) {
+            None if own.is_empty() => {
+                vec![Evidence::other(
+                    format!("Deployments and pods in {namespace} with {selector}"),
+                    "none".to_owned(),
+                )]
+            }
+            Some(deployment) if own.is_empty() => {
+                let object = Subject::object(Kind::Deployment, namespace, &deployment.metadata.name);
+                vec![Evidence::field(
+                    object,
+                    "spec.replicas",
+                    deployment.spec.replicas.map_or("1".to_owned(), |replicas| replicas.to_string()),
+                )]
+            }
+            _ => quoted.collect(),
+        }
+    }
+
+    fn revive(&self, ctx: &Context<'_>, service: &Service, own: &[&Pod]) -> Remedy {
+        let namespace = &service.metadata.namespace;
+        if let Some(pod) = own.first() {
+            return Remedy::new().run(
+                StepKind::Command,
+                "Find out why the pod is not ready",
+                kubectl().namespace(namespace).words("describe pod").operand(&pod.metadata.name),
+            );
+        }
+        match self.deployment(service) {
+            None => reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the gateway"),
+            Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().run(
+                StepKind::Command,
+                "Scale the gateway up, also in the source of its manifests",
+                kubectl()
+                    .namespace(namespace)
+                    .words("scale --replicas 1")
+                    .operand(format!("deployment/{}", deployment.metadata.name)),
+            ),
+            Some(deployment) => Remedy::new().run(
+                StepKind::Command,
+                "Find out why the Deployment has no pod",
+                kubectl()
+                    .namespace(namespace)
+                    .words("describe")
+                    .operand(format!("deployment/{}", deployment.metadata.name)),
+            ),
+        }
+    }
+
+    fn without_address(&self, ctx: &Context<'_>, service: &Service) -> Option<Finding> {
+        let meta = &service.metadata;
+        let since = meta.creation_timestamp.get()?;
+        if service.spec.kind.as_str() != "LoadBalancer"
+            || !service.status.load_balancer.ingress.is_empty()
+            || ctx.now().duration_since(since) <= PROVISIONING
+        {
+            return None;
+        }
+        let message = "the load balancer of the gateway has no address: other clusters cannot be linked \
+            without --gateway-addresses, and reach exported Services only at such addresses";
+        let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+        let finding = self
+            .finding(ctx, subject.clone(), message, Severity::Warning)
+            .parameter("no-address")
+            .evidence(Evidence::field(&subject, "spec.type", "LoadBalancer"))
+            .evidence(Evidence::field(&subject, "status.loadBalancer.ingress", "empty"))
+            .evidence(evidence(&self.exported))
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "Read the events of the Service: the controller of load balancers reports its errors there",
+                        kubectl().namespace(&meta.namespace).words("describe service").operand(&meta.name),
+                    )
+                    .step(
+                        StepKind::Note,
+                        "If nothing assigns load balancers in this cluster, use type NodePort, and link with \
+                         --gateway-addresses and --gateway-port",
+                    ),
+            );
+        Some(finding)
+    }
+
+    fn without_service(&self, ctx: &Context<'_>, deployment: &Workload) -> Finding {
+        let meta = &deployment.metadata;
+        let message = "no Service leads to the gateway: clients in other clusters cannot reach the exported \
+            Services of this cluster";
+        let subject = Subject::object(Kind::Deployment, &meta.namespace, &meta.name);
+        self.finding(ctx, subject, message, Severity::Error)
+            .parameter("no-service")
+            .evidence(Evidence::other(
+                format!("Services in {} with {GATEWAY}=true", meta.namespace),
+                "none selects its pods",
+            ))
+            .evidence(evidence(&self.exported))
+            .remedy(
+                reinstall(
+                    ctx,
+                    Remedy::new(),
+                    Extension::Multicluster,
+                    ", which creates the Service of the gateway",
+                )
+                .step(
+                    StepKind::Note,
+                    "If the load balancer gets another address, create the links of the other clusters again",
+                ),
+            )
+    }
+}

@@ -1,0 +1,119 @@
+//! `meshdoctor fix --apply`: runs the steps of a repair plan, each after a confirmation, and checks the cluster again after
+//! each.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use super::cluster::{Cluster, Reading};
+use crate::cli::output::say;
+use crate::cli::stop::Stop;
+use crate::command::own;
+use crate::finding::Applies;
+use crate::render::fix as render;
+use crate::repair::{JudgedPlan, Proof, State};
+use crate::report::{PlanStep, Report};
+
+/// The shell that runs the commands.
+const SHELL: &str = if cfg!(unix) { "/bin/sh" } else { "sh" };
+
+/// An answer to a question on the terminal.
+enum Answer {
+    Yes,
+    No,
+    Quit,
+}
+
+/// Runs the plan, and returns the report of the cluster afterwards; `None` if nothing ran.
+///
+/// # Errors
+/// A step failed, or the cluster cannot be read again.
+pub(super) fn run(
+    cluster: &Cluster<'_>,
+    reading: &Reading,
+    plan: &JudgedPlan,
+) -> anyhow::Result<Option<Report>> {
+    let steps = &reading.report.repair.steps;
+    let mut state = State::from_report(&reading.report);
+    let mut latest = None;
+    // An alternative is only needed if the step before it was not run.
+    let mut declined = false;
+    for (number, (step, proof)) in (1..).zip(steps.iter().zip(&plan.proofs)) {
+        show((number, steps.len()), step, proof);
+        if !proof.is_offered() || step.step.applies == Applies::Instead && !declined {
+            continue;
+        }
+        let command = step.step.command.as_ref().filter(|command| render::can_run(command));
+        let question = match command {
+            Some(_) if *proof == Proof::Conditional => "Does it apply? Run it? [y]es, [n]o, [q]uit: ",
+            Some(_) => "Run it? [y]es, [n]o, [q]uit: ",
+            None => "Do it by hand. Is it done? [y]es, [n]o, [q]uit: ",
+        };
+        match (ask(question)?, command) {
+            (Answer::Yes, Some(command)) => execute(number, &render::guarded(command, "exit 1"))?,
+            (Answer::Yes, None) => {}
+            (Answer::No, Some(_)) => {
+                say(&format!("step {number} skipped"));
+                declined = true;
+                continue;
+            }
+            (Answer::No, None) | (Answer::Quit, _) => {
+                say(&format!("stopped before step {number}; {} plans the rest again", own("fix --apply")));
+                return Ok(latest);
+            }
+        }
+        declined = false;
+        if *proof == Proof::Reads {
+            continue;
+        }
+        let fresh = cluster.read()?.report;
+        let now = State::from_report(&fresh);
+        say(&render::proof_text(number, &state.change_to(&now)));
+        (state, latest) = (now, Some(fresh));
+    }
+    Ok(latest)
+}
+
+fn show((number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
+    say("");
+    say(&format!("step {number} of {all}: {}", step.step.text));
+    let command = step.step.command.iter().flat_map(|command| command.rendered());
+    command.for_each(|line| say(&format!("  {line}")));
+    let expected = render::proof_text(number, proof);
+    match proof {
+        Proof::Simulated { .. } => say(&format!("expected {expected}")),
+        Proof::Manual | Proof::Conditional => {}
+        _ => say(&expected),
+    }
+}
+
+/// Asks on the terminal; the end of input ends the run.
+fn ask(question: &str) -> anyhow::Result<Answer> {
+    let mut error = std::io::stderr();
+    let _ = write!(error, "{question}").and_then(|()| error.flush());
+    let mut line = String::new();
+    if std::io::stdin().read_line(&mut line)? == 0 {
+        return Ok(Answer::Quit);
+    }
+    Ok(match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Answer::Yes,
+        "n" | "no" => Answer::No,
+        _ => Answer::Quit,
+    })
+}
+
+/// Runs lines of shell. They get no input, so that they cannot take the answers.
+fn execute(number: usize, lines: &[String]) -> Result<(), Stop> {
+    let status = Command::new(SHELL).args(["-uc", &lines.join("\n")]).stdin(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => {
+            let next =
+                format!("repair the cause that the command printed, then run {} again", own("fix --apply"));
+            Err(Stop::could_not_run(format!("step {number} failed, so the later steps were not run"), next))
+        }
+        Err(error) => {
+            let cause = format!("step {number} was not run: cannot start {SHELL}: {error}");
+            Err(Stop::could_not_run(cause, format!("use {} where sh exists", own("fix > fix.sh"))))
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! `check --prometheus`: metrics of all proxies from a played Prometheus server, live and from the bundle, whatever it answers.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use meshdoctor::item::Kind;
+use meshdoctor::render::document::Outcome;
+use meshdoctor::source::memory::Memory;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::cluster::{Cluster, Server, change, http, mesh};
+use super::{Ran, twice};
+
+const SHED: &str = "inbound-requests-shed";
+const EXPIRED: &str = "proxy-certificate-expired";
+const TOKEN: &str = "cHJvbWV0aGV1cy1jYW5hcnktdG9rZW4";
+/// The server's present time.
+const NOW: f64 = 1_768_478_310.0;
+/// A configuration without rules that drop series.
+const KEEPS: &str = "scrape_configs:\n- job_name: linkerd-proxy\n";
+const DROPS: &str =
+    "scrape_configs:\n- job_name: linkerd-proxy\n  metric_relabel_configs: [{action: drop}]\n";
+
+/// The answers of the server.
+#[derive(Clone)]
+enum Answers {
+    /// Series, by name and other labels, with the values at both ends of the window; warnings; and the configuration.
+    Series(Vec<(Value, [&'static str; 2])>, Vec<&'static str>, &'static str),
+    /// This response to every request.
+    Always(String),
+    /// Nothing.
+    Silence,
+    /// A body without an end.
+    Endless,
+}
+
+/// A played Prometheus server. It remembers the requests.
+struct Played {
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Played {
+    async fn start(answers: Answers) -> Played {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/prometheus", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, answers.clone(), Arc::clone(&log)));
+            }
+        });
+        Played { url, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+async fn serve(mut stream: TcpStream, answers: Answers, log: Arc<Mutex<Vec<String>>>) -> Option<()> {
+    loop {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.ok()?);
+        }
+        let head = String::from_utf8(head).unwrap();
+        log.lock().unwrap().push(head.clone());
+        let text = match &answers {
+            Answers::Series(series, warnings, config) => http(200, &answer(&head, series, warnings, config)),
+            Answers::Always(text) => text.clone(),
+            Answers::Silence => return std::future::pending().await,
+            Answers::Endless => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await.ok()?;
+                loop {
+                    stream.write_all(&[&b"80000\r\n"[..], &[b' '; 0x80000], b"\r\n"].concat()).await.ok()?;
+                }
+            }
+        };
+        stream.write_all(text.as_bytes()).await.ok()?;
+    }
+}
+
+/// The answer of the HTTP API.
+fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], config: &str) -> String {
+    let target = head.split(' ').nth(1).unwrap();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let params: BTreeMap<&str, String> = query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (name, decoded(value)))
+        .collect();
+    let number = |name: &str| params[name].parse::<f64>().unwrap();
+    let data = match path {
+        "/prometheus/api/v1/status/config" => json!({ "yaml": config }),
+        "/prometheus/api/v1/query" => {
+            json!({ "resultType": "vector", "result": selected(&params["query"], series).into_iter()
+            .map(|(metric, [_, last])| json!({ "metric": metric, "value": [NOW, last] })).collect::<Vec<_>>() })
+        }
+        "/prometheus/api/v1/query_range" => {
+            let times = [number("start"), number("end")];
+            let result = selected(&params["query"], series).into_iter().map(|(metric, values)| {
+                let values: Vec<Value> = times
+                    .iter()
+                    .zip(values)
+                    .filter(|(_, value)| !value.is_empty())
+                    .map(|(t, v)| json!([t, v]))
+                    .collect();
+                json!({ "metric": metric, "values": values })
+            });
+            json!({ "resultType": "matrix", "result": result.collect::<Vec<_>>() })
+        }
+        other => panic!("{other}"),
+    };
+    json!({ "status": "success", "data": data, "warnings": warnings }).to_string()
+}
+
+/// The series of the names in a query.
+fn selected(query: &str, series: &[(Value, [&'static str; 2])]) -> Vec<(Value, [&'static str; 2])> {
+    let names: Vec<&str> =
+        query.split("__name__=~\"").nth(1).unwrap().split('"').next().unwrap().split('|').collect();
+    let is_named = |metric: &Value| names.iter().any(|name| metric["__name__"] == **name);
+    series.iter().filter(|(metric, _)| is_named(metric)).cloned().collect()
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = match (first, after) {
+            (b'%', [_, _, after @ ..]) => {
+                let hex = std::str::from_utf8(&rest[1..3]).unwrap();
+                bytes.push(u8::from_str_radix(hex, 16).unwrap());
+                after
+            }
+            _ => {
+                bytes.push(*first);
+                after
+            }
+        };
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// A mesh whose pods run, each with an address.
+fn running() -> Memory {
+    let mut memory = mesh();
+    let names: Vec<String> = memory.objects[&Kind::Pod].iter().map(|held| held.name.clone()).collect();
+    for (number, name) in names.iter().enumerate() {
+        change(&mut memory, Kind::Pod, name, |pod| {
+            pod["status"]["phase"] = "Running".into();
+            pod["status"]["podIP"] = format!("10.42.9.{}", number + 1).into();
+        });
+    }
+    memory
+}
+
+/// The series of every pod with a proxy, as the job `linkerd-proxy` of viz labels them.
+fn fleet(memory: &Memory, shed: [&'static str; 2]) -> Vec<(Value, [&'static str; 2])> {
+    let mut all = Vec::new();
+    for (number, held) in memory.objects[&Kind::Pod].iter().enumerate() {
+        let of = |name: &str| {
+            json!({ "__name__": name, "job": "linkerd-proxy", "namespace": held.namespace, "pod": held.name,
+                "instance": format!("10.42.9.{}:4191", number + 1) })
+        };
+        all.push((of("process_start_time_seconds"), ["1768294900.5", "1768294900.5"]));
+        all.push((of("process_clock_time_seconds"), ["1768477705", "1768478305"]));
+        all.push((of("control_identity_cert_expiration_timestamp_seconds"), ["1799999999", "1799999999"]));
+        let mut errors = of("inbound_http_errors_total");
+        errors["error"] = "loadshed".into();
+        errors["target_port"] = "8080".into();
+        all.push((errors, shed));
+    }
+    all
+}
+
+/// The gaps of a check.
+fn gaps(ran: &Ran, id: &str) -> String {
+    let gaps = ran.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|check| check == id));
+    format!("{:?}", gaps.collect::<Vec<_>>())
+}
+
+struct Outcomes {
+    ran: Ran,
+    asked: Vec<String>,
+    url: String,
+}
+
+async fn checked(memory: Memory, answers: Answers) -> Outcomes {
+    let server = Server::start(Cluster { memory, ..Cluster::default() }).await;
+    let played = Played::start(answers).await;
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, format!("{TOKEN}\n")).unwrap();
+    let words = [
+        "--prometheus",
+        &format!("{}/", played.url),
+        "--prometheus-token-file",
+        token.to_str().unwrap(),
+        "--request-timeout",
+        "2s",
+    ];
+    let ran = twice(&server, &[TOKEN.to_owned()], &words).await;
+    assert!(!server.asked().iter().any(|path| path.contains("portforward")));
+    assert!(!format!("{:?}", ran.document).contains(TOKEN));
+    Outcomes { ran, asked: played.asked(), url: played.url }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn growth_within_the_window_is_judged_for_all_proxies() {
+    let memory = running();
+    let series = fleet(&memory, ["4", "9"]);
+    let Outcomes { ran, asked, .. } = checked(memory, Answers::Series(series, Vec::new(), KEEPS)).await;
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Findings, "{:#?}", ran.document.coverage);
+    assert_eq!(ran.outcomes(&[EXPIRED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+    let quoted = format!("{:?}", ran.document.findings);
+    assert!(quoted.contains("5 requests shed within 600 seconds"), "{quoted}");
+    for pod in ["web-5d9f8c7b66-2xkfp", "web-5d9f8c7b66-7hdn4"] {
+        assert!(
+            quoted.contains(&format!("Pod shop/{pod}")) || quoted.contains("web-5d9f8c7b66"),
+            "{pod}: {quoted}"
+        );
+    }
+    assert!(asked.len() <= 30, "{}", asked.len());
+    for head in asked {
+        assert!(head.starts_with("GET /prometheus/api/v1/"), "{head}");
+        assert!(
+            head.to_ascii_lowercase()
+                .contains(&format!("authorization: bearer {}", TOKEN.to_ascii_lowercase()))
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarts_and_values_without_a_number_are_no_growth() {
+    for shed in [["9", "9"], ["NaN", "+Inf"], ["4", "NaN"]] {
+        let memory = running();
+        let series = fleet(&memory, shed);
+        let Outcomes { ran, .. } = checked(memory, Answers::Series(series, Vec::new(), KEEPS)).await;
+        assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{shed:?}: {:#?}", ran.document.coverage);
+    }
+    let memory = running();
+    let mut series = fleet(&memory, ["4", "9"]);
+    series
+        .iter_mut()
+        .filter(|(metric, _)| metric["__name__"] == "process_start_time_seconds")
+        .for_each(|(_, values)| *values = ["1768294900", "1768478100"]);
+    let Outcomes { ran, .. } = checked(memory, Answers::Series(series, Vec::new(), KEEPS)).await;
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::NotChecked, "{:#?}", ran.document.coverage);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn incomplete_results_are_gaps() {
+    let memory = running();
+    let series = fleet(&memory, ["9", "9"]);
+    let answers = Answers::Series(series.clone(), vec!["a store is unavailable"], KEEPS);
+    let Outcomes { ran, .. } = checked(running(), answers).await;
+    assert_ne!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+    assert_ne!(ran.status, 0);
+
+    // A server that drops series may have dropped the errors.
+    let without: Vec<_> = series
+        .iter()
+        .filter(|(metric, _)| metric["__name__"] != "inbound_http_errors_total")
+        .cloned()
+        .collect();
+    let Outcomes { ran, .. } = checked(running(), Answers::Series(without.clone(), Vec::new(), DROPS)).await;
+    assert_ne!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+    assert!(gaps(&ran, SHED).contains("inbound_http_errors_total"), "{:?}", gaps(&ran, SHED));
+    let Outcomes { ran, .. } = checked(running(), Answers::Series(without, Vec::new(), KEEPS)).await;
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+
+    // One pod is missing in Prometheus.
+    let others: Vec<_> =
+        series.iter().filter(|(metric, _)| metric["instance"] != "10.42.9.1:4191").cloned().collect();
+    let Outcomes { ran, .. } = checked(running(), Answers::Series(others, Vec::new(), KEEPS)).await;
+    assert!(gaps(&ran, EXPIRED).contains("in Prometheus"), "{:?}", ran.reasons(EXPIRED));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unusable_servers_are_named_and_never_a_pass() {
+    let elsewhere =
+        json!({ "__name__": "process_start_time_seconds", "namespace": "shop", "pod": "other-1" });
+    let bad = |status: u16, body: &str| Answers::Always(http(status, body));
+    let error = r#"{"status":"error","errorType":"execution","error":"query timed out"}"#;
+    for (answers, reason) in [
+        (Answers::Silence, "no response within 2 s"),
+        (Answers::Endless, "larger than 128 MB"),
+        (bad(200, "<html>please sign in</html>"), "HTML page"),
+        (
+            bad(200, r#"{"status":"success","data":{"resultType":"vector","result":[{"metric""#),
+            "not one of the Prometheus",
+        ),
+        (bad(200, error), "reports an error"),
+        (bad(401, "no"), "--prometheus-token-file"),
+        (bad(403, "no"), "--prometheus-token-file"),
+        (bad(404, "404 page not found"), "check the path of the URL"),
+        (bad(422, error), "HTTP 422"),
+        (Answers::Series(Vec::new(), Vec::new(), KEEPS), "no metrics of pods of this cluster"),
+        (
+            Answers::Series(vec![(elsewhere, ["1", "1"])], Vec::new(), KEEPS),
+            "no metrics of pods of this cluster",
+        ),
+    ] {
+        let Outcomes { ran, url, .. } = checked(running(), answers).await;
+        for (id, outcome) in ran.outcomes(&[SHED, EXPIRED]) {
+            assert_eq!(outcome, Outcome::NotChecked, "{reason}, {id}: {:#?}", ran.document.coverage);
+        }
+        let reasons = ran.reasons(SHED).join("\n");
+        assert!(reasons.contains(reason) && reasons.contains(&url), "{reason}: {reasons}");
+        assert_ne!(ran.status, 0);
+        assert!(ran.took.as_secs() < 60, "{reason}: {:?}", ran.took);
+    }
+}

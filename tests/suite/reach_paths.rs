@@ -1,0 +1,196 @@
+//! `meshdoctor reach` where a call does not take the usual path: connections that bypass a proxy, proxies of another
+//! control plane or trust domain, blocked DNS, and network policies of other kinds.
+
+use crate::binary::write;
+use crate::policy_command::{SHOP, told};
+
+/// A meshed client and a meshed server whose pods are complete, and the Service between them.
+const ENDS: &str = r#"
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {kubernetes.io/metadata.name: shop}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: kube-system, labels: {kubernetes.io/metadata.name: kube-system}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: coredns-1, namespace: kube-system, labels: {k8s-app: kube-dns}}
+spec: {containers: [{name: coredns, image: coredns}]}
+status: {phase: Running, podIP: 10.0.0.53, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: duo, namespace: shop}
+spec: {clusterIP: 10.96.0.8, selector: {app: duo}, ports: [{name: http, port: 80, targetPort: http}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: duo-1, namespace: shop, labels: {kubernetes.io/service-name: duo}}
+endpoints: [{addresses: [10.0.0.9], conditions: {ready: true}}]
+"#;
+
+const INIT: &str = "{name: linkerd-init, image: \"cr.l5d.io/linkerd/proxy-init:v2.4.2\", args: [--incoming-proxy-port, \
+                    \"4143\", --outgoing-proxy-port, \"4140\"]}";
+
+/// A complete meshed pod.
+struct End {
+    name: &'static str,
+    address: &'static str,
+    init: &'static str,
+    inbound: u16,
+    outbound: u16,
+    control_plane: &'static str,
+    domain: &'static str,
+}
+
+const FRONT: End = End {
+    name: "front",
+    address: "10.0.0.7",
+    init: INIT,
+    inbound: 4143,
+    outbound: 4140,
+    control_plane: "linkerd",
+    domain: "cluster.local",
+};
+const DUO: End = End { name: "duo", address: "10.0.0.9", ..FRONT };
+
+impl End {
+    fn pod(&self) -> String {
+        let End { name, address, init, inbound, outbound, control_plane, domain } = self;
+        format!(
+            r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}-1, namespace: shop, labels: {{app: {name}, linkerd.io/control-plane-ns: {control_plane}}}}}
+spec:
+  serviceAccountName: {name}
+  volumes: [{{name: linkerd-identity-end-entity}}]
+  initContainers: [{init}]
+  containers:
+  - name: linkerd-proxy
+    image: "cr.l5d.io/linkerd/proxy:edge-26.5.5"
+    env:
+    - {{name: LINKERD2_PROXY_INBOUND_LISTEN_ADDR, value: "0.0.0.0:{inbound}"}}
+    - {{name: LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS, value: "127.0.0.1:{outbound},[::1]:{outbound}"}}
+    - {{name: LINKERD2_PROXY_DESTINATION_SVC_ADDR, value: "linkerd-dst-headless.{control_plane}.svc.cluster.local.:8086"}}
+    - name: LINKERD2_PROXY_IDENTITY_LOCAL_NAME
+      value: $(_pod_sa).$(_pod_ns).serviceaccount.identity.{control_plane}.{domain}
+  - {{name: app, image: app, ports: [{{name: http, containerPort: 8080}}]}}
+status:
+  phase: Running
+  podIP: {address}
+  conditions: [{{type: Ready, status: "True"}}]
+  containerStatuses: [{{name: linkerd-proxy, ready: true}}]
+"#
+        )
+    }
+}
+
+fn reached(front: &End, duo: &End, more: &str) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    // No Server of the base selects these pods.
+    let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+    let dump = write(folder.path(), "shop.yaml", format!("{base}{ENDS}{}{}{more}", front.pod(), duo.pod()));
+    let output = told("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+    (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[track_caller]
+fn expects((status, text): (i32, String), wanted: i32, part: &str) {
+    assert_eq!(status, wanted, "{text}");
+    assert!(text.contains(part), "{text}");
+}
+
+#[test]
+fn pod_without_linkerd_init_is_not_judged() {
+    let bare = End { init: "", ..DUO };
+    expects(reached(&FRONT, &bare, ""), 4, "unknown server pod duo-1 has no linkerd-init");
+    let bare = End { init: "", ..FRONT };
+    expects(reached(&bare, &DUO, ""), 4, "unknown client pod front-1 has no linkerd-init");
+    let validated = End { init: "{name: linkerd-network-validator, image: proxy}", ..DUO };
+    let (_, text) = reached(&FRONT, &validated, "");
+    assert!(!text.contains("linkerd-init"), "{text}");
+}
+
+#[test]
+fn redirection_to_an_unserved_port_stops_the_call() {
+    let other = End { inbound: 5143, ..DUO };
+    expects(reached(&FRONT, &other, ""), 1, "stops here server connections to pod duo-1 are redirected");
+    let other = End { outbound: 5140, ..FRONT };
+    expects(reached(&other, &DUO, ""), 1, "stops here client the calls of pod front-1 are redirected");
+}
+
+#[test]
+fn proxies_of_a_removed_control_plane_hang() {
+    let old = End { control_plane: "old-linkerd", ..FRONT };
+    expects(reached(&old, &DUO, ""), 1, "connects to namespace old-linkerd, which has no control plane");
+    let second = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: d-1, namespace: old-linkerd, labels: \
+                  {linkerd.io/control-plane-component: destination}}\nspec: {containers: [{name: destination, image: c}]}\n";
+    let (_, text) = reached(&old, &DUO, second);
+    assert!(!text.contains("which has no control plane"), "{text}");
+}
+
+#[test]
+fn identity_of_the_client_comes_from_its_proxy() {
+    let authorized = r#"
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: duo, namespace: shop, creationTimestamp: "2025-01-01T00:00:00Z"}
+spec: {podSelector: {matchLabels: {app: duo}}, port: http, proxyProtocol: HTTP/1}
+---
+apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {name: duo, namespace: shop}
+spec:
+  targetRef: {group: policy.linkerd.io, kind: Server, name: duo}
+  requiredAuthenticationRefs: [{kind: ServiceAccount, name: front}]
+"#;
+    let (_, text) = reached(&FRONT, &DUO, authorized);
+    assert!(text.contains("Server duo authorizes front.shop."), "{text}");
+    let other = End { domain: "other.example", ..FRONT };
+    let denied = "does not authorize front.shop.serviceaccount.identity.linkerd.other.example";
+    expects(reached(&other, &DUO, authorized), 1, denied);
+}
+
+#[test]
+fn blocked_dns_is_not_judged() {
+    let policy = r#"
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: mesh-only, namespace: shop}
+spec:
+  podSelector: {matchLabels: {app: front}}
+  policyTypes: [Egress]
+  egress:
+  - to: [{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [shop, linkerd]}]}}]
+"#;
+    expects(reached(&FRONT, &DUO, policy), 4, "block pod front-1 from the cluster's DNS (UDP port 53)");
+    let with_dns = policy.replace("[shop, linkerd]", "[shop, linkerd, kube-system]");
+    let (_, text) = reached(&FRONT, &DUO, &with_dns);
+    assert!(!text.contains("DNS"), "{text}");
+}
+
+#[test]
+fn admin_network_policies_are_not_judged() {
+    let policy = "---\napiVersion: policy.networking.k8s.io/v1alpha1\nkind: AdminNetworkPolicy\nmetadata: {name: np}\n\
+                  spec: {priority: 1, subject: {namespaces: {}}, ingress: [{action: Deny, from: [{namespaces: {}}]}]}\n";
+    let part = "policies of kinds that are not evaluated may deny the call or allow it before others: 1 AdminNetworkPolicy";
+    expects(reached(&FRONT, &DUO, policy), 4, part);
+}
+
+#[test]
+fn policies_of_calicos_api_server_are_evaluated() {
+    let policy = "---\napiVersion: projectcalico.org/v3\nkind: GlobalNetworkPolicy\nmetadata: {name: np}\nspec: \
+                  {selector: app == 'duo', types: [Ingress], ingress: [{action: Deny}]}\n";
+    expects(
+        reached(&FRONT, &DUO, policy),
+        1,
+        "Calico's GlobalNetworkPolicy np applies to traffic to pod duo-1",
+    );
+}
