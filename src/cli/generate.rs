@@ -14,6 +14,8 @@ use crate::inspect::reach::Mesh;
 use crate::inspect::sync::{self, Sync};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
+use crate::missing::Missing;
+use crate::model::policy::NotReadable;
 use crate::render::policy_manifests as render;
 use crate::source::change::{Change, Set};
 
@@ -34,8 +36,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let today = &kept.read.collected;
     super::namespaces::known(&namespaces, &args.evidence, false, today)?;
     let mode = if args.enforce { Mode::Enforce } else { Mode::Audit };
-    let evidence = PolicyEvidence::read(&today.cluster, knowledge)
-        .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
+    let evidence = policies(today)?;
     let sync = has_metrics.then(|| Sync::read(&today.cluster, knowledge, &[]));
     let mut all: Vec<(String, Manifests)> = Vec::new();
     let mut set = Set::default();
@@ -49,9 +50,10 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     }
     let source = Change::new(&kept.again, &set, knowledge, today.cluster.at);
     let then = collect_now(&source, &items, &options(today), None);
-    let compared = compared(today, &then, &namespaces)?;
+    let missing = evidence.gaps.clone();
+    let compared = compared(&mesh(today, evidence)?, &mesh(&then, policies(&then)?)?, &namespaces);
     output::print(&render::text(&all, &compared, mode))?;
-    let gaps = policy::gaps(&evidence.gaps);
+    let gaps = policy::gaps(&missing);
     if !args.verbosity.quiet {
         render::proof(&compared).iter().for_each(|line| output::say(line));
     }
@@ -93,14 +95,13 @@ fn options(today: &Collected) -> Options {
 }
 
 /// The connections of every workload to these namespaces, today and with the manifests.
-fn compared(today: &Collected, then: &Collected, namespaces: &[String]) -> anyhow::Result<Comparison> {
-    let (before, after) = (mesh(today)?, mesh(then)?);
+fn compared(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String]) -> Comparison {
     let everywhere: BTreeSet<String> =
         before.pods().iter().map(|pod| pod.metadata.namespace.to_string()).collect();
     let everywhere: Vec<String> = everywhere.into_iter().collect();
     let mut all = Comparison::default();
     for namespace in namespaces {
-        let one = compare(&before, &after, &everywhere, namespace);
+        let one = compare(before, after, &everywhere, namespace);
         all.clients = one.clients;
         all.destinations += one.destinations;
         all.kept += one.kept;
@@ -108,15 +109,19 @@ fn compared(today: &Collected, then: &Collected, namespaces: &[String]) -> anyho
         all.left += one.left;
         all.denied.extend(one.denied);
     }
-    Ok(all)
+    all
 }
 
-fn mesh(collected: &Collected) -> anyhow::Result<Mesh<'_>> {
+fn policies(collected: &Collected) -> anyhow::Result<PolicyEvidence<'_>> {
+    PolicyEvidence::read(&collected.cluster, Knowledge::embedded()).map_err(unreadable)
+}
+
+fn unreadable((trouble, gaps): (NotReadable, Vec<Missing>)) -> anyhow::Error {
+    policy::unreadable(&trouble.to_string(), &gaps)
+}
+
+fn mesh<'a>(collected: &'a Collected, policies: PolicyEvidence<'a>) -> anyhow::Result<Mesh<'a>> {
     let knowledge = Knowledge::embedded();
-    let unreadable = |(trouble, gaps): (crate::model::policy::NotReadable, Vec<crate::missing::Missing>)| {
-        policy::unreadable(&trouble.to_string(), &gaps)
-    };
-    let policies = PolicyEvidence::read(&collected.cluster, knowledge).map_err(unreadable)?;
     let outbound = OutboundEvidence::read(&collected.cluster, knowledge).map_err(unreadable)?;
     let connection = crate::command::Connection::default();
     Ok(Mesh::new(policies, outbound, &collected.cluster, knowledge, connection, None))

@@ -9,27 +9,13 @@ use crate::report::{PlanStep, RepairPlan, Report};
 
 /// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps read as a sequence.
 pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
-    let steps = &plan.steps[..number];
-    let Some((step, earlier)) = steps.split_last() else { return Cow::Borrowed(text) };
-    if step.step.applies != Applies::Instead {
-        return Cow::Borrowed(text);
-    }
-    let is_replaced = |at: &usize| {
-        steps[at - 1].step.applies != Applies::Instead && !steps[at - 1].repairs.is_disjoint(&step.repairs)
-    };
-    instead((1..=earlier.len()).rev().find(is_replaced), text)
+    let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
+    instead(&plan.steps[..number], |step| step.step.applies, of_same, text)
 }
 
 /// The text of a step of a remedy, from 1. An alternative names the step that it replaces.
 pub(super) fn in_remedy<'t>(steps: &[Step], number: usize, text: &'t str) -> Cow<'t, str> {
-    let steps = &steps[..number];
-    match steps.last() {
-        Some(step) if step.applies == Applies::Instead => {
-            let is_replaced = |at: &usize| steps[at - 1].applies != Applies::Instead;
-            instead((1..number).rev().find(is_replaced), text)
-        }
-        _ => Cow::Borrowed(text),
-    }
+    instead(&steps[..number], |step| step.applies, |_, _| true, text)
 }
 
 /// The numbers of the alternatives to the first step of the plan.
@@ -40,11 +26,22 @@ pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
     (2..).zip(of_first).take_while(is_instead).map(|(number, _)| number).collect()
 }
 
-/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`.
-fn instead(replaced: Option<usize>, text: &str) -> Cow<'_, str> {
+/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`, the text of the last step: it replaces the last
+/// one before it of the same repair that is no alternative itself.
+fn instead<'t, S>(
+    steps: &[S],
+    applies: impl Fn(&S) -> Applies,
+    of_same: impl Fn(&S, &S) -> bool,
+    text: &'t str,
+) -> Cow<'t, str> {
+    let Some((step, earlier)) = steps.split_last().filter(|(step, _)| applies(step) == Applies::Instead)
+    else {
+        return Cow::Borrowed(text);
+    };
+    let replaced = earlier.iter().rposition(|one| applies(one) != Applies::Instead && of_same(one, step));
     let act = text.strip_prefix("Or ").or_else(|| text.strip_prefix("Alternatively, "));
     match (replaced, act) {
-        (Some(number), Some(act)) => Cow::Owned(format!("Instead of step {number}: {act}")),
+        (Some(at), Some(act)) => Cow::Owned(format!("Instead of step {}: {act}", at + 1)),
         _ => Cow::Borrowed(text),
     }
 }

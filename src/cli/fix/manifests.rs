@@ -38,9 +38,10 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
         checks.retain(|check| check.card().front.judges_manifests());
     }
     let input = Input { args: &check, policy: &policy, checks: &checks, items: policy::run_items(&checks) };
+    let format = args.output.unwrap_or(FixFormat::Diff);
     let (mut repair, sarif) = input.judge(&mut |judged, overlay| {
         let repair = Repairer::new(judged, overlay).repair();
-        let sarif = sarif::with_fixes(&judged.report, &repair.findings);
+        let sarif = (format == FixFormat::Sarif).then(|| sarif::with_fixes(&judged.report, &repair.findings));
         (repair, sarif)
     })?;
     if args.write {
@@ -50,13 +51,11 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
         // The files are read again: the result is that of the folder, not of the edits.
         repair.left = input.judge(&mut |judged, _| judged.planned())?;
     }
-    match args.output.unwrap_or(FixFormat::Diff) {
-        FixFormat::Json => output::print(&file_json(&repair))?,
-        FixFormat::Sarif => output::print(&sarif)?,
-        FixFormat::Diff | FixFormat::Script | FixFormat::Patch => {
-            output::print(&output::for_people(file_text(&repair)))?
-        }
-    };
+    output::print(&match (sarif, format) {
+        (Some(sarif), _) => sarif,
+        (None, FixFormat::Json) => file_json(&repair),
+        (None, _) => output::for_people(file_text(&repair)),
+    })?;
     if !args.verbosity.quiet {
         for line in file_summary(&repair) {
             output::say(&line);
@@ -234,14 +233,15 @@ impl<'a> Repairer<'a> {
         if place.file.ends_with(".json") {
             return Err(format!("{}: files in JSON are not edited", place.file));
         }
-        let text = match texts.get(&place.file) {
-            Some(text) => text.clone(),
-            None => {
+        let text = match (texts.get(&place.file), self.repair.files.get(&place.file)) {
+            (Some(text), _) => text.clone(),
+            (None, Some(read)) => read.old.clone(),
+            (None, None) => {
                 let text = std::fs::read_to_string(Path::new(&place.file)).map_err(|error| {
                     format!("{}: the file cannot be read for an edit: {error}", place.file)
                 })?;
                 let original = EditedFile { old: text.clone(), new: text.clone() };
-                self.repair.files.entry(place.file.clone()).or_insert(original);
+                self.repair.files.insert(place.file.clone(), original);
                 text
             }
         };

@@ -86,14 +86,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Its text without the release of the linkerd CLI that its command requires.
-    pub fn without_requirement(&self) -> &str {
-        let release = self.command.as_ref().and_then(Command::required_cli);
-        release.and_then(|release| self.text.strip_suffix(&requirement(release))).unwrap_or(&self.text)
-    }
-}
-
-impl Step {
     /// A step that applies as its text states, and creates no pods again.
     pub fn new(kind: StepKind, text: impl Into<String>, command: Option<Command>) -> Step {
         let text = text.into();
@@ -104,6 +96,12 @@ impl Step {
     /// Whether the reader decides if and when to do it.
     pub fn is_conditional(&self) -> bool {
         self.applies != Applies::Always
+    }
+
+    /// Its text without the release of the linkerd CLI that its command requires.
+    pub fn without_requirement(&self) -> &str {
+        let release = self.command.as_ref().and_then(Command::required_cli);
+        release.and_then(|release| self.text.strip_suffix(&requirement(release))).unwrap_or(&self.text)
     }
 }
 
