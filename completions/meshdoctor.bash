@@ -1754,7 +1754,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --to --generate --enforce --from --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-n -o -L -v -q -h -V --to --generate --enforce --namespace --from --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1762,6 +1762,14 @@ _meshdoctor() {
             case "${prev}" in
                 --to)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --from)

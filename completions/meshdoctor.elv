@@ -221,6 +221,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         }
         &'meshdoctor;policy'= {
             cand --to 'Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT'
+            cand -n 'Namespace of names that are given without one; without names, all injected workloads of it'
+            cand --namespace 'Namespace of names that are given without one; without names, all injected workloads of it'
             cand --from 'With --to: namespace of the clients (default: the Service''s, or ''default'' for addresses)'
             cand -o 'Output format'
             cand --output 'Output format'

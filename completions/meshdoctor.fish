@@ -258,6 +258,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s n -l namespace -d 'Namespace of names that are given without one; without names, all injected workloads of it' -r -f -a "(__meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l from -d 'With --to: namespace of the clients (default: the Service\'s, or \'default\' for addresses)' -r -f -a "(__meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
 json\t'JSON'

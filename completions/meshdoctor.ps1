@@ -229,6 +229,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;policy' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of names that are given without one; without names, all injected workloads of it')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of names that are given without one; without names, all injected workloads of it')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'With --to: namespace of the clients (default: the Service''s, or ''default'' for addresses)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')

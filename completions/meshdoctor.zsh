@@ -245,6 +245,8 @@ never\:"Never"))' \
 (policy)
 _arguments "${_arguments_options[@]}" : \
 '()*--to=[Show the outbound policy of clients for a Service, NAMESPACE/NAME\[\:PORT\], or an address, ADDRESS\:PORT]:SERVICE[:PORT]:_default' \
+'(--to)-n+[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
+'(--to)--namespace=[Namespace of names that are given without one; without names, all injected workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
 '--from=[With --to\: namespace of the clients (default\: the Service'\''s, or '\''default'\'' for addresses)]:NAMESPACE:_meshdoctor_namespaces' \
 '-o+[Output format]:OUTPUT:((table\:"A table"
 json\:"JSON"

@@ -7,6 +7,7 @@ use super::evidence::Way;
 use super::stop::Stop;
 use super::{change, output, policy};
 use crate::collect::{Collected, Options, collect_now};
+use crate::command::meshdoctor;
 use crate::exit;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
 use crate::inspect::policy_manifests::{Comparison, Manifests, Mode, NotGenerated, compare, generate};
@@ -66,11 +67,16 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
 
 /// The namespaces of the command line.
 fn namespaces(args: &Policy) -> anyhow::Result<Vec<String>> {
-    if let Some(named) = args.targets.iter().find(|target| target.workload.is_some()) {
+    let targets = args.targets();
+    if targets.is_empty() {
+        let next = meshdoctor().words("policy --generate NAMESPACE");
+        return Err(Stop::usage("--generate needs a namespace", format!("name it: {next}")).into());
+    }
+    if let Some(named) = targets.iter().find(|target| target.workload.is_some()) {
         let cause = format!("--generate is for whole namespaces, not for {named}");
         return Err(Stop::usage(cause, "name the namespace only").into());
     }
-    Ok(args.targets.iter().map(|target| target.namespace.clone()).collect())
+    Ok(targets.into_iter().map(|target| target.namespace).collect())
 }
 
 fn unsupported(why: NotGenerated) -> anyhow::Error {

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
-    let targets = asked::resolved(&policies, &args.targets);
+    let targets = asked::resolved(&policies, &args.targets());
     if let [lost, ..] = asked::lost(&policies, &targets).as_slice() {
         let near =
             asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();

@@ -32,6 +32,8 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection
     let kept = kept.unwrap_or_default();
     let has_own = own.connection != Connection::default();
     let mut options = if own.options.is_empty() { kept.options } else { own.options };
+    // Only this run was without a CLI: the repair is verified on the cluster.
+    options.retain(|flag| flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none"));
     // Logs are read again in the cluster; other additional evidence is collected again, and judged together with it.
     let all = kept.provided.into_iter().chain(own.provided);
     let (logs, mut provided): (Vec<Flag>, Vec<Flag>) = all.partition(|flag| flag.option == Repeated::Logs);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
-use crate::model::owners::Owners;
+use crate::model::owners::{Owners, workload_of};
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
 use crate::names;
 use crate::objects::{Kind, Pod, ProbePort, Server};
@@ -168,7 +168,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
         if pod.is_finished() || !means(targets, namespace, name) {
             continue;
         }
-        let owner = pod.metadata.controller().map(|owner| (owner.kind.as_str(), owner.name.as_str()));
+        let owner = workload_of(&pod.metadata);
         let ports = evidence.workload(pod).map(|workload| {
             let ports = known_ports(&workload, pod, evidence);
             asked(ports, targets, namespace, name)

@@ -29,6 +29,9 @@ const EVIDENCE: usize = 6;
 const QUOTED: usize = 3;
 const QUOTED_LINES: usize = 4;
 
+/// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
+const IN_PLAN: usize = 2;
+
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
 
@@ -57,22 +60,11 @@ pub enum Form {
     Report { now: Timestamp },
     /// A report with a repair plan of several findings: each has its number in that plan.
     NumberedReport { now: Timestamp },
-    /// A report with a repair plan of one finding, whose heading is the heading of the plan above.
-    UnderPlan { now: Timestamp },
 }
 
 impl Form {
-    /// For a report that starts with its plan.
+    /// For a report.
     pub fn of_report(report: &Report) -> Form {
-        let mut planned = report.repair.findings.keys().map(|&at| &report.findings[at]);
-        match (planned.next(), planned.next()) {
-            (Some(_), None) => Form::UnderPlan { now: report.at.0 },
-            _ => Form::of_ticket(report),
-        }
-    }
-
-    /// For a report without a plan at its start.
-    pub fn of_ticket(report: &Report) -> Form {
         let now = report.at.0;
         match report.repair.findings.len() {
             0 | 1 => Form::Report { now },
@@ -84,7 +76,7 @@ impl Form {
     fn now(self) -> Option<Timestamp> {
         match self {
             Form::Card => None,
-            Form::Report { now } | Form::NumberedReport { now } | Form::UnderPlan { now } => Some(now),
+            Form::Report { now } | Form::NumberedReport { now } => Some(now),
         }
     }
 
@@ -92,19 +84,12 @@ impl Form {
     fn evidence(self) -> (usize, usize) {
         match self {
             Form::Card => (EVIDENCE, usize::MAX),
-            Form::Report { .. } | Form::NumberedReport { .. } | Form::UnderPlan { .. } => {
-                (QUOTED, QUOTED_LINES)
-            }
+            Form::Report { .. } | Form::NumberedReport { .. } => (QUOTED, QUOTED_LINES),
         }
     }
 }
 
 impl Printer {
-    /// Whether the planned finding is printed without a heading, right below the plan.
-    pub fn continues_plan(&self) -> bool {
-        matches!(self.form, Form::UnderPlan { .. })
-    }
-
     /// A printer for a context.
     pub fn new(look: Look, form: Form) -> Printer {
         Printer { look, form }
@@ -170,6 +155,63 @@ impl Printer {
         self.block(finding, &[], Some(cause), None)
     }
 
+    /// What the short plan prints between the message of a finding and its steps.
+    pub fn in_plan(&self, finding: &Finding) -> Vec<String> {
+        let mut lines = self.labelled("evidence", self.brief_evidence(finding));
+        lines.extend(self.standing(finding));
+        lines.extend(self.labelled("manifest", self.written(finding)));
+        lines.extend(self.resolved_by_upgrade(finding));
+        lines
+    }
+
+    /// The first pieces of evidence. An object that is the only subject is not repeated.
+    fn brief_evidence(&self, finding: &Finding) -> Vec<String> {
+        let only = match finding.subjects.as_slice() {
+            [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
+            _ => String::new(),
+        };
+        let columns = self.look.columns() - INDENT;
+        let rows: Vec<_> = finding.evidence.iter().map(|evidence| self.row(evidence)).collect();
+        let is_new = |(who, seen): &&(String, String)| *who != only || seen != "missing";
+        let rows: Vec<_> = rows.iter().filter(is_new).collect();
+        let mut lines: Vec<String> = Vec::new();
+        let mut last = &only;
+        for (who, seen) in rows.iter().take(IN_PLAN) {
+            if lines.len() >= IN_PLAN {
+                break;
+            }
+            let text = if who == last { seen.clone() } else { format!("{who}  {seen}") };
+            let indent = if who == last && *who != only { "  " } else { "" };
+            let wrapped = hanging(&text, columns - indent.len()).into_iter();
+            lines.extend(wrapped.map(|line| format!("{indent}{line}")));
+            last = who;
+        }
+        lines
+    }
+
+    /// The owners of waivers, or that the baseline has the finding.
+    fn standing(&self, finding: &Finding) -> Vec<String> {
+        let wrapped = |lines: Vec<String>| {
+            lines.iter().flat_map(|line| wrap(&clean(line), self.look.prose() - INDENT)).collect()
+        };
+        let label = if finding.is_waived() { "waived" } else { "baseline" };
+        let mut lines = self.labelled(label, wrapped(standing(finding)));
+        lines.extend(self.labelled("waived", wrapped(waived_in_part(finding))));
+        lines
+    }
+
+    /// The findings that others explain.
+    pub fn symptoms(&self, words: &str) -> Vec<String> {
+        let lines = wrap(words, self.look.prose() - INDENT);
+        self.labelled("symptoms", lines.into_iter().filter(|line| !line.is_empty()).collect())
+    }
+
+    fn resolved_by_upgrade(&self, finding: &Finding) -> Vec<String> {
+        let words =
+            (finding.when == When::UntilUpgrade).then(|| "the upgrade resolves this finding".to_owned());
+        self.labelled("upgrade", words.into_iter().collect())
+    }
+
     fn block(
         &self,
         finding: &Finding,
@@ -179,20 +221,13 @@ impl Printer {
     ) -> String {
         let in_full = finding.severity > Severity::Info || self.look.verbose || self.form == Form::Card;
         let message = clean(&finding.message);
-        let is_headed = planned.is_some() && self.continues_plan();
-        let mut lines = if is_headed { Vec::new() } else { self.heading(finding, planned) };
+        let mut lines = self.heading(finding, planned);
         // The plan has the message and the steps.
         if planned.is_none() {
             let message = wrap(&message, self.look.prose() - 2).into_iter();
             lines.extend(message.map(|line| format!("  {line}")));
         }
-        let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
-        let standing = standing.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
-        lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
-        let in_part: Vec<String> =
-            waived_in_part(finding).iter().map(|line| clean(line).into_owned()).collect();
-        let in_part = in_part.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
-        lines.extend(self.labelled("waived", in_part));
+        lines.extend(self.standing(finding));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
@@ -201,19 +236,14 @@ impl Printer {
             }
         }
         lines.extend(self.labelled("caused by", cause.map(str::to_owned).into_iter().collect()));
-        if !explains.is_empty() {
-            let words = explains.join(", ");
-            lines.extend(self.labelled("causes", wrap(&words, self.look.prose() - INDENT)));
-        }
+        lines.extend(self.symptoms(&explains.join(", ")));
         // The short plan has it in the finding's heading.
         let after = planned.filter(|planned| self.look.verbose && !planned.after.is_empty());
         if let Some(planned) = after {
             let words = repair::after_in_words(planned);
             lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
-        if finding.when == When::UntilUpgrade {
-            lines.extend(self.labelled("upgrade", vec!["the upgrade resolves this finding".to_owned()]));
-        }
+        lines.extend(self.resolved_by_upgrade(finding));
         if in_full && planned.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
@@ -376,7 +406,8 @@ impl Printer {
         let mut lines = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
-            let inner = INDENT + number.len();
+            let indent = if self.form == Form::Card { INDENT } else { 2 };
+            let inner = indent + number.len();
             let nodes = repair::elsewhere(step, self.look.most(EVIDENCE));
             let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
             let text = clean(&text);
@@ -392,7 +423,13 @@ impl Printer {
                 lines.push(format!("{}{}", " ".repeat(number.len() + 2), self.look.command(&line)));
             }
         }
-        self.labelled("fix", lines)
+        match self.form {
+            Form::Card => self.labelled("fix", lines),
+            // As in the plan.
+            Form::Report { .. } | Form::NumberedReport { .. } => {
+                lines.into_iter().map(|line| format!("  {line}")).collect()
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ const VERSIONS: usize = 6;
 
 /// The header: one line if the width allows.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
-    let mut first = first_line(report);
+    let mut first = first_line(report, look);
     if look.verbose {
         first.push(format!("release data as of {}", report.knowledge_date));
     }
@@ -49,18 +49,19 @@ fn segments(segments: &[String], look: Look) -> Vec<String> {
             None => lines.extend(wrap(segment, look.columns())),
         }
     }
-    if let Some(first) = lines.first_mut()
-        && let Some(rest) = first.strip_prefix("meshdoctor")
-    {
-        *first = look.strong("meshdoctor") + rest;
+    if let Some(first) = lines.first_mut() {
+        *first = look.strong(first);
     }
     lines
 }
 
-fn first_line(report: &Report) -> Vec<String> {
+fn first_line(report: &Report, look: Look) -> Vec<String> {
     let skew = &report.subject;
-    let mut segments = vec![format!("meshdoctor {}", env!("CARGO_PKG_VERSION"))];
-    segments.push(subject(report));
+    let mut segments = Vec::new();
+    if look.verbose {
+        segments.push(format!("meshdoctor {}", env!("CARGO_PKG_VERSION")));
+    }
+    segments.push(subject(report, look));
     let control_plane: BTreeSet<&String> = skew.control_plane.values().collect();
     if !control_plane.is_empty() {
         segments.push(format!("linkerd {}", list(control_plane.into_iter().map(String::as_str))));
@@ -78,23 +79,27 @@ fn first_line(report: &Report) -> Vec<String> {
         looked_at.push(count(coverage.snapshots, "snapshot", "snapshots"));
     }
     let time = match report.run.started {
-        Some(_) => {
+        Some(_) if look.verbose => {
             format!(" in {:.1} s", std::time::Duration::from_millis(report.run.milliseconds).as_secs_f64())
         }
-        None => String::new(),
+        _ => String::new(),
     };
-    looked_at.push(count(coverage.objects, "object read", "objects read") + &time);
+    if look.verbose || coverage.nodes.is_none() {
+        looked_at.push(count(coverage.objects, "object", "objects") + &time);
+    }
     segments.push(looked_at.join(", "));
     segments
 }
 
 /// `cluster prod-eu (EKS v1.31.5)`.
-fn subject(report: &Report) -> String {
+fn subject(report: &Report, look: Look) -> String {
     let what = match report.origin.kind.as_str() {
         "live" => "cluster",
         other => other,
     };
     let name = clean(&report.origin.name);
+    let is_path = report.origin.kind != "live";
+    let name = if is_path && !look.verbose { last_parts(&name).to_owned().into() } else { name };
     let kubernetes = match (&report.subject.distribution, &report.subject.kubernetes) {
         (Some(distribution), Some(version)) => format!(" ({} {})", clean(distribution), clean(version)),
         (None, Some(version)) => format!(" (Kubernetes {})", clean(version)),
@@ -104,6 +109,12 @@ fn subject(report: &Report) -> String {
     format!("{what} {name}{kubernetes}")
 }
 
+/// The last two parts of a path, which tell files apart.
+fn last_parts(path: &str) -> &str {
+    let slash = path.rmatch_indices('/').nth(1).map(|(at, _)| at + 1);
+    slash.and_then(|at| path.get(at..)).unwrap_or(path)
+}
+
 /// The evaluation time, if it is not simply now.
 fn judged_as_of(report: &Report) -> Option<String> {
     let (at, source) = report.at;
@@ -111,7 +122,7 @@ fn judged_as_of(report: &Report) -> Option<String> {
         TimeSource::Captured => Some(format!("as of {at}, when collected")),
         TimeSource::Flag => Some(format!("as of {at} (--at)")),
         TimeSource::Clock if ["live", "manifests"].contains(&report.origin.kind.as_str()) => None,
-        TimeSource::Clock => Some(format!("as of {at}, now; --at sets the time of the dump")),
+        TimeSource::Clock => Some(format!("as of now, {at} (set with --at)")),
     }
 }
 

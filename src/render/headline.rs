@@ -2,7 +2,7 @@
 //! `HEALTHY` if requested evidence is missing, if only some checks were selected, or if no control plane was
 //! found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::coverage;
 use super::look::Look;
@@ -39,9 +39,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     if !in_full {
         let idle = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::NotApplicable(_)));
         let all = count(report.checks.len() - idle.count(), "check", "checks");
-        let words = match coverage::unable(report) {
+        let deciding = coverage::deciding(report);
+        let unable: BTreeSet<&str> = deciding.iter().flat_map(|missing| &missing.checks).copied().collect();
+        let words = match unable.len() {
             0 => passed,
-            unable => format!("no errors or warnings, but {unable} of {all} did not run fully"),
+            unable => format!("no errors or warnings, but {unable} of {all} could not run fully"),
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }

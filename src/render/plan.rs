@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::rehearsal::{self, Readiness};
 use super::text::clean;
 use super::{coverage, subject};
 use crate::checks::{AFTER, Plan, find};
@@ -34,6 +35,11 @@ pub fn markdown(report: &Report) -> String {
         let words = "Evaluated for the cluster on Kubernetes";
         _ = writeln!(text, "{words} {by_then}; the steps below do not upgrade Kubernetes.\n");
     }
+    _ = writeln!(text, "**{}**\n", Readiness::of(report).word());
+    for row in rehearsal::rows(report, rehearsal) {
+        _ = writeln!(text, "- {}", clean(&row));
+    }
+    text.push('\n');
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
     let plan = rehearsal.plan.as_ref();

@@ -1,11 +1,12 @@
 //! The answers of `meshdoctor policy`, as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, pad, some_of, width, wrap};
+use super::text::{clean, count, harmless, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
@@ -17,6 +18,8 @@ const NAMED: usize = 3;
 const ALL: &str = "all clients";
 /// A port that denies all connections.
 const NO_CLIENT: &str = "no client is allowed";
+/// The rule of a port that no Server selects.
+const DEFAULT: &str = "default policy";
 /// The rule that allows the kubelet's probes.
 const PROBES: &str = "probes";
 
@@ -42,15 +45,9 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         text.push('\n');
     }
     for answer in ordered {
-        let names = answer.names.iter().take(NAMED).map(|name| format!("{}/{name}", answer.namespace));
-        let mut title = names.collect::<Vec<_>>().join(", ");
-        if answer.names.len() > NAMED {
-            _ = write!(title, " and {} more", answer.names.len() - NAMED);
-        }
-        if let Some((kind, name)) = answer.owner {
-            _ = write!(title, "  ({kind} {name})");
-        }
-        _ = writeln!(text, "{} {}", answer.kind, look.strong(&clean(&title)));
+        let is_split = answers.iter().filter(|other| label(other) == label(answer)).count() > 1;
+        let pods = pods_of(answer, is_split || look.verbose);
+        _ = writeln!(text, "{}{}", look.strong(&clean(&label(answer))), clean(&pods));
         match &answer.ports {
             None => text.push_str(
                 "  not injected: the policy controller does not know it, and no policy applies to it\n",
@@ -104,7 +101,31 @@ fn label(answer: &WorkloadAnswer<'_>) -> String {
     }
 }
 
-/// The ports of a workload: the result, a table, and the ports that every workload has in one line.
+/// `  2 pods` or, if the workload alone does not tell them apart, `  pods web-1, web-2`.
+fn pods_of(answer: &WorkloadAnswer<'_>, by_name: bool) -> String {
+    if answer.owner.is_none() && answer.names.len() == 1 {
+        return String::new();
+    }
+    match by_name {
+        true => format!("  pods {}", some_of(&answer.names, NAMED)),
+        false => format!("  {}", count(answer.names.len(), "pod", "pods")),
+    }
+}
+
+/// The policy that all ports have by default, if no Server selects any.
+fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
+    let mut defaults = ports.iter().map(|port| match port.inbound.taken_by {
+        TakenBy::Default(policy) if port.inbound.routes.iter().all(|route| route.route.is_none()) => {
+            Some((policy.to_string(), allowed(&port.inbound, own)))
+        }
+        TakenBy::Default(_) | TakenBy::Server(_) => None,
+    });
+    let first = defaults.next()??;
+    defaults.all(|other| other.as_ref() == Some(&first)).then_some(first.0)
+}
+
+/// The ports of a workload: one line if all have the same default, else a table; and the ports that every workload has
+/// in one line.
 fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
     let of_proxy = |port: &&PortAnswer<'_>| {
         let by_default = matches!(port.inbound.taken_by, TakenBy::Default(_))
@@ -113,22 +134,43 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
     };
     let (folded, shown): (Vec<_>, Vec<_>) = ports.iter().partition(of_proxy);
     let mut text = String::new();
-    for line in wrap(&clean(&summary(&shown, own)), look.prose().saturating_sub(2)) {
-        _ = writeln!(text, "  {line}");
+    let one_line = only_default(&shown, own).filter(|_| !look.verbose);
+    match &one_line {
+        Some(policy) => {
+            let said = format!("{} ({DEFAULT} {policy})", summary(&shown, own));
+            for line in wrap(&clean(&said), look.prose().saturating_sub(2)) {
+                _ = writeln!(text, "  {line}");
+            }
+        }
+        None => {
+            let rows = shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
+            text.push_str(&layout(rows, look.columns()));
+        }
     }
-    let rows = shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
-    text.push_str(&layout(rows, look.columns()));
-    let probed: Vec<String> =
-        shown.iter().filter(|port| allows_probes(&port.inbound)).map(|port| port.port.to_string()).collect();
-    let mut also: Vec<String> = folded
+    let is_open = |port: &PortAnswer<'_>| allowed(&port.inbound, own).starts_with(ALL);
+    let probed: Vec<String> = shown
         .iter()
-        .map(|port| format!("{} (proxy): {}", port.port, of_admin(&port.inbound, own)))
+        .filter(|port| allows_probes(&port.inbound) && !is_open(port))
+        .map(|port| port.port.to_string())
         .collect();
+    let defaults: BTreeSet<String> = shown
+        .iter()
+        .filter_map(|port| match port.inbound.taken_by {
+            TakenBy::Default(policy) => Some(format!("{DEFAULT}: {policy}")),
+            TakenBy::Server(_) => None,
+        })
+        .filter(|_| one_line.is_none())
+        .collect();
+    let of_proxy = folded
+        .iter()
+        .filter(|port| !is_open(port))
+        .map(|port| format!("{} (proxy): {}", port.port, of_admin(&port.inbound, own)));
+    let mut notes: Vec<String> = defaults.into_iter().chain(of_proxy).collect();
     if !probed.is_empty() && !look.verbose {
-        also.push(format!("kubelet probes are allowed on {}", probed.join(", ")));
+        notes.push(format!("kubelet probes are allowed on {}", probed.join(", ")));
     }
-    if !also.is_empty() {
-        for line in wrap(&format!("also {}", also.join("; ")), look.prose().saturating_sub(2)) {
+    if !notes.is_empty() {
+        for line in wrap(&notes.join("; "), look.prose().saturating_sub(2)) {
             _ = writeln!(text, "  {}", look.faint(&line));
         }
     }
@@ -229,7 +271,7 @@ fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> 
         inbound.routes.iter().any(|route| route.route.is_some() && !route.authorizations.is_empty());
     if inbound.authorizations.is_empty() && !by_route {
         let by = match inbound.taken_by {
-            TakenBy::Default(policy) => format!("default policy {policy}"),
+            TakenBy::Default(_) => DEFAULT.to_owned(),
             TakenBy::Server(server) => format!("no policy for Server {}", server.metadata.name),
         };
         rows.insert(0, ("none".to_owned(), by));
@@ -337,7 +379,7 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
 
 fn by(authorization: &Authorization<'_>) -> String {
     match authorization.by {
-        AuthorizedBy::Default(policy) => format!("default policy {policy}"),
+        AuthorizedBy::Default(_) => DEFAULT.to_owned(),
         AuthorizedBy::Probe => PROBES.to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),
         AuthorizedBy::Server(authorization) => format!("ServerAuthorization {}", authorization.metadata.name),

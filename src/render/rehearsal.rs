@@ -1,49 +1,130 @@
-//! The effects of a rehearsed upgrade, as the heading of its findings.
+//! The verdict on a rehearsed upgrade, and what it brings, as the heading of its findings.
+
+use serde::{Deserialize, Serialize};
 
 use super::coverage;
 use super::look::Look;
 use super::plan::{by_then, is_of_an_upgrade};
-use super::text::{count, wrap_from};
+use super::text::{count, wrap};
+use crate::card::Part;
+use crate::checks::Plan;
+use crate::finding::{Severity, Standing, When};
 use crate::report::{Brings, Rehearsal, Report};
 
-/// `UPGRADE to 2.20 (edge-26.6.3): 1 error, 3 changes; resolves 1 current finding`, and the command of the plan.
+/// Whether a cluster can be upgraded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Readiness {
+    /// No error or warning, today or after the upgrade.
+    Ready,
+    /// Only warnings, or changes that need a decision.
+    ReadyWithWarnings,
+    /// An error exists today that the upgrade does not resolve, or begins with the upgrade.
+    NotReady,
+    /// No error was found, but evidence is missing.
+    Undetermined,
+}
+
+impl Readiness {
+    /// The verdict on the rehearsal of a report.
+    pub(super) fn of(report: &Report) -> Readiness {
+        let counts = report.findings.iter().filter(|finding| {
+            finding.when != When::UntilUpgrade
+                && finding.caused_by.is_empty()
+                && matches!(finding.standing, Standing::Passes | Standing::Fails)
+        });
+        match counts.map(|finding| finding.severity).max() {
+            Some(Severity::Error) => Readiness::NotReady,
+            _ if !is_complete(report) => Readiness::Undetermined,
+            Some(Severity::Warning) => Readiness::ReadyWithWarnings,
+            Some(Severity::Info) | None => Readiness::Ready,
+        }
+    }
+
+    /// `NOT READY`.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Readiness::Ready => "READY",
+            Readiness::ReadyWithWarnings => "READY WITH WARNINGS",
+            Readiness::NotReady => "NOT READY",
+            Readiness::Undetermined => "UNDETERMINED",
+        }
+    }
+
+    fn painted(self, look: Look) -> String {
+        match self {
+            Readiness::Ready => look.good(self.word()),
+            Readiness::ReadyWithWarnings | Readiness::Undetermined => look.doubtful(self.word()),
+            Readiness::NotReady => look.bad(self.word()),
+        }
+    }
+}
+
+/// Whether no requested evidence about the upgrade is missing.
+fn is_complete(report: &Report) -> bool {
+    !coverage::deciding(report).iter().any(|gap| is_of_an_upgrade(&gap.checks))
+}
+
+/// The phase until which the control plane can be rolled back, from 1: the first that restarts workloads.
+pub(super) fn rollback_until(plan: &Plan) -> Option<usize> {
+    (1..).zip(&plan.phases).find(|(_, phase)| phase.part == Part::DataPlane).map(|(number, _)| number)
+}
+
+/// `UPGRADE to 2.20 (edge-26.6.3): NOT READY`, the findings of today and those of the upgrade as counts, the plan and
+/// the rollback.
 pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<String> {
-    const WORD: &str = "UPGRADE";
-    let Brings { breaks, changes, ends } = Brings::of(&report.findings);
-    let mut words = Vec::new();
-    if breaks > 0 {
-        words.push(count(breaks, "error", "errors"));
-    }
-    if changes > 0 {
-        words.push(count(changes, "change", "changes"));
-    }
-    let is_complete = !coverage::deciding(report).iter().any(|gap| is_of_an_upgrade(&gap.checks));
-    let mut said = match (words.is_empty(), is_complete) {
-        (true, true) => "no error and no change found".to_owned(),
-        (true, false) => "not checked, because evidence is missing".to_owned(),
-        (false, _) => words.join(", "),
-    };
-    if ends > 0 {
-        said.push_str(&format!("; resolves {}", count(ends, "current finding", "current findings")));
-    }
-    if !words.is_empty() && !is_complete {
-        said.push_str(". Evidence is missing, so there may be more");
-    }
     let by_then =
         by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
-    let said = format!("to {}{by_then}: {said}", rehearsal.target);
-    let painted = match (breaks, changes) {
-        (0, 0) if is_complete => look.good(WORD),
-        (0, 0) => look.doubtful(WORD),
-        (0, _) => look.doubtful(WORD),
-        _ => look.bad(WORD),
-    };
-    let mut lines =
-        wrap_from(&said, look.prose().saturating_sub(WORD.len() + 1), look.prose() - 2).into_iter();
-    let first = format!("{painted} {}", lines.next().unwrap_or_default());
-    let plan = rehearsal.plan.iter().map(|plan| {
+    let verdict = Readiness::of(report).painted(look);
+    let first = format!("UPGRADE to {}{by_then}: {verdict}", rehearsal.target);
+    let room = look.prose() - 2;
+    let rest = rows(report, rehearsal).into_iter().flat_map(|words| wrap(&words, room));
+    std::iter::once(first).chain(rest.map(|line| format!("  {line}"))).collect()
+}
+
+/// The rows below the verdict.
+pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
+    let mut rows = vec![today(report), from_upgrade(report)];
+    if Readiness::of(report) == Readiness::Undetermined {
+        rows.push("evidence about the upgrade is missing, see not checked".to_owned());
+    }
+    if let Some(plan) = &rehearsal.plan {
         let phases = count(plan.phases.len(), "phase", "phases");
-        format!("plan: {phases}; -o plan prints the steps in order")
-    });
-    std::iter::once(first).chain(lines.chain(plan).map(|line| format!("  {line}"))).collect()
+        rows.push(format!("plan: {phases}; -o plan prints the steps in order"));
+        rows.extend(rollback_until(plan).map(|phase| {
+            format!("rollback: by one release, until phase {phase} restarts the workloads; the CRDs stay")
+        }));
+    }
+    rows
+}
+
+/// `today: 1 error, 1 warning, to repair first`.
+fn today(report: &Report) -> String {
+    let planned = || report.repair.findings.keys().map(|&at| &report.findings[at]);
+    let of = |severity| planned().filter(|finding| finding.severity == severity).count();
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+    let counts = [(errors, "error", "errors"), (warnings, "warning", "warnings")];
+    let words: Vec<String> =
+        counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many)).collect();
+    match words.as_slice() {
+        [] => "today: no error or warning found".to_owned(),
+        words => format!("today: {}, to repair first", words.join(", ")),
+    }
+}
+
+/// `with the upgrade: 1 error, 3 changes; 1 current finding is resolved`.
+fn from_upgrade(report: &Report) -> String {
+    let Brings { breaks, changes, ends } = Brings::of(&report.findings);
+    let counts = [(breaks, "error", "errors"), (changes, "change", "changes")];
+    let words: Vec<String> =
+        counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many)).collect();
+    let brought = match words.as_slice() {
+        [] => "no error and no change found".to_owned(),
+        words => words.join(", "),
+    };
+    let ended = match ends {
+        0 => String::new(),
+        ends => format!("; resolves {}", count(ends, "current finding", "current findings")),
+    };
+    format!("with the upgrade: {brought}{ended}")
 }

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::named_within;
+use super::finding::{Form, Printer, named_within};
 use super::look::Look;
 use super::steps::{alternatives_to_first, in_plan, in_words};
 use super::subject;
-use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrap_from};
+use super::table::Folding;
+use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::command::Command;
 use crate::finding::{Finding, Severity, Step};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
@@ -19,7 +20,14 @@ const COMMAND_LINES: usize = 8;
 const VERIFY_LINES: usize = 6;
 
 /// Maximum number of lines of a command that the next step repeats.
-const NEXT_LINES: usize = 2;
+const NEXT_LINES: usize = 1;
+
+/// Maximum number of subjects of a kind that a heading names; the same in a plan of several findings.
+const NAMED: usize = 5;
+const NAMED_OF_SEVERAL: usize = 3;
+
+/// Maximum number of findings of one check in a row that a short plan prints in full.
+const ALIKE: usize = 1;
 
 /// Maximum number of further nodes that a step names.
 const NODES: usize = 3;
@@ -43,7 +51,9 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let steps = steps_of(plan);
     let shared = shared(plan, &steps);
     let digits = plan.steps.len().to_string().len();
-    let printer = PlanPrinter { report, extent, look, digits, steps, shared };
+    let folding = Folding::of(&report.findings);
+    let details = Printer::new(look, Form::of_report(report));
+    let printer = PlanPrinter { report, extent, look, digits, steps, shared, folding, details };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     let mut current: BTreeSet<usize> = BTreeSet::new();
@@ -55,7 +65,7 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
             let shared: BTreeSet<usize> = shared.map(|(&finding, _)| finding).collect();
             let headings: BTreeSet<usize> =
                 new.union(&shared).copied().filter(|one| !introduced.contains(one)).collect();
-            lines.extend(headings.iter().flat_map(|&finding| printer.heading(finding)));
+            lines.extend(printer.headings(&headings));
             introduced.extend(&headings);
             current = new.difference(&shared).copied().collect();
         }
@@ -66,9 +76,13 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
         lines.extend(printer.step(number, step, repairs, is_stated));
     }
     let without_steps = plan.findings.values().map(|planned| planned.number);
-    let without_steps = without_steps.filter(|number| !introduced.contains(number));
-    lines.extend(without_steps.flat_map(|number| printer.heading(number)));
+    let without_steps: BTreeSet<usize> =
+        without_steps.filter(|number| !introduced.contains(number)).collect();
+    lines.extend(printer.headings(&without_steps));
     lines.extend(printer.verify());
+    if extent == Extent::Short {
+        lines.extend(printer.symptoms());
+    }
     lines
 }
 
@@ -97,6 +111,8 @@ struct PlanPrinter<'a> {
     steps: BTreeMap<usize, BTreeSet<usize>>,
     /// The findings without a step of their own: others have all their steps and more.
     shared: BTreeMap<usize, BTreeSet<usize>>,
+    folding: Folding,
+    details: Printer,
 }
 
 /// The steps of each finding, by their numbers.
@@ -128,49 +144,93 @@ fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeM
 }
 
 impl PlanPrinter<'_> {
-    /// `error 2  check  subjects  (after 1)` and the message; a single finding is the verdict: `ERROR  check  subjects`.
-    fn heading(&self, number: usize) -> Vec<String> {
-        let plan = &self.report.repair;
-        let Some((&at, planned)) = plan.findings.iter().find(|(_, planned)| planned.number == number) else {
-            return Vec::new();
+    /// The headings of findings, at most [`ALIKE`] of the same check and severity in a row; then their subjects.
+    fn headings(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
+        let kind = |number: &usize| {
+            let finding = self.finding(*number);
+            finding.map(|(_, finding)| (finding.check, finding.severity))
         };
-        let finding = &self.report.findings[at];
-        let is_single = plan.findings.len() == 1;
-        let number = if is_single { String::new() } else { format!(" {number}") };
+        let numbers: Vec<usize> = numbers.iter().copied().collect();
+        let mut lines = Vec::new();
+        for group in numbers.chunk_by(|one, next| kind(one) == kind(next)) {
+            let is_long = group.len() > ALIKE + 1 && self.extent == Extent::Short;
+            let (full, rest) = group.split_at(if is_long { ALIKE } else { group.len() });
+            lines.extend(full.iter().flat_map(|&number| self.heading(number)));
+            lines.extend(self.alike(rest));
+        }
+        lines
+    }
+
+    /// `warnings 4 to 8 are like it: Pod shop/a, Pod shop/b and 3 more (-v)`.
+    fn alike(&self, numbers: &[usize]) -> Vec<String> {
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
+        let findings: Vec<&Finding> =
+            numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding).collect();
+        let word = findings.first().map_or("finding", |finding| finding.severity.word());
+        let subjects: Vec<String> =
+            findings.iter().map(|finding| subject::naming(&finding.subjects, 1, self.look)).collect();
+        let subjects = some_of(&subjects, NAMED_OF_SEVERAL);
+        let words = format!("{word}s {first} to {last} are like {word} {}: {subjects}", first - 1);
+        wrap(&words, self.look.prose())
+    }
+
+    /// A finding of the plan by its number.
+    fn finding(&self, number: usize) -> Option<(&PlannedFinding, &Finding)> {
+        let (&at, planned) = self.report.repair.findings.iter().find(|(_, one)| one.number == number)?;
+        Some((planned, &self.report.findings[at]))
+    }
+
+    /// `error 2 (after error 1)  check  subjects` and the message; a single finding is the verdict:
+    /// `ERROR  check  subjects`. The short plan has the evidence too.
+    fn heading(&self, number: usize) -> Vec<String> {
+        let Some((planned, finding)) = self.finding(number) else { return Vec::new() };
+        let is_single = self.report.repair.findings.len() == 1;
         let word = finding.severity.word();
-        let word = if is_single { word.to_uppercase() } else { word.to_owned() };
+        let word = if is_single { word.to_uppercase() } else { format!("{word} {number}") };
+        let note = self.note(planned);
+        let columns = self.look.columns();
+        let (name, moved) = named_within(finding, columns.saturating_sub(width(&word) + width(&note) + 2));
+        let most = if is_single { NAMED } else { NAMED_OF_SEVERAL };
+        let about = format!("{moved}{}", subject::naming(&finding.subjects, most, self.look));
+        let painted = self.look.severity_like(finding.severity, &word);
+        let mut lines = vec![format!("{painted}{}  {}", self.look.faint(&note), self.look.strong(&name))];
+        let taken = width(&word) + width(&note) + width(&name) + 4;
+        match taken + width(&about) <= columns {
+            true => lines[0] = format!("{}  {about}", lines[0]).trim_end().to_owned(),
+            false => lines.extend(wrap(&about, columns - 2).iter().map(|line| format!("  {line}"))),
+        }
+        let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
+        lines.extend(message.map(|line| format!("  {line}")));
+        if self.extent == Extent::Short {
+            lines.extend(self.details.in_plan(finding));
+        }
+        lines
+    }
+
+    /// `symptoms  of error 1: CHECK, CHECK; of warning 2: CHECK`, after the steps: they need no repair of their own.
+    fn symptoms(&self) -> Vec<String> {
+        let findings = &self.report.findings;
+        let planned = &self.report.repair.findings;
+        let of = |(&at, one): (&usize, &PlannedFinding)| {
+            let checks = self.folding.symptoms_of(at, findings).join(", ");
+            let cause = format!("of {} {}: ", findings[at].severity, one.number);
+            (!checks.is_empty()).then(|| if planned.len() > 1 { cause + &checks } else { checks })
+        };
+        let each: Vec<String> = planned.iter().filter_map(of).collect();
+        self.details.symptoms(&each.join("; "))
+    }
+
+    /// ` (after error 1)`, or ` (steps 1 and 2)` for a finding whose steps all belong to others.
+    fn note(&self, planned: &PlannedFinding) -> String {
         let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
-        let after = match (own, planned.after.is_empty()) {
-            (Some(_), _) => {
-                format!("  ({})", in_words(&own.into_iter().flatten().copied().collect::<Vec<_>>()))
-            }
+        match (own, planned.after.is_empty()) {
+            (Some(own), _) => format!(" ({})", in_words(&own.iter().copied().collect::<Vec<_>>())),
             (None, true) => String::new(),
             (None, false) => {
                 let numbers = planned.after.iter().map(|(number, _)| *number).collect();
-                format!("  (after {})", numbered(self.report, &numbers))
+                format!(" (after {})", numbered(self.report, &numbers))
             }
-        };
-        let room = self.look.columns().saturating_sub(width(&word) + width(&number) + 2);
-        let (name, moved) = named_within(finding, room);
-        let taken = width(&word) + width(&number) + 2 + width(&name) + 2;
-        let room = self.look.columns().saturating_sub(taken + width(&after));
-        let about = match is_single {
-            true => subject::heading(&finding.subjects, self.look),
-            false => subject::brief(finding.subjects.iter()),
-        };
-        let about = format!("{moved}{about}");
-        let mut about = wrap_from(&about, room, self.look.columns() - 9).into_iter();
-        let first = format!(
-            "{}{number}  {}  {}{}",
-            self.look.severity_like(finding.severity, &word),
-            self.look.strong(&name),
-            about.next().unwrap_or_default(),
-            self.look.faint(&after)
-        );
-        let rest = about.map(|line| format!("{}{line}", " ".repeat(9)));
-        let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
-        let message = message.map(|line| format!("  {line}"));
-        std::iter::once(first.trim_end().to_owned()).chain(rest).chain(message).collect()
+        }
     }
 
     /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an earlier step states
@@ -237,8 +297,8 @@ pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
     let mut runs: Vec<VerifyRun> = Vec::new();
     for command in commands {
         let run = VerifyRun::from_lines(lines_of(command));
-        match runs.iter_mut().find(|known| !run.checks.is_empty() && known.frame == run.frame) {
-            Some(known) => known.checks.extend(run.checks),
+        match runs.iter_mut().find(|known| known.is_like(&run)) {
+            Some(known) => known.add(run),
             None => runs.push(run),
         }
     }
@@ -253,6 +313,7 @@ struct VerifyRun {
 
 impl VerifyRun {
     const ONLY: &str = " --only ";
+    const WARNINGS: &str = " --fail-on warning";
 
     fn from_lines(lines: Vec<String>) -> VerifyRun {
         let split = match lines.as_slice() {
@@ -262,6 +323,22 @@ impl VerifyRun {
         let Some((before, rest)) = split else { return VerifyRun { frame: lines, checks: Vec::new() } };
         let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
         VerifyRun { frame: vec![before.to_owned(), after.to_owned()], checks: vec![check.to_owned()] }
+    }
+
+    /// Whether one command can run the checks of both. The one for warnings also fails on errors.
+    fn is_like(&self, other: &VerifyRun) -> bool {
+        let ungated = |run: &VerifyRun| {
+            let frame = run.frame.iter().map(|part| part.strip_suffix(Self::WARNINGS).unwrap_or(part));
+            frame.map(str::to_owned).collect::<Vec<_>>()
+        };
+        !self.checks.is_empty() && !other.checks.is_empty() && ungated(self) == ungated(other)
+    }
+
+    fn add(&mut self, other: VerifyRun) {
+        self.checks.extend(other.checks);
+        if other.frame.last().is_some_and(|end| end.ends_with(Self::WARNINGS)) {
+            self.frame = other.frame;
+        }
     }
 
     fn into_lines(self) -> Vec<String> {
@@ -291,9 +368,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let command = |step: &PlanStep| -> Vec<String> {
         let lines: Vec<String> =
             step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
-        let rest = lines.len().saturating_sub(NEXT_LINES);
-        let rest = (rest > 0).then(|| format!("# and {} more, see step 1", count(rest, "line", "lines")));
-        let shown = lines.into_iter().take(NEXT_LINES).chain(rest);
+        let shown = lines.into_iter().take(NEXT_LINES);
         shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {

@@ -12,6 +12,11 @@ const NAMED: usize = 5;
 
 /// `3 nodes: a, b, c`, `Deployment shop/web (3 pods)`: for the heading of a finding.
 pub fn heading(subjects: &[Subject], look: Look) -> String {
+    naming(subjects, NAMED, look)
+}
+
+/// The same, with the names of `most` subjects of a kind.
+pub fn naming(subjects: &[Subject], most: usize, look: Look) -> String {
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut nodes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut things: BTreeSet<String> = BTreeSet::new();
@@ -31,9 +36,10 @@ pub fn heading(subjects: &[Subject], look: Look) -> String {
             Subject::Thing { thing } => _ = things.insert(clean(thing).into_owned()),
         }
     }
-    let mut parts: Vec<String> = kinds.iter().map(|(kind, names)| objects(kind, names, look)).collect();
+    let mut parts: Vec<String> =
+        kinds.iter().map(|(kind, names)| objects(kind, names, look.most(most))).collect();
     if !nodes.is_empty() {
-        parts.push(nodes_in_words(&nodes, look));
+        parts.push(nodes_in_words(&nodes, look.most(most)));
     }
     parts.extend(things);
     parts.join("; ")
@@ -103,23 +109,23 @@ fn pods_of(kind: &str, pods: &[String], look: Look) -> String {
     }
 }
 
-fn objects(kind: &str, names: &[String], look: Look) -> String {
+fn objects(kind: &str, names: &[String], most: usize) -> String {
     let kind = clean(kind);
     match names {
         [name] => format!("{kind} {name}"),
         names => {
-            let listed = some_of(names, look.most(NAMED));
+            let listed = some_of(names, most);
             format!("{} {}: {listed}", thousands(names.len()), plural(&kind))
         }
     }
 }
 
-fn nodes_in_words(nodes: &BTreeMap<&str, BTreeSet<String>>, look: Look) -> String {
+fn nodes_in_words(nodes: &BTreeMap<&str, BTreeSet<String>>, most: usize) -> String {
     let names: Vec<_> = nodes.keys().map(|name| clean(name)).collect();
     let who = match names.as_slice() {
         [name] => format!("node {name}"),
         names => {
-            format!("{}: {}", count(names.len(), "node", "nodes"), some_of(names, look.most(NAMED)))
+            format!("{}: {}", count(names.len(), "node", "nodes"), some_of(names, most))
         }
     };
     // Files are named here only if they are the same on every node; otherwise the evidence names them.
@@ -128,7 +134,7 @@ fn nodes_in_words(nodes: &BTreeMap<&str, BTreeSet<String>>, look: Look) -> Strin
     match first {
         Some(files) if !files.is_empty() && sets.all(|other| other == files) => {
             let files: Vec<&String> = files.iter().collect();
-            format!("{who}  {}", some_of(&files, look.most(NAMED)))
+            format!("{who}  {}", some_of(&files, most))
         }
         _ => who,
     }

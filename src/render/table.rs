@@ -2,7 +2,7 @@
 //! order, with the findings that they explain folded under them, quoted evidence and steps to paste; then the
 //! checks that did not run, and the result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Form, Printer, explained_as};
 use super::look::Look;
@@ -13,6 +13,7 @@ use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
+use crate::judged::Judged;
 use crate::report::{ConfigUse, Report};
 
 /// The result of a single check, as cards quote it.
@@ -43,74 +44,104 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
-    let printer = Printer::new(look, Form::of_report(report));
-    let mut blocks = vec![header::lines(report, look)];
+    let findings = Findings { report, look, printer: Printer::new(look, Form::of_report(report)) };
     let folding = Folding::of(&report.findings);
-    let mut first: Vec<String> =
-        report.rehearsal.iter().flat_map(|it| rehearsal::lines(report, it, look)).collect();
-    first.extend(headline::lines(report, look));
-    let extent = if look.verbose { Extent::Full } else { Extent::Short };
-    first.extend(repair::plan(report, extent, look));
-    blocks.push(first);
-    // The versions are long, and the plan is needed first.
-    blocks.push(header::versions_lines(report, look));
-    let mut infos: Vec<&Finding> = Vec::new();
-    let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
+    let mut roots: Vec<(usize, &Finding)> =
+        report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
+    let explained = |at| folding.explained_by(at, &report.findings);
+    let mut blocks = vec![header::lines(report, look)];
     if let Some(it) = &report.change {
-        let roots: Vec<(usize, &Finding)> = roots().collect();
-        let explained = |at| folding.explained_by(at, &report.findings);
-        blocks.swap(1, 2);
-        blocks[2] = headline::lines(report, look);
-        blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
+        blocks.push(header::versions_lines(report, look));
+        blocks.push(headline::lines(report, look));
+        blocks.extend(change::blocks(it, report, &roots, explained, &findings.printer, look));
         return ended(blocks, report, look);
     }
-    // Findings of the upgrade come before current ones; findings without a part in the plan come last.
-    let later = |finding: &Finding| finding.when == When::AfterUpgrade;
-    let rank = |at: &usize, finding: &Finding| (!later(finding), !report.repair.findings.contains_key(at));
-    let mut ordered: Vec<(usize, &Finding)> = roots().collect();
-    ordered.sort_by_key(|(at, finding)| rank(at, finding));
-    let mut set_aside: Vec<String> = Vec::new();
-    let mut today = None;
-    let mut is_today = report.rehearsal.is_none() || !ordered.iter().any(|(_, finding)| later(finding));
-    for (at, finding) in ordered {
-        if !is_today && !later(finding) {
-            close_infos(&mut blocks, &mut infos, &printer);
-            today = Some(blocks.len());
-            is_today = true;
-        }
-        let explained = folding.explained_by(at, &report.findings);
-        // Infos are short, so they are grouped.
-        if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
-            infos.push(finding);
-        } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose {
-            set_aside.extend(printer.set_aside(finding));
-        } else {
-            let planned = report.repair.findings.get(&at);
-            let text = vec![printer.planned(finding, &explained, planned).trim_end().to_owned()];
-            // A finding without a heading of its own follows its plan.
-            match printer.continues_plan() && planned.is_some() {
-                true => blocks[1].extend(text),
-                false => blocks.push(text),
+    let extent = if look.verbose { Extent::Full } else { Extent::Short };
+    let plan = repair::plan(report, extent, look);
+    // Findings without a part in the plan come last.
+    roots.sort_by_key(|(at, _)| !report.repair.findings.contains_key(at));
+    let (later, today): (Vec<_>, Vec<_>) =
+        roots.into_iter().partition(|(_, finding)| finding.when == When::AfterUpgrade);
+    match &report.rehearsal {
+        Some(rehearsal) => {
+            blocks.push(rehearsal::lines(report, rehearsal, look));
+            blocks.extend(findings.blocks(&later, &folding));
+            let mut now = headline::lines(report, look);
+            now.extend(plan);
+            let mut rest = findings.blocks(&today, &folding);
+            if let Some(first) = std::iter::once(&mut now).chain(&mut rest).find(|lines| !lines.is_empty())
+                && !later.is_empty()
+            {
+                first.insert(0, look.strong("TODAY, before the upgrade"));
             }
+            blocks.push(now);
+            blocks.extend(rest);
         }
-        if look.verbose {
-            let folded = folding.counted_under(at).map(|at| &report.findings[at]);
-            blocks.extend(
-                folded.map(|symptom| vec![printer.symptom(symptom, finding.check).trim_end().to_owned()]),
-            );
+        None => {
+            let mut first = headline::lines(report, look);
+            first.extend(plan);
+            blocks.push(first);
+            blocks.extend(findings.blocks(&today, &folding));
         }
     }
-    blocks.push(set_aside);
-    // If a repair is needed, the number of infos in the result suffices, unless an upgrade is rehearsed.
-    if !report.repair.findings.is_empty() && report.rehearsal.is_none() {
-        infos.clear();
-    }
-    close_infos(&mut blocks, &mut infos, &printer);
-    let after_label = today.and_then(|at| blocks.iter_mut().skip(at).find(|lines| !lines.is_empty()));
-    if let Some(lines) = after_label {
-        lines.insert(0, look.strong("TODAY, before the upgrade"));
+    // The versions are long, and the plan is needed first.
+    if !findings.name_versions() {
+        blocks.push(header::versions_lines(report, look));
     }
     ended(blocks, report, look)
+}
+
+/// Prints the findings of a report that are not folded under others.
+struct Findings<'a> {
+    report: &'a Report,
+    look: Look,
+    printer: Printer,
+}
+
+impl Findings<'_> {
+    /// The blocks of some findings. The short plan has all that is printed of its findings.
+    fn blocks(&self, findings: &[(usize, &Finding)], folding: &Folding) -> Vec<Vec<String>> {
+        let (report, look) = (self.report, self.look);
+        let mut blocks: Vec<Vec<String>> = Vec::new();
+        let (mut infos, mut set_aside) = (Vec::new(), Vec::new());
+        for &(at, finding) in findings {
+            let explained = folding.explained_by(at, &report.findings);
+            let planned = report.repair.findings.get(&at);
+            // Infos are short, so they are grouped.
+            if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
+                infos.push(finding);
+            } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose
+            {
+                set_aside.extend(self.printer.set_aside(finding));
+            } else if planned.is_none() || look.verbose {
+                blocks.push(vec![self.printer.planned(finding, &explained, planned).trim_end().to_owned()]);
+            }
+            if look.verbose {
+                let folded = folding.counted_under(at).map(|at| &report.findings[at]);
+                let symptom = |one| vec![self.printer.symptom(one, finding.check).trim_end().to_owned()];
+                blocks.extend(folded.map(symptom));
+            }
+        }
+        blocks.push(set_aside);
+        // If a repair is needed, the number of infos in the result suffices, unless an upgrade is rehearsed.
+        if report.repair.findings.is_empty() || report.rehearsal.is_some() {
+            blocks.push(self.infos(&infos));
+        }
+        blocks
+    }
+
+    fn infos(&self, infos: &[&Finding]) -> Vec<String> {
+        let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
+        infos.iter().map(|info| self.printer.info(info, column).trim_end().to_owned()).collect()
+    }
+
+    /// Whether a finding of the plan is about versions, so that its text names them.
+    fn name_versions(&self) -> bool {
+        let planned: BTreeSet<&str> =
+            self.report.repair.findings.keys().map(|&at| self.report.findings[at].check).collect();
+        let is_about_versions = |check: &Judged| check.category == "versions" && planned.contains(check.id);
+        !self.look.verbose && self.report.checks.iter().any(is_about_versions)
+    }
 }
 
 /// Number of rows of the smallest common terminal.
@@ -150,13 +181,7 @@ fn rows_after_first_step(blocks: &[Vec<String>], look: Look) -> usize {
     from_step.map(|line| width(line).div_ceil(look.columns()).max(1)).sum()
 }
 
-/// Adds the infos collected so far as a block.
-fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer: &Printer) {
-    let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
-    blocks.push(infos.drain(..).map(|info| printer.info(info, column).trim_end().to_owned()).collect());
-}
-
-/// Commands and flags for further information, a line for each.
+/// Commands and flags for further information.
 fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
@@ -173,9 +198,19 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     };
     let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
-    let lines = command.into_iter().chain(flags.map(str::to_owned)).chain(accept);
+    let entries = command.into_iter().chain(flags.map(str::to_owned)).chain(accept);
+    let mut lines: Vec<String> = Vec::new();
+    for entry in entries {
+        match lines.last_mut() {
+            Some(line) if width(line) + 3 + width(&entry) <= look.columns() - 10 => {
+                line.push_str("   ");
+                line.push_str(&entry);
+            }
+            _ => lines.push(entry),
+        }
+    }
     let label = |at: usize| look.faint(&super::text::pad(if at == 0 { "more" } else { "" }, 10));
-    lines.enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
+    lines.iter().enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
 }
 
 /// The command that explains a finding: its check, for a custom one with its folder, or its known defect.
@@ -242,6 +277,13 @@ impl Folding {
     /// The findings folded under a root and under no earlier one.
     fn counted_under(&self, root: usize) -> impl Iterator<Item = usize> {
         self.roots.iter().enumerate().filter(move |(_, roots)| roots.first() == Some(&root)).map(|(at, _)| at)
+    }
+
+    /// The checks of the findings folded under a root.
+    pub(super) fn symptoms_of(&self, root: usize, findings: &[Finding]) -> Vec<String> {
+        let folded = findings.iter().zip(&self.roots).filter(|(_, roots)| roots.contains(&root));
+        let checks: BTreeSet<&str> = folded.map(|(finding, _)| finding.check).collect();
+        checks.into_iter().map(str::to_owned).collect()
     }
 
     /// The findings folded under a root, grouped by check. A symptom of several roots is counted under the
@@ -390,6 +432,12 @@ fn result_lines(report: &Report, look: Look) -> Vec<String> {
     // The reason is in the lines above.
     let why = if report.verdict.crashed == 0 { " (evidence is missing)" } else { "" };
     let text = result_with(report, why, look.verbose);
+    let text = match unchecked::is_brief(report, look) {
+        true => {
+            text.replace(" not checked", " not checked (--coverage)").replace(" checks passed", " passed")
+        }
+        false => text,
+    };
     // Keeps the number on the line of its word.
     let lines = footer("result", &text.replace(&words, &words.replace(' ', BOUND)), look);
     let mut lines: Vec<String> = lines.iter().map(|line| line.replace(BOUND, " ")).collect();

@@ -16,7 +16,7 @@ const WIDTH: usize = 100;
 /// The report as Markdown for a ticket.
 pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
-    let printer = Printer::new(look, Form::of_ticket(report));
+    let printer = Printer::new(look, Form::of_report(report));
     let folding = Folding::of(&report.findings);
     let mut text = format!("# meshdoctor report\n\n{}\n", fenced("text", &[result_line(report)]));
     text.push_str(&fenced("text", &header::in_full(report, Look { verbose: true, ..look })));

@@ -8,6 +8,7 @@ use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
 use crate::command::{Command, meshdoctor};
+use crate::exit;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
@@ -15,16 +16,19 @@ use crate::report::{Gap, Report, Unread};
 /// Column at which the text next to a label starts.
 const INDENT: usize = 13;
 
-/// The block, including its label; empty if everything was checked. If findings need a repair, evidence that was
-/// not provided is one line, and each other gap is one, with its remedy only if that is one line too; `coverage`
-/// has the rest.
+/// The block, including its label; empty if everything was checked. If findings need a repair and missing evidence
+/// does not decide the exit status, evidence that was not provided is only counted in the result, and each other gap
+/// is one line, with its remedy only if that is one line too; `coverage` has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     let collect = coverage::collect_them();
     let everything = Command::from(meshdoctor().words("collect --output bundle.tar.gz")).to_string();
-    let is_brief = !report.repair.steps.is_empty() && !look.verbose;
-    let (folded, deciding): (Vec<Deciding<'_>>, Vec<Deciding<'_>>) =
-        coverage::deciding(report).into_iter().partition(|missing| is_brief && missing.is_not_provided);
+    let is_brief = is_brief(report, look);
+    let decides = report.verdict.status == exit::NOT_CHECKED;
+    let deciding: Vec<Deciding<'_>> = coverage::deciding(report)
+        .into_iter()
+        .filter(|missing| !is_brief || decides || !missing.is_not_provided)
+        .collect();
     for (at, missing) in deciding.iter().enumerate() {
         let what = if is_brief { &missing.brief } else { &missing.what };
         let words = match missing.checks.as_slice() {
@@ -50,10 +54,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         }
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
-    let not_provided = match folded.is_empty() {
-        true => not_provided(report),
-        false => Some(without_evidence(report, &folded)),
-    };
+    let not_provided = if is_brief { None } else { not_provided(report) };
     text.extend(not_provided.into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT)));
     text.extend(unread(&report.coverage.unread, look));
     let label = pad("not checked", INDENT);
@@ -62,6 +63,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .enumerate()
         .map(|(at, line)| format!("{}{line}", if at == 0 { look.faint(&label) } else { blank.clone() }))
         .collect()
+}
+
+/// Whether a repair comes first, and missing evidence only matters in brief.
+pub fn is_brief(report: &Report, look: Look) -> bool {
+    !report.repair.steps.is_empty() && !look.verbose && !look.coverage
 }
 
 /// A sentence and its commands, on one line if they fit.
@@ -157,14 +163,6 @@ pub fn not_provided(report: &Report) -> Option<String> {
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
     Some(format!("{checks} evidence: {}", each.join(", or ")))
-}
-
-/// The number of checks whose evidence was not provided: `66 checks lack evidence (--coverage)`.
-fn without_evidence(report: &Report, folded: &[Deciding<'_>]) -> String {
-    let optional = optional(report).flat_map(|gap| &gap.checks);
-    let checks: BTreeSet<&str> =
-        folded.iter().flat_map(|missing| &missing.checks).chain(optional).copied().collect();
-    format!("{} evidence (--coverage)", count(checks.len(), "check lacks", "checks lack"))
 }
 
 /// Objects that no check reads, on one line.

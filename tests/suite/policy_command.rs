@@ -91,11 +91,10 @@ fn the_command_says_who_is_let_in_by_what() {
     assert_eq!(status, 0);
     let expected = "\
 Pod shop/web-1
-  port 8080: allows ServiceAccount shop/front; port 9090: all clients are allowed
   PORT        SERVER      PROTOCOL  ALLOWED CLIENTS            ALLOWED BY
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
-  9090 admin  none        detected  all clients                default policy all-unauthenticated
-  also 4191 (proxy): all clients are allowed; kubelet probes are allowed on 8080
+  9090 admin  none        detected  all clients                default policy
+  default policy: all-unauthenticated; kubelet probes are allowed on 8080
   note: younger also selects port 8080, and is ignored: Server web is older (2026-01-01T00:00:00Z
     against 2026-02-01T00:00:00Z)
 
@@ -137,6 +136,14 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     }
 }
 
+#[test]
+fn namespace_option_completes_names() {
+    let of_namespace = asked(&["-n", "shop"]);
+    assert_eq!(of_namespace, asked(&["shop"]));
+    assert_eq!(asked(&["-n", "shop", "web-1"]), asked(&["shop/web-1"]));
+    assert_eq!(asked(&["-n", "gone"]).0, 2);
+}
+
 /// Applications first; a port that no client may use is named in the first line, with the policy that denies.
 #[test]
 fn denied_ports_are_named_first() {
@@ -151,8 +158,10 @@ fn denied_ports_are_named_first() {
     let text = ran(meshdoctor(&words).env("COLUMNS", "80")).out;
     let (shop, linkerd) = (text.find("Pod shop/web-1").unwrap(), text.find("Pod linkerd/").unwrap());
     assert!(shop < linkerd, "{text}");
-    assert!(text.contains("port 9090: no client is allowed"), "{text}");
-    assert!(text.contains("default policy deny"), "{text}");
+    let row = text.lines().find(|line| line.contains("9090 admin")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["9090", "admin", "none", "detected", "none", "default", "policy"], "{text}");
+    assert!(text.contains("default policy: deny"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let full = ran(meshdoctor(&[&words[..], &["-v"]].concat()).env("COLUMNS", "200")).out;
     assert!(full.lines().any(|line| line.trim_start().starts_with("4191 ")), "{full}");

@@ -111,6 +111,16 @@ impl<'a> Owners<'a> {
     }
 }
 
+/// The workload of a pod without other objects: its controller, or the Deployment or Rollout above a ReplicaSet by the
+/// naming of its pods.
+pub fn workload_of(pod: &Meta) -> Option<(&str, &str)> {
+    let direct = pod.controller()?;
+    match direct.kind.as_str() {
+        "ReplicaSet" => above_replica_set(pod, &direct.name).or(Some(("ReplicaSet", &direct.name))),
+        kind => Some((kind, &direct.name)),
+    }
+}
+
 /// The owner of a ReplicaSet that was not collected: the name ends with the hash that Deployments and
 /// Rollouts add, and the pod has it as a label.
 fn above_replica_set<'n>(pod: &Meta, replica_set: &'n str) -> Option<(&'static str, &'n str)> {

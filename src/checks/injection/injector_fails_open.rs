@@ -86,9 +86,7 @@ fn finding(
         .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
-        true => {
-            finding.fact("if the injector is down, pods start unmeshed (failurePolicy Ignore, the default)")
-        }
+        true => finding.fact("failurePolicy Ignore, the default"),
         false => finding,
     };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };

@@ -48,6 +48,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .evidence(Evidence::other(format!("Kubernetes for {}", minor_of(ctx, &linkerd)), documented))
         .remedy(remedy);
+    let finding = match severity {
+        Severity::Info => finding.fact(format!(
+            "Kubernetes {}; {} documents up to {}",
+            server.as_str(),
+            minor_of(ctx, &linkerd),
+            range.documented_maximum
+        )),
+        Severity::Warning | Severity::Error => finding,
+    };
     Ok(vec![vendors(finding, &linkerd)].into())
 }
 

@@ -23,11 +23,14 @@ pub struct Policy {
     ///
     /// Other clients stay allowed and are logged, unless --enforce is given. With metrics of proxies (--proxies), the clients that
     /// were seen are named; otherwise the ServiceAccounts of the namespace, to be edited.
-    #[arg(long, requires = "targets", conflicts_with_all = ["to", "output"])]
+    #[arg(long, conflicts_with_all = ["to", "output"])]
     pub generate: bool,
     /// With --generate: deny every client that the manifests do not name.
     #[arg(long, requires = "generate")]
     pub enforce: bool,
+    /// Namespace of names that are given without one; without names, all injected workloads of it.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, conflicts_with = "to")]
+    pub namespace: Option<String>,
     /// With --to: namespace of the clients (default: the Service's, or 'default' for addresses).
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "to")]
     pub from: Option<String>,
@@ -40,6 +43,25 @@ pub struct Policy {
     pub connection: Connection,
     #[command(flatten)]
     pub verbosity: Verbosity,
+}
+
+impl Policy {
+    /// The targets, with the namespace of those that are given without one.
+    pub fn targets(&self) -> Vec<Target> {
+        let Some(namespace) = &self.namespace else { return self.targets.clone() };
+        if self.targets.is_empty() {
+            return vec![Target { namespace: namespace.clone(), workload: None, port: None }];
+        }
+        let within = |target: &Target| match &target.workload {
+            Some(_) => target.clone(),
+            None => Target {
+                namespace: namespace.clone(),
+                workload: Some(target.namespace.clone()),
+                port: target.port,
+            },
+        };
+        self.targets.iter().map(within).collect()
+    }
 }
 
 /// Output formats of `policy`.

@@ -80,7 +80,7 @@ impl From<&Report> for Document {
             coverage: coverage(&report.coverage),
             checks: report.checks.iter().map(Check::from).collect(),
             repair_plan: repair_plan(report),
-            rehearsal: report.rehearsal.as_ref().map(|rehearsal| Rehearsal::of(rehearsal, &report.findings)),
+            rehearsal: Rehearsal::from_report(report),
             change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
             nodes: report.nodes.iter().map(super::Node::from).collect(),
             causes: causes(&findings),

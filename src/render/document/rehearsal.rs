@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Remedy;
-use crate::finding;
-use crate::report::{self, Brings};
+use crate::finding::Finding;
+use crate::render::rehearsal::{Readiness, rollback_until};
+use crate::report::{Brings, Report};
 
 /// A rehearsed upgrade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,12 @@ pub struct Rehearsal {
     pub target: String,
     /// The resolved release.
     pub to: String,
+    /// The verdict; absent in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Readiness>,
+    /// The phase that restarts workloads first, from 1: until then, the control plane can be rolled back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback_until_phase: Option<usize>,
     /// Errors that begin with it.
     pub will_break: usize,
     /// Other findings that begin with it.
@@ -41,19 +48,23 @@ pub struct Phase {
 }
 
 impl Rehearsal {
-    /// From a report.
-    pub(super) fn of(rehearsal: &report::Rehearsal, findings: &[finding::Finding]) -> Rehearsal {
+    /// From a report, if it is of a rehearsal.
+    pub(super) fn from_report(report: &Report) -> Option<Rehearsal> {
+        let rehearsal = report.rehearsal.as_ref()?;
+        let findings: &[Finding] = &report.findings;
         let Brings { breaks, changes, ends } = Brings::of(findings);
         let dealt_with = |step: usize| -> Vec<String> {
-            let of = |finding: &&finding::Finding| {
+            let of = |finding: &&Finding| {
                 rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step)
             };
             findings.iter().filter(of).map(|finding| finding.fingerprint().0).collect()
         };
         let phases = (1..).zip(rehearsal.plan.iter().flat_map(|plan| &plan.phases));
-        Rehearsal {
+        Some(Rehearsal {
             target: rehearsal.target.clone(),
             to: rehearsal.to.to_string(),
+            verdict: Some(Readiness::of(report)),
+            rollback_until_phase: rehearsal.plan.as_ref().and_then(rollback_until),
             will_break: breaks,
             will_change: changes,
             ends,
@@ -65,6 +76,6 @@ impl Rehearsal {
                     remedy: Remedy::from(&phase.remedy),
                 })
                 .collect(),
-        }
+        })
     }
 }

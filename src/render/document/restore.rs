@@ -374,13 +374,17 @@ fn rehearsal(saved: &super::Rehearsal) -> Option<report::Rehearsal> {
     let placed = (1..).zip(&saved.plan).flat_map(|(number, phase)| {
         phase.deals_with.iter().map(move |print| (Fingerprint(print.clone()), number))
     });
-    let phase = |phase: &super::Phase| Phase {
+    let phase = |(number, phase): (usize, &super::Phase)| Phase {
         title: phase.title.clone(),
-        part: if phase.resolves_findings { Part::Links } else { Part::Before },
+        part: match phase.resolves_findings {
+            true => Part::Links,
+            false if saved.rollback_until_phase == Some(number) => Part::DataPlane,
+            false => Part::Before,
+        },
         release: None,
         remedy: remedy(&phase.remedy),
     };
-    let plan = Plan { phases: saved.plan.iter().map(phase).collect(), recorded: Some(placed.collect()) };
+    let plan = Plan { phases: (1..).zip(&saved.plan).map(phase).collect(), recorded: Some(placed.collect()) };
     Some(report::Rehearsal {
         target: saved.target.clone(),
         to,

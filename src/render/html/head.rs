@@ -32,8 +32,9 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
     if let Some(rehearsal) = &document.rehearsal {
         _ = write!(
             body,
-            "<p>Upgrade to {}: {}, {}; resolves {}.</p>",
+            "<p>Upgrade to {}{}: {}, {}; resolves {}.</p>",
             escaped(&rehearsal.target),
+            rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.word())).unwrap_or_default(),
             count(rehearsal.will_break, "error", "errors"),
             count(rehearsal.will_change, "change", "changes"),
             count(rehearsal.ends, "current finding", "current findings"),

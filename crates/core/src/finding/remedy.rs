@@ -106,7 +106,7 @@ impl Step {
 }
 
 fn requirement(release: &str) -> String {
-    format!(" (needs linkerd CLI {release})")
+    format!(" (needs linkerd CLI {release}, or the command does nothing)")
 }
 
 /// The instructions, in order, and how to verify them.
