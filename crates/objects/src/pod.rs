@@ -232,6 +232,18 @@ impl Pod {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
+    /// Why it has no node: reason and message of the scheduler, without its remark that preemption would not help.
+    pub fn scheduling_failure(&self) -> Option<String> {
+        let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;
+        let message = &condition.message;
+        let remark = [" no new claims to deallocate", " preemption: "]
+            .iter()
+            .filter_map(|one| message.find(one))
+            .min();
+        let why = remark.map_or(message.as_str(), |at| &message[..at]).trim_end_matches([',', ' ']);
+        Some(format!("{}: {why}", condition.reason))
+    }
+
     /// Whether the scheduler found no node for it.
     pub fn is_unschedulable(&self) -> bool {
         self.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")

@@ -21,8 +21,7 @@ pub(super) struct Failing {
 /// The first reason why a pod is not ready; `None` if it is ready or its status has no reason.
 pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-    if let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
-        let said = format!("{}: {}", scheduled.reason, scheduled.message);
+    if let Some(said) = pod.scheduling_failure() {
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
         return Some(Failing { container: None, crashed: false, running: false, evidence });
     }

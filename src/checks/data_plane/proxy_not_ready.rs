@@ -318,8 +318,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     if let Some((list, status)) = obstacle(pod) {
         return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status));
     }
-    if let Some(condition) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
-        let said = format!("{}: {}", condition.reason, condition.message);
+    if let Some(said) = pod.scheduling_failure() {
         return Evidence::field(object, "status.conditions[PodScheduled]", said);
     }
     let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
