@@ -10,7 +10,7 @@ use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::command::Command;
-use crate::finding::{Finding, Severity, Step};
+use crate::finding::{Finding, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
 /// Maximum number of lines shown of a step's command.
@@ -161,15 +161,16 @@ impl PlanPrinter<'_> {
         lines
     }
 
-    /// `warnings 4 to 8 are like it: Pod shop/a, Pod shop/b and 3 more (-v)`.
+    /// `warnings 4 to 8 are like warning 3: 5 Pods: shop/a, shop/b, shop/c and 2 more`.
     fn alike(&self, numbers: &[usize]) -> Vec<String> {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
-        let findings: Vec<&Finding> =
-            numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding).collect();
-        let word = findings.first().map_or("finding", |finding| finding.severity.word());
-        let subjects: Vec<String> =
-            findings.iter().map(|finding| subject::naming(&finding.subjects, 1, self.look)).collect();
-        let subjects = some_of(&subjects, NAMED_OF_SEVERAL);
+        let findings =
+            || numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding);
+        let word = findings().next().map_or("finding", |finding| finding.severity.word());
+        let mut subjects: Vec<Subject> = findings().flat_map(|finding| &finding.subjects).cloned().collect();
+        subjects.sort();
+        subjects.dedup();
+        let subjects = subject::naming(&subjects, NAMED_OF_SEVERAL, self.look);
         let words = format!("{word}s {first} to {last} are like {word} {}: {subjects}", first - 1);
         wrap(&words, self.look.prose())
     }

@@ -292,3 +292,27 @@ schemas! {
         10 initContainerStatuses: Many(&CONTAINER_STATUS),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scheduling_failure_ends_before_the_remark_on_preemption() {
+        let of = |message: &str| {
+            let pod: Pod = serde_json::from_value(serde_json::json!({"status": {"conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+            ]}}))
+            .expect("a pod");
+            pod.scheduling_failure()
+        };
+        let reason = "0/3 nodes are available: 3 Insufficient cpu.";
+        let said = Some(format!("Unschedulable: {reason}"));
+        assert_eq!(
+            of(&format!("{reason} no new claims to deallocate, preemption: 0/3 nodes are available")),
+            said
+        );
+        assert_eq!(of(&format!("{reason} preemption: 0/3 nodes are available")), said);
+        assert_eq!(of(reason), said);
+    }
+}
