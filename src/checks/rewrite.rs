@@ -93,7 +93,8 @@ pub(super) fn of_owner(
         _ => {
             let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
             let set: Vec<String> = set.collect();
-            let set = if set.is_empty() { String::new() } else { format!(": {}", set.join(", ")) };
+            let is_named = changes.iter().all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
+            let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
             let text = format!("{act} in the pod template of the pods' owner{set}");
             return remedy.step(StepKind::Annotation, text);
         }

@@ -197,7 +197,7 @@ fn finding(
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Apply the manifests of the control plane again",
+        "Reapply the control plane",
         Options::none(),
     );
     let remedy = remedy.run(

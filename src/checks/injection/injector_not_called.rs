@@ -163,7 +163,7 @@ fn finding(
     let which = if matches!(clause, Clause::Condition { .. }) { "conditions" } else { "selectors" };
     let (effect, names_of) = match is_running {
         false => (
-            "The API server never calls the injector for them, so they run outside the mesh, without any event",
+            "They run outside the mesh, without any event",
             "Pods without a proxy",
         ),
         true => (
@@ -173,7 +173,7 @@ fn finding(
         ),
     };
     let message = format!(
-        "injection is requested, but the {which} of the injector's webhook exclude these pods. {effect}"
+        "Injection is requested, but the {which} of the injector's webhook exclude the pods. {effect}"
     );
     let finding = ctx.finding(subject, message).parameter(clause.to_string());
     let finding = if is_running { finding.parameter("running") } else { finding };

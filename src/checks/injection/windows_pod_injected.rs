@@ -78,7 +78,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
         })
         .collect();
     let message =
-        "it runs on Windows and is injected, but Linkerd's images are for Linux, so its pods do not start";
+        "The workload runs on Windows and is injected. Linkerd's images are for Linux, so its pods do not start";
     ctx.finding(owner.subject(names), message)
         .evidences(seen.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
         .evidences(systems)

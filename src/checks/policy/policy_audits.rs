@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if server.spec.access_policy.as_deref() == Some("audit") {
             let meta = &server.metadata;
             findings.push(
-                about(ctx, Kind::Server, meta, "it allows every client, and only logs unauthorized ones")
+                about(ctx, Kind::Server, meta, "The Server allows every client, and only logs unauthorized clients")
                     .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
                     .remedy(
                         Remedy::new().run(
@@ -40,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(
                 ctx.finding(
                     owner.subject(Vec::new()),
-                    "ports without a Server allow every client, and only \
-                    log unauthorized ones",
+                    "Ports without a Server allow every client, and only log unauthorized clients",
                 )
                 .evidence(Evidence::field(
                     object,
@@ -60,8 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 Subject::thing("cluster default policy"),
-                "ports without a Server in the whole \
-                cluster allow every client, and only log unauthorized ones",
+                "Ports without a Server allow every client in the whole cluster, and only log unauthorized clients",
             )
             .evidence(Evidence::other("policy controller --default-policy", "audit"))
             .remedy(Remedy::new().step(

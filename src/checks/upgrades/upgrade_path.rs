@@ -143,7 +143,7 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "this is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
+        "The target is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
          not supported, and objects stored by newer CRDs remain",
     )
     .severity(Severity::Warning)
@@ -159,7 +159,7 @@ fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "this release is already installed: applying it again changes only what its values change",
+        "This release is already installed. Applying it again changes only the values",
     )
     .severity(Severity::Info)
     .parameter("same")
