@@ -205,7 +205,9 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
 /// other nodes to run it on.
 fn join_commands(into: &mut Remedy, others: &[Remedy]) {
     for (at, step) in into.steps.iter_mut().enumerate() {
-        if others.len() > 1 && others.iter().any(|other| other.steps.get(at).is_some_and(|one| one.command != step.command)) {
+        if others.len() > 1
+            && others.iter().any(|other| other.steps.get(at).is_some_and(|one| one.command != step.command))
+        {
             step.text = step.of_several();
         }
         if let Some(command) = &mut step.command {

@@ -93,7 +93,9 @@ pub(super) fn of_owner(
         _ => {
             let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
             let set: Vec<String> = set.collect();
-            let is_named = changes.iter().all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
+            let is_named = changes
+                .iter()
+                .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
             let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
             let text = format!("{act} in the pod template of the pods' owner{set}");
             return remedy.step(StepKind::Annotation, text);
@@ -152,7 +154,7 @@ fn step(
         }
         // It is created again from its manifest, which the text names.
         None if object.kind == Kind::Job => text,
-        None => format!("{text}, also {there} its source manifest"),
+        None => format!("{text}. Change the source manifest too"),
     };
     remedy.run(StepKind::Annotation, text, command())
 }

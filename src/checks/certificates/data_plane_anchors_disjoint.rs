@@ -109,8 +109,19 @@ fn finding(
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over);
     let finding = ctx
-        .finding(held.owner.subject(names), message(issuer.is_some(), is_over, ("The proxy", "does", "has", "It", "loses", "its certificate expires")))
-        .of_several(message(issuer.is_some(), is_over, ("The proxies", "do", "have", "They", "lose", "their certificates expire")))
+        .finding(
+            held.owner.subject(names),
+            message(
+                issuer.is_some(),
+                is_over,
+                ("The proxy", "does", "has", "It", "loses", "its certificate expires"),
+            ),
+        )
+        .of_several(message(
+            issuer.is_some(),
+            is_over,
+            ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
+        ))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))

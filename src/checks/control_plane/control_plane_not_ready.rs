@@ -270,7 +270,9 @@ fn finding(
 /// The message about a component without a ready pod: the state, its reason if known, and what fails.
 fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Option<&str>) -> String {
     let unmeshed = match policy {
-        Some("Fail") => "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers",
+        Some("Fail") => {
+            "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
+        }
         Some("Ignore") => "its webhook has failurePolicy Ignore, so new pods are created without a proxy",
         _ => "new pods are created without a proxy, or not at all",
     };

@@ -180,7 +180,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
     let mut named = shut.named.clone();
     let mut seen = std::collections::BTreeSet::new();
     named.retain(|port| seen.insert(port.clone()));
-    let clients = some(shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<std::collections::BTreeSet<_>>(), QUOTED);
+    let clients = some(
+        shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<std::collections::BTreeSet<_>>(),
+        QUOTED,
+    );
     let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
     let ports = match named.as_slice() {
         [port] if port != "all" => format!("port {port}"),

@@ -128,15 +128,17 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     });
     let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
     let rejected = group.first().filter(|_| signature.id == "init-subnet-family");
-    let cause =
-        rejected.and_then(rejected_range).unwrap_or_else(|| signature.cause.clone());
-    ctx.finding(owner.subject(names.clone()), format!("linkerd-init fails, and the pod does not start: {cause}"))
-        .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
-        .parameter(&signature.id)
-        .evidences(said)
-        .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
-        .evidences(systems.filter(|_| subnets.is_none()))
-        .remedy(remedy(ctx, owner, group, signature))
+    let cause = rejected.and_then(rejected_range).unwrap_or_else(|| signature.cause.clone());
+    ctx.finding(
+        owner.subject(names.clone()),
+        format!("linkerd-init fails, and the pod does not start: {cause}"),
+    )
+    .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
+    .parameter(&signature.id)
+    .evidences(said)
+    .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
+    .evidences(systems.filter(|_| subnets.is_none()))
+    .remedy(remedy(ctx, owner, group, signature))
 }
 
 /// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network `10.20.0.0' not found``.

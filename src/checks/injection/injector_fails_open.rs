@@ -14,7 +14,9 @@ use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::objects::{Kind, Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration};
+use crate::objects::{
+    Deployment, Event, Kind, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
+};
 
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
@@ -88,9 +90,7 @@ fn finding(
         .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
-        true => {
-            finding.fact("failurePolicy Ignore (the default)")
-        }
+        true => finding.fact("failurePolicy Ignore (the default)"),
         false => finding,
     };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };

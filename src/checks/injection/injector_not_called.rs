@@ -162,10 +162,7 @@ fn finding(
     );
     let which = if matches!(clause, Clause::Condition { .. }) { "conditions" } else { "selectors" };
     let (effect, names_of) = match is_running {
-        false => (
-            "They run outside the mesh, without any event",
-            "Pods without a proxy",
-        ),
+        false => ("They run outside the mesh, without any event", "Pods without a proxy"),
         true => (
             "Running pods still have a proxy, but after the next restart they run outside the mesh, without \
              any event",

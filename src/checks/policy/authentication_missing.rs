@@ -62,11 +62,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
 }
 
 /// The authentication that a policy requires, if it exists and has no effect.
-fn existing<'a>(
-    survey: &Survey<'a>,
-    policy: &Meta,
-    reference: &TargetRef,
-) -> Option<(Kind, &'a Meta)> {
+fn existing<'a>(survey: &Survey<'a>, policy: &Meta, reference: &TargetRef) -> Option<(Kind, &'a Meta)> {
     let namespace = reference.namespace.as_deref().unwrap_or(&policy.namespace);
     let is_named = |meta: &Meta| meta.key() == (namespace, reference.name.as_str());
     if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {

@@ -79,9 +79,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 }
             };
             let (message, severity) = match fault {
-                Fault::Form(wanted) => {
-                    (format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"), Severity::Warning)
-                }
+                Fault::Form(wanted) => (
+                    format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"),
+                    Severity::Warning,
+                ),
                 Fault::NoAccount(account) => {
                     let (effect, severity) =
                         without_client(survey, object, there.namesake(&account, &meta.namespace), &account);
@@ -197,7 +198,9 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
             let text = format!("ServiceAccount {account}");
             let closed = closed_by(survey, policy, &account);
             let effect = match &closed {
-                Some((workload, port)) => format!("the policy denies all connections to port {port} of {workload}"),
+                Some((workload, port)) => {
+                    format!("the policy denies all connections to port {port} of {workload}")
+                }
                 None => "the policy authorizes no client".to_owned(),
             };
             let message = format!("ServiceAccount {account} does not exist, so {effect}");

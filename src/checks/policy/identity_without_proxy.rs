@@ -86,6 +86,8 @@ fn finding(
         .evidence(field(Kind::MeshTLSAuthentication, &object.metadata, path, text))
         .evidences(quoted)
         .remedy(
-            Remedy::new().run(StepKind::Command, "List the pods of the namespace", see).step(StepKind::Note, act),
+            Remedy::new()
+                .run(StepKind::Command, "List the pods of the namespace", see)
+                .step(StepKind::Note, act),
         )
 }

@@ -14,20 +14,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if server.spec.access_policy.as_deref() == Some("audit") {
             let meta = &server.metadata;
             findings.push(
-                about(ctx, Kind::Server, meta, "The Server allows every client, and only logs unauthorized clients")
-                    .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
-                    .remedy(
-                        Remedy::new().run(
-                            StepKind::Command,
-                            "When the log no longer shows clients that should have access, deny the rest",
-                            kubectl()
-                                .namespace(&meta.namespace)
-                                .words("patch servers.policy.linkerd.io")
-                                .operand(&meta.name)
-                                .words("--type=merge -p")
-                                .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
-                        ),
+                about(
+                    ctx,
+                    Kind::Server,
+                    meta,
+                    "The Server allows every client, and only logs unauthorized clients",
+                )
+                .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
+                .remedy(
+                    Remedy::new().run(
+                        StepKind::Command,
+                        "When the log no longer shows clients that should have access, deny the rest",
+                        kubectl()
+                            .namespace(&meta.namespace)
+                            .words("patch servers.policy.linkerd.io")
+                            .operand(&meta.name)
+                            .words("--type=merge -p")
+                            .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
                     ),
+                ),
             );
         }
     }

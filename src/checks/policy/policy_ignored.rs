@@ -29,10 +29,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 false => mend_or_delete(one.kind, &meta, repair(&meta, &one.why)),
             };
-            about(ctx, one.kind, &meta, format!("The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"))
-                .evidence(field(one.kind, &meta, "spec", one.why.clone()))
-                .tie(about_authentication(one.kind, &meta))
-                .remedy(remedy)
+            about(
+                ctx,
+                one.kind,
+                &meta,
+                format!(
+                    "The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"
+                ),
+            )
+            .evidence(field(one.kind, &meta, "spec", one.why.clone()))
+            .tie(about_authentication(one.kind, &meta))
+            .remedy(remedy)
         })
         .collect();
     for (kind, routes) in [
@@ -55,7 +62,10 @@ const REPAIRS: [(&str, &str); 13] = [
     ("is in another namespace", "Create the route in the namespace of the Server, and delete this one"),
     ("names a port", "Remove the port from parentRefs"),
     ("names a sectionName", "Remove sectionName from parentRefs"),
-    ("is not an authentication", "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount"),
+    (
+        "is not an authentication",
+        "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount",
+    ),
     ("clients can show one", "Keep one of them, and write another policy for the other"),
     ("and only Servers count", "Name a Server as the target"),
     ("which policies cannot have", "Target a Server, an HTTPRoute, a GRPCRoute or the Namespace"),
@@ -119,10 +129,11 @@ fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
             "The policy controller ignores the route, although its status is accepted. Reason: {}",
             with_noun(kind, why)
         );
-        about(ctx, kind, meta, message)
-            .parameter("calls")
-            .evidence(evidence)
-            .remedy(mend_or_delete(kind, meta, repair(meta, why)))
+        about(ctx, kind, meta, message).parameter("calls").evidence(evidence).remedy(mend_or_delete(
+            kind,
+            meta,
+            repair(meta, why),
+        ))
     });
     findings.collect()
 }

@@ -57,8 +57,7 @@ fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
         );
         return (all, Severity::Error);
     }
-    let alone =
-        format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
+    let alone = format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
     (alone, Severity::Warning)
 }
 

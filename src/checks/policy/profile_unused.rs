@@ -67,8 +67,15 @@ fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String
         .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"))
-                .run(StepKind::Command, format!("Then delete ServiceProfile {}", meta.name), on("delete", Kind::ServiceProfile, meta)),
+                .step(
+                    StepKind::Note,
+                    format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"),
+                )
+                .run(
+                    StepKind::Command,
+                    format!("Then delete ServiceProfile {}", meta.name),
+                    on("delete", Kind::ServiceProfile, meta),
+                ),
         )
 }
 

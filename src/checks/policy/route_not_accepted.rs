@@ -192,7 +192,9 @@ fn meaning(why: &Condition) -> &'static str {
             "a Service that backendRefs names does not exist, so requests to it get status 500"
         }
         "InvalidKind" => "backendRefs names an object that is not a Service",
-        "EgressReasonNetworkOverlap" => "the networks overlap those of the cluster; the object is used nevertheless",
+        "EgressReasonNetworkOverlap" => {
+            "the networks overlap those of the cluster; the object is used nevertheless"
+        }
         "EgressNetworkNotAccepted" => "the EgressNetwork named in parentRefs is not accepted",
         _ => "see the reason",
     }
@@ -230,13 +232,13 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condi
         meta,
         format!("The policy controller does not accept {} for {parent}: {}", noun(kind), meaning(why)),
     )
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Read the status, in which the policy controller gives its reason",
-                    on("get", kind, meta).words("-o yaml"),
-                )
-                .run(StepKind::Command, correction(&why.reason), on("edit", kind, meta)),
-        )
+    .remedy(
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "Read the status, in which the policy controller gives its reason",
+                on("get", kind, meta).words("-o yaml"),
+            )
+            .run(StepKind::Command, correction(&why.reason), on("edit", kind, meta)),
+    )
 }

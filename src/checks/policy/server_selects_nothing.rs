@@ -131,7 +131,8 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
     let remedy = Remedy::new();
     let (message, evidence, remedy) = match selected {
         None => (
-            format!("No meshed pod or ExternalWorkload in namespace {} has the labels that the Server selects. The Server and its \
+            format!(
+                "No meshed pod or ExternalWorkload in namespace {} has the labels that the Server selects. The Server and its \
                  policies have no effect",
                 meta.namespace
             ),
@@ -150,7 +151,10 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
             field(Kind::Server, meta, "spec.port", read.port()),
             remedy.step(
                 StepKind::Note,
-                format!("Name the container's port {} in the pod template, or use the port number", read.port()),
+                format!(
+                    "Name the container's port {} in the pod template, or use the port number",
+                    read.port()
+                ),
             ),
         ),
     };

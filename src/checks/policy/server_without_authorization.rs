@@ -57,8 +57,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let minor = survey.version.as_ref().and_then(|version| version.minor(ctx.knowledge.minors()));
     // Some edges of 2.16 have no access policy.
     let is_stable = survey.version.as_ref().is_some_and(|version| version.release().is_some());
-    let has_access_policy =
-        minor.filter(|minor| is_stable || *minor != Minor::new(2, 16)).map(|minor| minor >= Minor::new(2, 16));
+    let has_access_policy = minor
+        .filter(|minor| is_stable || *minor != Minor::new(2, 16))
+        .map(|minor| minor >= Minor::new(2, 16));
     let findings = closed.into_values().map(|closed| finding(ctx, &closed, away, has_access_policy));
     Ok(findings.collect::<Vec<_>>().into())
 }
@@ -123,7 +124,9 @@ fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
             format!("{WRITE}. To restore connections at once, delete Server {} until then", meta.name),
         );
     }
-    let mut then = "Write an AuthorizationPolicy for the clients in the log, then set accessPolicy back to deny".to_owned();
+    let mut then =
+        "Write an AuthorizationPolicy for the clients in the log, then set accessPolicy back to deny"
+            .to_owned();
     if has_access_policy.is_none() {
         then.push_str(". Releases before 2.16 have no access policy: delete the Server until then");
     }

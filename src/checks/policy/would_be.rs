@@ -215,9 +215,10 @@ impl Known<'_, '_> {
                     .evidence(field(kind, meta, "spec.targetRef", format!("Server {name}")));
                 return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
             }
-            Refused::UnreadableParent | Refused::UnreadableTarget => {
-                ("the controller cannot read the object that it refers to".to_owned(), ("spec", at.to_owned()))
-            }
+            Refused::UnreadableParent | Refused::UnreadableTarget => (
+                "the controller cannot read the object that it refers to".to_owned(),
+                ("spec", at.to_owned()),
+            ),
             Refused::Headless => (
                 "a Service without a ClusterIP accepts no route".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
@@ -248,16 +249,15 @@ impl Known<'_, '_> {
             ),
         };
         let (path, said) = said;
-        Some(
-            self.would(kind, meta, at, &message)
-                .evidence(field(kind, meta, path, said))
-                .remedy(corrected(kind, meta, reason(refused))),
-        )
+        Some(self.would(kind, meta, at, &message).evidence(field(kind, meta, path, said)).remedy(corrected(
+            kind,
+            meta,
+            reason(refused),
+        )))
     }
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
-        let message =
-            format!("The policy controller will not accept {} for {at}: {why}", noun(kind));
+        let message = format!("The policy controller will not accept {} for {at}: {why}", noun(kind));
         about(self.ctx, kind, meta, message).likely()
     }
 

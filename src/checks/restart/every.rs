@@ -264,10 +264,7 @@ impl EveryStep {
         let act = act.replacen("Restart ", "Inject ", 1).replacen("restart ", "inject ", 1);
         let (act, how) = act.split_once(',').unwrap_or((&act, ""));
         let how = if how.is_empty() { String::new() } else { format!(",{how}") };
-        format!(
-            "{act} again{how}, with the linkerd CLI{} (a restart keeps the old proxy)",
-            self.cli
-        )
+        format!("{act} again{how}, with the linkerd CLI{} (a restart keeps the old proxy)", self.cli)
     }
 
     fn text(&self, act: &str, left: usize) -> String {
@@ -313,10 +310,7 @@ impl EveryStep {
             ));
         }
         if !self.by_hand.is_empty() {
-            add(format!(
-                "Create by hand, since no controller does: {}",
-                some(&self.by_hand, NAMED)
-            ));
+            add(format!("Create by hand, since no controller does: {}", some(&self.by_hand, NAMED)));
         }
         text
     }

@@ -156,14 +156,10 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 }
 
 fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
-    about(
-        ctx,
-        way,
-        "This release is already installed. Applying it again changes only the values",
-    )
-    .severity(Severity::Info)
-    .parameter("same")
-    .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
+    about(ctx, way, "This release is already installed. Applying it again changes only the values")
+        .severity(Severity::Info)
+        .parameter("same")
+        .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
 }
 
 fn not_comparable(ctx: &Context<'_>, way: &Way<'_>) -> Finding {

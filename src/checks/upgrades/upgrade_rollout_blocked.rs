@@ -67,7 +67,8 @@ fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Reme
 fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let (namespace, name) = deployment.metadata.key();
     let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
-    let message = "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
+    let message =
+        "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
     let remedy = Remedy::new().run(StepKind::Command, "Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
