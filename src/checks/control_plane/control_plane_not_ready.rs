@@ -251,7 +251,7 @@ fn finding(
             Severity::Warning,
             format!(
                 "{} has {ready} of {wanted} ready pods. The loss of a node may make it unavailable",
-                sentence(component.name)
+                component.name
             ),
         ),
     };

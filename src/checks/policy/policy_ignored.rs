@@ -208,7 +208,7 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
             .remedy(Remedy::new().run(
                 StepKind::Command,
                 format!(
-                    "Set proxyProtocol of Server {} to {wanted} if its port speaks it. Otherwise use a route of the \
+                    "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise use a route of the \
                      matching kind",
                     server.name
                 ),

@@ -41,10 +41,7 @@ pub(in crate::checks) fn renew(
         Inject::Webhook | Inject::Manual => "",
         Inject::ManualInGit(_) | Inject::ManualByHand => ". A restart keeps the old proxy",
     };
-    let effect = match (way.inject, text.contains(['.', ':', '('])) {
-        (Inject::Webhook, false) => format!(": {because}"),
-        _ => format!(". {}", sentence(because)),
-    };
+    let effect = format!(". {}", sentence(because));
     let full = way.full.as_ref().map_or_else(String::new, |full| {
         format!(". No room for the additional pod of a rollout: raise {full} first")
     });

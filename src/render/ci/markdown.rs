@@ -279,13 +279,20 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
         alike.entry((gap.missing.why.to_string(), gap.close.to_string())).or_default().push(gap);
     }
     let line = |((why, close), gaps): ((String, String), Vec<&Gap>)| {
-        let part = |gap: &Gap| gap.missing.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
-        let what: BTreeSet<String> =
-            gaps.iter().map(|gap| format!("{}{}", gap.missing.request, part(gap))).collect();
+        let request = |gap: &&Gap| {
+            let request = &gap.missing.request;
+            let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
+            asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))
+        };
+        let what: BTreeSet<String> = gaps.iter().map(request).collect();
+        // A part that is missing everywhere is named once.
+        let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();
+        let part = parts.first().filter(|_| parts.len() == 1).map(|part| format!(" ({part})"));
         let (what, checks) = (what.into_iter().collect::<Vec<_>>(), checks(&gaps));
         format!(
-            "{}: {why}; {} ({}); to check this: {close}",
+            "{}{}: {why}; {} ({}); to check this: {close}",
             some_of(&what, NAMED),
+            part.unwrap_or_default(),
             count(checks.len(), "check", "checks"),
             some_of(&checks, NAMED)
         )

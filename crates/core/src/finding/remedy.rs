@@ -97,11 +97,13 @@ impl Step {
     pub fn of_several(&self) -> String {
         match self.restarts {
             Restarts::Workloads if self.text.ends_with("the workload") => format!("{}s", self.text),
-            Restarts::Workloads => ["the workload:", "the workload again", "injected workload again"]
-                .into_iter()
-                .fold(self.text.clone(), |text, one| {
-                    text.replace(one, &one.replace("workload", "workloads"))
-                }),
+            Restarts::Workloads => {
+                ["the workload.", "the workload:", "the workload again", "injected workload again"]
+                    .into_iter()
+                    .fold(self.text.clone(), |text, one| {
+                        text.replace(one, &one.replace("workload", "workloads"))
+                    })
+            }
             Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => self.text.clone(),
         }
     }
