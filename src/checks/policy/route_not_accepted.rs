@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::survey::{about, field, noun, on, unread};
-use super::would_be::{self, Known};
+use super::would_be::{self, Known, correction};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
@@ -197,22 +197,6 @@ fn meaning(why: &Condition) -> &'static str {
         }
         "EgressNetworkNotAccepted" => "the EgressNetwork named in parentRefs is not accepted",
         _ => "see the reason",
-    }
-}
-
-/// The repair for a reason of the policy controller.
-pub(super) fn correction(reason: &str) -> &'static str {
-    match reason {
-        "NoMatchingParent" => "Name an existing object in parentRefs, or remove the reference",
-        "NoMatchingTarget" => "Name an existing Server in targetRef",
-        "RouteReasonConflicted" => {
-            "Attach routes of one kind to this parent: convert this route, or remove the parent from parentRefs"
-        }
-        "RateLimitReasonAlreadyExists" => "Target another Server, or merge both rate limits into one",
-        "BackendNotFound" | "InvalidKind" => "Name existing Services in backendRefs",
-        "EgressReasonNetworkOverlap" => "Exclude the cluster's networks with except",
-        "EgressNetworkNotAccepted" => "Repair the EgressNetwork, or remove it from parentRefs",
-        _ => "Correct the field that the reason names",
     }
 }
 

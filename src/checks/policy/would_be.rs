@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use super::route_not_accepted::correction;
 use super::survey::{about, defined, field, noun, on};
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged};
@@ -323,6 +322,22 @@ fn failure(kind: Kind) -> &'static str {
     match kind {
         Kind::TLSRoute | Kind::TCPRoute => "connections to it fail",
         _ => "requests to it get status 500",
+    }
+}
+
+/// The repair for a reason of the policy controller.
+pub(super) fn correction(reason: &str) -> &'static str {
+    match reason {
+        "NoMatchingParent" => "Name an existing object in parentRefs, or remove the reference",
+        "NoMatchingTarget" => "Name an existing Server in targetRef",
+        "RouteReasonConflicted" => {
+            "Attach routes of one kind to this parent: convert this route, or remove the parent from parentRefs"
+        }
+        "RateLimitReasonAlreadyExists" => "Target another Server, or merge both rate limits into one",
+        "BackendNotFound" | "InvalidKind" => "Name existing Services in backendRefs",
+        "EgressReasonNetworkOverlap" => "Exclude the cluster's networks with except",
+        "EgressNetworkNotAccepted" => "Repair the EgressNetwork, or remove it from parentRefs",
+        _ => "Correct the field that the reason names",
     }
 }
 
