@@ -118,7 +118,9 @@ impl<'a> Quoted<'a> {
     fn is_continued_by(&self, line: &str) -> bool {
         let text = line.trim_start();
         let is_below = line.len() - text.len() == self.continues_at();
-        is_below && self.row != "verify" && label(text).is_none() && !self.is_whole()
+        // The parts of an entry of a timeline are two blanks apart, as a label and its text.
+        let is_text = self.row == "timeline" || label(text).is_none();
+        is_below && self.row != "verify" && is_text && !self.is_whole()
     }
 
     /// Whether nothing continues it: a command, which has no text to hang below.
@@ -141,8 +143,12 @@ fn label(text: &str) -> Option<(&str, usize)> {
 /// Columns of the time at the beginning of an entry of a timeline.
 fn time_column(text: &str) -> usize {
     let Some((time, rest)) = text.split_once("  ") else { return 0 };
-    let is_time = time.starts_with(|c: char| c.is_ascii_digit()) && time.ends_with('Z');
-    if is_time { text.len() - rest.trim_start().len() } else { 0 }
+    if is_time(time) { text.len() - rest.trim_start().len() } else { 0 }
+}
+
+/// Whether a word is a time: `2026-01-10T10:00:00Z`.
+fn is_time(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('Z')
 }
 
 /// The report of an example, filled to the width.
@@ -155,7 +161,7 @@ fn write_example(report: &str, columns: usize, text: &mut String) {
             last.text.push_str(line.trim_start());
             continue;
         }
-        row = label(line.trim_start()).map_or(row, |(label, _)| label);
+        row = label(line.trim_start()).filter(|(label, _)| !is_time(label)).map_or(row, |(label, _)| label);
         quoted.push(Quoted::new(line, row));
     }
     for one in &quoted {
