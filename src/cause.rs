@@ -88,6 +88,9 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
         finding.timeline = timeline_of(std::mem::take(&mut finding.timeline));
         finding.ties.sort();
         finding.ties.dedup();
+        if let Some(several) = finding.several.take().filter(|_| finding.extent() > 1) {
+            finding.message = several;
+        }
     }
     let prints: Vec<_> = merged.iter().map(Finding::fingerprint).collect();
     for (finding, causes) in merged.iter_mut().zip(&merged_causes) {
@@ -202,6 +205,11 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
 /// other nodes to run it on.
 fn join_commands(into: &mut Remedy, others: &[Remedy]) {
     for (at, step) in into.steps.iter_mut().enumerate() {
+        if others.len() > 1
+            && others.iter().any(|other| other.steps.get(at).is_some_and(|one| one.command != step.command))
+        {
+            step.text = step.of_several();
+        }
         if let Some(command) = &mut step.command {
             command.join(others.iter().filter_map(|other| other.steps.get(at)?.command.as_ref()));
         }

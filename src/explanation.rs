@@ -39,6 +39,8 @@ pub enum TextKind {
     Event,
     /// An exit code.
     ExitCode,
+    /// A part of an error, or the reason of a pod's state.
+    Phrase,
 }
 
 impl TextKind {
@@ -50,6 +52,7 @@ impl TextKind {
             TextKind::LogLine => "log line",
             TextKind::Event => "event",
             TextKind::ExitCode => "exit code",
+            TextKind::Phrase => "text",
         }
     }
 }
@@ -146,6 +149,14 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
         add(meaning);
     }
     explained.unknown = unknown;
+    if explained.meanings.is_empty()
+        && let Some(row) = knowledge.pasted().phrase(text)
+    {
+        let source = format!("pasted.yaml: {}; {}", row.id, row.place);
+        let meaning = Explanation::new(TextKind::Phrase, text, &row.means, &row.checks, source);
+        explained.meanings.push(Explanation { answered_by: row.answered_by, certain: false, ..meaning });
+        explained.unknown = 0;
+    }
     explained
 }
 

@@ -124,13 +124,13 @@ pub(super) fn renewed_by(secret: &Meta, certificate: &Certificate) -> Option<&'s
     (!by_linkerd && lifetime < SHORT).then_some("the tool that writes the Secret")
 }
 
-/// `expired on 2026-11-20T02:06:01Z, 1 day ago`, or its start or end.
+/// `expired 2026-11-20T02:06:01Z, 1 day ago`, or its start or end.
 pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
     let (begin, end) = (certificate.not_before(), certificate.not_after());
     match certificate.validity(now) {
         Validity::NotYet => format!("not valid before {begin}, in {}", span(begin.duration_since(now))),
-        Validity::Over => format!("expired on {end}, {} ago", span(now.duration_since(end))),
-        Validity::Current => format!("valid until {end}, for {} more", span(end.duration_since(now))),
+        Validity::Over => format!("expired {end}, {} ago", span(now.duration_since(end))),
+        Validity::Current => format!("expires {end}, in {}", span(end.duration_since(now))),
     }
 }
 

@@ -14,6 +14,9 @@ use crate::model::owners::Owner;
 pub(super) use crate::names::is_label_value;
 use crate::objects::{DaemonSet, Deployment, Meta, StatefulSet, Workload};
 
+/// The end of a step whose change the next deployment would revert.
+const SOURCE: &str = ". Change the source manifest too";
+
 /// An annotation or label with its new value; `None` removes it.
 pub(super) type Change<'a> = (&'a str, Option<&'a str>);
 
@@ -93,7 +96,10 @@ pub(super) fn of_owner(
         _ => {
             let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
             let set: Vec<String> = set.collect();
-            let set = if set.is_empty() { String::new() } else { format!(": {}", set.join(", ")) };
+            let is_named = changes
+                .iter()
+                .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
+            let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
             let text = format!("{act} in the pod template of the pods' owner{set}");
             return remedy.step(StepKind::Annotation, text);
         }
@@ -151,8 +157,14 @@ fn step(
         }
         // It is created again from its manifest, which the text names.
         None if object.kind == Kind::Job => text,
-        None => format!("{text}, also {there} its source manifest"),
+        None => format!("{text}{SOURCE}"),
     };
+    let mut remedy = remedy;
+    if text.ends_with(SOURCE) {
+        // Stated once, at the last change.
+        let earlier = remedy.steps.iter_mut().filter(|step| step.kind == StepKind::Annotation);
+        earlier.for_each(|step| step.text = step.text.trim_end_matches(SOURCE).to_owned());
+    }
     remedy.run(StepKind::Annotation, text, command())
 }
 

@@ -122,9 +122,9 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
         remedy,
         StepKind::Command,
         &match chart_writes_pair(ctx, values) {
-            Some(true) => "Apply the manifests again, which writes a new certificate and caBundle".to_owned(),
+            Some(true) => "Reapply the control plane, which writes a new certificate and caBundle".to_owned(),
             Some(false) | None => format!(
-                "Apply the manifests again, which writes a new certificate and caBundle (with cert-manager, set \
+                "Reapply the control plane, which writes a new certificate and caBundle (with cert-manager, set \
                  {values}.injectCaFrom)"
             ),
         },

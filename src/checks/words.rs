@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::objects::Meta;
+
 /// The first of many: `a, b, c and 4 more`.
 pub(super) fn some<T: Display>(all: impl IntoIterator<Item = T>, most: usize) -> String {
     let mut all = all.into_iter();
@@ -18,4 +20,59 @@ pub(super) fn and_more(left: usize) -> String {
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The name of a pod's Deployment or other owner, or of the pod, with its namespace. Read from the pod alone.
+pub(super) fn workload_of(meta: &Meta) -> String {
+    let owner = meta.owner_references.iter().find(|owner| owner.controller == Some(true));
+    let name = owner.map_or(meta.name.as_str(), |owner| owner.name.as_str());
+    let hash = meta.label("pod-template-hash").map(|hash| format!("-{hash}"));
+    let name = hash.and_then(|hash| name.strip_suffix(&hash)).unwrap_or(name);
+    format!("{}/{name}", meta.namespace)
+}
+
+/// Words of messages about one proxy, and those for several.
+const OF_PROXIES: [(&str, &str); 19] = [
+    ("The proxy's certificate has expired and was", "The proxies' certificates have expired and were"),
+    ("other proxies reject it", "other proxies reject them"),
+    ("no other proxy accepts it", "no other proxy accepts them"),
+    ("never had a certificate", "never had certificates"),
+    ("The proxy has", "The proxies have"),
+    ("The proxy is", "The proxies are"),
+    ("The proxy was", "The proxies were"),
+    ("The proxy lacks its identity token, so it gets", "The proxies lack their identity tokens, so they get"),
+    ("The proxy belongs", "The proxies belong"),
+    ("The proxy", "The proxies"),
+    ("it gets no new", "they get no new"),
+    ("and its certificate is not renewed", "and their certificates are not renewed"),
+    ("it works while", "they work while"),
+    ("it rejects certificates", "they reject certificates"),
+    ("its own is rejected", "their own are rejected"),
+    ("it is upgraded when its pod is created again", "they are upgraded when their pods are created again"),
+    ("it may request", "they may request"),
+    ("of its pod: its anchors", "of their pods: their anchors"),
+    ("The proxies's", "The proxies'"),
+];
+
+/// A message about one proxy in the words for several.
+pub(super) fn of_proxies(message: &str) -> String {
+    let message = sentence(message);
+    OF_PROXIES.iter().fold(message, |text, (one, several)| text.replace(one, several))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_a_proxy_have_a_plural() {
+        let one = "the proxy belongs to a control plane that no longer exists: it gets no new endpoints and policies, \
+            and its certificate is not renewed";
+        let several = "The proxies belong to a control plane that no longer exists: they get no new endpoints and \
+            policies, and their certificates are not renewed";
+        assert_eq!(of_proxies(one), several);
+        let one = "the proxy has an outdated bundle of trust anchors: it works while other proxies' certificates chain";
+        let several = "The proxies have an outdated bundle of trust anchors: they work while other proxies' certificates chain";
+        assert_eq!(of_proxies(one), several);
+    }
 }

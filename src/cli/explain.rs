@@ -98,13 +98,8 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
 }
 
 fn unrecognized() -> Stop {
-    let cause = "no meaning is known for this text";
-    let next = format!(
-        "if Linkerd or Kubernetes wrote it, {} checks the mesh; {} traces a connection",
-        own("check"),
-        own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT")
-    );
-    Stop { status: exit::FINDINGS, ..Stop::usage(cause, next) }
+    let next = format!("check the mesh: {}", own("check"));
+    Stop { status: exit::FINDINGS, ..Stop::usage("meshdoctor does not know this text", next) }
 }
 
 /// Problems with waivers are explained on the page of waivers.

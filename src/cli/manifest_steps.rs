@@ -6,8 +6,7 @@ use crate::finding::{Finding, Remedy, Step, StepKind, When, Written};
 /// Maximum number of places in a step.
 const MOST: usize = 3;
 /// The parts of steps about applied objects that the edit of the manifest replaces.
-const ALSO: [&str; 3] =
-    [", also in its source manifest", ", also from its source manifest", ", also in the source manifest"];
+const ALSO: [&str; 1] = [". Change the source manifest too"];
 
 /// The edit instead of `linkerd inject --manual` on an applied object.
 const INJECT_AGAIN: &str = "Replace the proxy: remove it from the manifest, and pass the manifest to linkerd inject \

@@ -354,7 +354,7 @@ impl<'a> Mesh<'a> {
             (None, _) => {
                 let says =
                     format!("no Service {namespace}/{name} exists, and no workload or pod of that name");
-                let next = "kubectl get services,pods -A lists them";
+                let next = "list them: kubectl get services,pods -A";
                 walk.step(Part::Destination, Outcome::Stops, says)
                     .fix(self.meant(namespace, name, next, true));
             }

@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::json;
 use super::look::Look;
 use super::text::{pad, wrap, wrap_from};
+use super::{json, subject};
 use crate::card::{CaseKind, Front, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
-use crate::command::Called;
+use crate::command::{Called, meshdoctor};
 use crate::finding::Severity;
+use crate::item::Item;
 use crate::page;
 
 /// The card for the terminal.
@@ -41,15 +42,17 @@ pub fn text(check: &'static Check, terminal: usize) -> String {
         }
     }
     text.push_str("\nDetails\n");
-    write_details(front, columns, &mut text);
+    write_details((check.id, front), columns, &mut text);
     text
 }
 
 /// The details of a card: the category, the evidence that it needs, and the related checks.
-fn write_details(front: &Front, columns: usize, text: &mut String) {
-    let words = |items: &std::collections::BTreeSet<crate::item::Item>| -> Vec<String> {
-        items.iter().map(page::item_in_words).collect()
+fn write_details((id, front): (&str, &Front), columns: usize, text: &mut String) {
+    let words = |items: &std::collections::BTreeSet<Item>| -> Vec<String> {
+        let names: Vec<String> = items.iter().map(short_name).collect();
+        if names.is_empty() { Vec::new() } else { vec![names.join(", ")] }
     };
+    let role = format!("{} prints the role", meshdoctor().words("rbac --only").arg(id));
     let facts = [
         ("category", vec![format!("{}, since {}", front.category, front.since)]),
         ("applies to", front.applies.iter().cloned().collect()),
@@ -58,6 +61,7 @@ fn write_details(front: &Front, columns: usize, text: &mut String) {
         ("waiting", front.with_waiting().map(str::to_owned).into_iter().collect()),
         ("needs", words(&front.needs)),
         ("uses", words(&front.uses)),
+        ("permissions", vec![role]),
         ("parameters", front.parameters().iter().map(ToString::to_string).collect()),
         ("explains", if front.explains.is_empty() { vec![] } else { vec![front.explains.join(", ")] }),
         ("repair before", if front.before.is_empty() { vec![] } else { vec![front.before.join(", ")] }),
@@ -72,6 +76,15 @@ fn write_details(front: &Front, columns: usize, text: &mut String) {
             let label = if at == 0 { label } else { "" };
             _ = writeln!(text, "  {}{line}", pad(label, 15));
         }
+    }
+}
+
+/// The kind or object of an item in a few words: `Pods`, `ConfigMap linkerd-config`.
+fn short_name(item: &Item) -> String {
+    match item {
+        Item::List(kind) => subject::plural(&kind.to_string()),
+        Item::Named { kind, name, .. } => format!("{kind} {name}"),
+        item => page::item_in_words(item),
     }
 }
 
@@ -90,7 +103,9 @@ impl<'a> Quoted<'a> {
         let text = line.trim_start();
         let indent = line.len() - text.len();
         let label = label(text).map_or(0, |(_, columns)| columns);
-        let hang = indent + label + list_marker(&text[label..]);
+        // An entry of a timeline continues below its text, behind the time.
+        let time = if row == "timeline" { time_column(&text[label..]) } else { 0 };
+        let hang = indent + label + time + list_marker(&text[label..]);
         Quoted { indent, hang, row, text: text.to_owned() }
     }
 
@@ -103,7 +118,9 @@ impl<'a> Quoted<'a> {
     fn is_continued_by(&self, line: &str) -> bool {
         let text = line.trim_start();
         let is_below = line.len() - text.len() == self.continues_at();
-        is_below && self.row != "verify" && label(text).is_none() && !self.is_whole()
+        // The parts of an entry of a timeline are two blanks apart, as a label and its text.
+        let is_text = self.row == "timeline" || label(text).is_none();
+        is_below && self.row != "verify" && is_text && !self.is_whole()
     }
 
     /// Whether nothing continues it: a command, which has no text to hang below.
@@ -123,6 +140,17 @@ fn label(text: &str) -> Option<(&str, usize)> {
     (!label.contains(' ')).then(|| (label, text.len() - rest.trim_start().len()))
 }
 
+/// Columns of the time at the beginning of an entry of a timeline.
+fn time_column(text: &str) -> usize {
+    let Some((time, rest)) = text.split_once("  ") else { return 0 };
+    if is_time(time) { text.len() - rest.trim_start().len() } else { 0 }
+}
+
+/// Whether a word is a time: `2026-01-10T10:00:00Z`.
+fn is_time(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('Z')
+}
+
 /// The report of an example, filled to the width.
 fn write_example(report: &str, columns: usize, text: &mut String) {
     let mut quoted: Vec<Quoted<'_>> = Vec::new();
@@ -133,7 +161,7 @@ fn write_example(report: &str, columns: usize, text: &mut String) {
             last.text.push_str(line.trim_start());
             continue;
         }
-        row = label(line.trim_start()).map_or(row, |(label, _)| label);
+        row = label(line.trim_start()).filter(|(label, _)| !is_time(label)).map_or(row, |(label, _)| label);
         quoted.push(Quoted::new(line, row));
     }
     for one in &quoted {

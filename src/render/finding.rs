@@ -130,7 +130,7 @@ impl Printer {
             None => {
                 let about = subject::brief(finding.subjects.iter());
                 // If the message starts with its subject, the subject is not repeated.
-                match finding.message.strip_prefix("the ").is_some_and(|told| told.starts_with(&about)) {
+                match finding.message.strip_prefix("The ").is_some_and(|told| told.starts_with(&about)) {
                     true => finding.message.clone(),
                     false => format!("{about}: {}", finding.message),
                 }

@@ -16,7 +16,9 @@ use script::runs_by_itself;
 pub use script::{can_run, guarded, script};
 pub use unified::{Replacement, replacements};
 
+use super::steps::in_words;
 use super::text::{count, some_of};
+use crate::checks::words::sentence;
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Finding, Severity};
@@ -53,20 +55,33 @@ fn left(errors: usize, warnings: usize) -> String {
     }
 }
 
+/// `1 error and 2 warnings remain`.
+fn remaining(errors: usize, warnings: usize) -> String {
+    let verb = if errors + warnings == 1 { "remains" } else { "remain" };
+    match left(errors, warnings).strip_suffix(" left") {
+        Some(counts) if errors + warnings > 0 => format!("{counts} {verb}"),
+        _ => "no error or warning remains".to_owned(),
+    }
+}
+
+/// The effect that a step had, as one sentence.
+pub fn effect_text(number: usize, effect: &Proof) -> String {
+    proof_text(effect).replacen("simulated result", &format!("after step {number}"), 1)
+}
+
 /// The proof of a step, as one sentence.
-pub fn proof_text(number: usize, proof: &Proof) -> String {
+pub fn proof_text(proof: &Proof) -> String {
     match proof {
         Proof::Simulated { gone, until_later, added, errors, warnings } => {
             let gone = match gone.is_empty() {
-                true => "no finding gone".to_owned(),
-                false => format!("{} gone", named(gone)),
+                true => "repairs no finding alone".to_owned(),
+                false => format!("repairs {}", named(gone)),
             };
-            let mut text = format!("after step {number}: {gone}; {}", left(*errors, *warnings));
+            let mut text = format!("simulated result: {gone}; {}", remaining(*errors, *warnings));
             if !until_later.is_empty() {
                 text.push_str(&format!("; new until a later step: {}", named(until_later)));
             }
             match added.is_empty() {
-                true if until_later.is_empty() => text.push_str("; nothing new"),
                 true => {}
                 false => text.push_str(&format!(
                     "; new, unless a later step without simulation removes it: {}",
@@ -119,7 +134,18 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     let mut lines = vec![format!("{steps} for {findings}: {}", parts.join(", "))];
     if let Some(after) = &plan.after {
         let (errors, warnings) = (after.count(Severity::Error), after.count(Severity::Warning));
-        lines.push(format!("tried on the evidence: {}", left(errors, warnings)));
+        let unproven: Vec<usize> = (1..)
+            .zip(&plan.proofs)
+            .filter(|(_, proof)| matches!(proof, Proof::Manual | Proof::Conditional | Proof::NotSimulated(_)))
+            .map(|(number, _)| number)
+            .collect();
+        if unproven.is_empty() || unproven.len() < plan.proofs.len() {
+            lines.push(format!("simulated result: {}", remaining(errors, warnings)));
+        }
+        if !unproven.is_empty() {
+            let words = sentence(&in_words(&unproven));
+            lines.push(format!("{words} cannot be simulated; run {} afterwards", own("check")));
+        }
     }
     lines
 }

@@ -42,9 +42,10 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
     if let Some(next) = rotation.next() {
         text.push('\n');
         let is_idle = rotation.phase == Phase::None && !rotation.is_due;
-        stage(&mut text, if is_idle { "begin" } else { "next" }, next, look, !is_idle || look.verbose);
+        stage(&mut text, "next", next, look, !is_idle || look.verbose);
     }
-    if !rotation.not_yet.is_empty() {
+    // If something is broken, its repair comes first, as the phase states.
+    if !rotation.not_yet.is_empty() && rotation.phase != Phase::Broken {
         text.push('\n');
         for (at, (stage, why)) in rotation.not_yet.iter().enumerate() {
             let label = if at == 0 { "not yet" } else { "" };
@@ -182,7 +183,7 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         section(text, label, &said, look);
         // The others come later, and the first repair may cure them.
         if at == 0 {
-            steps(text, &finding.remedy, look);
+            steps(text, &finding.remedy, LABELS, look);
         } else {
             section(text, "", &format!("{} then shows its steps", own("rotate")), look);
         }
@@ -191,16 +192,16 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
 
 fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, commands: bool) {
     let decision = match planned.decision() {
-        Known::Yes => look.good("may be done now"),
-        Known::No => look.bad("not yet"),
-        Known::Unknown => look.doubtful("not known to be safe"),
+        Known::Yes => String::new(),
+        Known::No => format!(": {}", look.bad("not yet")),
+        Known::Unknown => format!(": {}", look.doubtful("not known to be safe")),
     };
-    _ = writeln!(text, "{}{}: {decision}", look.strong(&pad(label, LABELS)), planned.stage.title());
+    _ = writeln!(text, "{}{}{decision}", look.strong(&pad(label, LABELS)), planned.stage.title());
     for condition in &planned.conditions {
         self::condition(text, condition, look);
     }
     if commands {
-        steps(text, &planned.remedy, look);
+        steps(text, &planned.remedy, LABELS, look);
     }
 }
 
@@ -224,17 +225,17 @@ fn condition(text: &mut String, condition: &Condition, look: Look) {
     }
 }
 
-fn steps(text: &mut String, remedy: &Remedy, look: Look) {
+fn steps(text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
     for (number, step) in (1..).zip(&remedy.steps) {
-        self::step(text, number, step, look);
+        self::step(text, number, step, indent, look);
     }
 }
 
-fn step(text: &mut String, number: usize, step: &Step, look: Look) {
-    let label = format!("{}{number}.", " ".repeat(LABELS));
-    indented(text, &pad(&label, LABELS + 3), LABELS + 3, &step.text, look);
+fn step(text: &mut String, number: usize, step: &Step, indent: usize, look: Look) {
+    let label = format!("{}{number}.", " ".repeat(indent));
+    indented(text, &pad(&label, indent + 3), indent + 3, &step.text, look);
     for line in step.command.iter().flat_map(|command| command.rendered()) {
-        _ = writeln!(text, "{}{}", " ".repeat(LABELS + 3), look.command(&clean(&line)));
+        _ = writeln!(text, "{}{}", " ".repeat(indent + 3), look.command(&clean(&line)));
     }
 }
 
@@ -253,7 +254,7 @@ fn plan(text: &mut String, rotation: &Rotation, look: Look) {
         let line = format!("{}{}  {title}  {steps}", look.strong(&pad(label, LABELS)), pad(word, 5));
         _ = writeln!(text, "{}", line.trim_end());
         if look.verbose && planned.progress == Progress::Later {
-            self::steps(text, &planned.remedy, look);
+            self::steps(text, &planned.remedy, LABELS + 7, look);
         }
     }
     let is_hidden = !look.verbose && rotation.plan.iter().any(|planned| planned.progress == Progress::Later);
@@ -286,13 +287,16 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
         answer.broken.first().map(|first| format!(". Repair {} first", first.check)).unwrap_or_default();
     let said = match answer.decision(asked) {
         Decision::Go if rotation.phase == Phase::None && asked.is_none() => {
-            look.good("no rotation is in progress; one may begin")
+            look.good("No rotation is in progress; one may begin")
         }
-        Decision::Go => format!("{}, this may be done now: {what}", look.good("YES")),
-        Decision::Done => format!("{} already: {what}", look.good("DONE")),
-        Decision::NoGo => format!("{}, do not do this yet: {what}{first}", look.bad("NO")),
+        Decision::Go => format!("{}: {what}", look.good("May be done now")),
+        Decision::Done => format!("{}: {what}", look.good("Already done")),
+        Decision::NoGo if asked.is_none() && rotation.next().is_none() => {
+            format!("{}{first}", look.bad("Do not rotate yet"))
+        }
+        Decision::NoGo => format!("{}: {what}{first}", look.bad("Not yet")),
         Decision::Unknown => {
-            format!("{} whether this is safe, so do not do it yet: {what}", look.doubtful("UNKNOWN"))
+            format!("{}: {what}. Whether this is safe is unknown", look.doubtful("Not yet"))
         }
     };
     format!("{}{said}", look.strong(&pad("result", LABELS)))

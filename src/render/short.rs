@@ -19,7 +19,7 @@ use super::text::clean;
 use super::unchecked;
 use crate::checks::Outcome;
 use crate::fetched::Why;
-use crate::finding::{Confidence, Finding, Fingerprint, When};
+use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
 use crate::judged::Judged;
 use crate::missing::Close;
 use crate::report::Report;
@@ -82,7 +82,10 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
     let subjects: Vec<String> =
         finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
     let subjects = subjects.join(", ");
-    let mut line = format!("{} {} {subjects}: {}", finding.severity, finding.check, clean(&finding.message));
+    // As in the table, an info has its short form.
+    let short = finding.fact.as_ref().filter(|_| finding.severity == Severity::Info);
+    let message = clean(short.unwrap_or(&finding.message));
+    let mut line = format!("{} {} {subjects}: {message}", finding.severity, finding.check);
     for note in notes(finding) {
         _ = write!(line, " [{note}]");
     }

@@ -54,7 +54,8 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
     if sync.left > 0 {
         notes.push(format!("{NOT_READ}: {}, beyond the limits of the sample", proxies(sync.left)));
     }
-    if !sync.not_evaluated.is_empty() {
+    let has_nothing = is_without_metrics(sync);
+    if !sync.not_evaluated.is_empty() && !has_nothing {
         notes.push(format!(
             "not evaluated completely, because evidence was not provided: {}",
             some_of(&sync.not_evaluated, NAMED)
@@ -192,16 +193,22 @@ fn unread(sync: &Sync<'_>) -> Vec<String> {
             reasons.entry(reason).or_default().push(format!("{namespace}/{name}"));
         }
     }
-    let is_all = is_unread(sync) && reasons.len() == 1;
-    let said = |(reason, pods): (&str, Vec<String>)| match is_all {
-        true => format!(
-            "{NOT_READ}: metrics of {}: {reason}. {} reads them from a cluster",
-            if pods.len() == 1 { "the only pod".to_owned() } else { format!("all {} pods", pods.len()) },
-            own("collect --proxies")
-        ),
-        false => format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED)),
-    };
+    if is_without_metrics(sync) {
+        let collect = own("collect --proxies");
+        return vec![format!(
+            "Nothing to compare: no metrics of proxies were read. Collect them with {collect}"
+        )];
+    }
+    let said =
+        |(reason, pods): (&str, Vec<String>)| format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED));
     reasons.into_iter().map(said).collect()
+}
+
+/// Whether the metrics of all pods are missing for one reason.
+fn is_without_metrics(sync: &Sync<'_>) -> bool {
+    let reasons: std::collections::BTreeSet<&str> =
+        sync.rows.iter().filter_map(|row| row.proxy.as_ref().err().map(String::as_str)).collect();
+    is_unread(sync) && reasons.len() == 1
 }
 
 /// The endpoints of a row that differ from the EndpointSlices.

@@ -198,26 +198,14 @@ fn merge(one: &Step, other: &Step) -> Option<Step> {
         (Some(a), Some(b)) if a == b => Some(one.clone()),
         (Some(a), Some(b)) => {
             let separable = |command: &Command| !command.is_whole() && command.node().is_none();
-            let is_same = one.text == other.text || one.text == of_several(other);
+            let is_same = one.text == other.text || one.text == other.of_several();
             (is_same && separable(a) && separable(b)).then(|| {
                 let mut joined = a.clone();
                 joined.join([b]);
-                Step { text: of_several(one), command: Some(joined), ..one.clone() }
+                Step { text: one.of_several(), command: Some(joined), ..one.clone() }
             })
         }
         _ => None,
-    }
-}
-
-/// The text of a step that recreates the pods of one workload, for several workloads.
-fn of_several(step: &Step) -> String {
-    match step.restarts {
-        Restarts::Workloads if step.text.ends_with("the workload") => format!("{}s", step.text),
-        Restarts::Workloads => step
-            .text
-            .replace("the workload;", "the workloads;")
-            .replace("the workload again", "the workloads again"),
-        Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => step.text.clone(),
     }
 }
 
@@ -334,10 +322,10 @@ mod tests {
     #[test]
     fn merged_restarts_name_several_workloads() {
         let found: Vec<Finding> = ["a", "b", "c"]
-            .map(|name| finding(name, &[("Restart the workload; so that", name)]))
+            .map(|name| finding(name, &[("Restart the workload: so that", name)]))
             .map(|finding| restarting(finding, 0, Restarts::Workloads))
             .into();
-        assert_eq!(texts(&found), ["Restart the workloads; so that [1,2,3] kubectl a; kubectl b; kubectl c"]);
+        assert_eq!(texts(&found), ["Restart the workloads: so that [1,2,3] kubectl a; kubectl b; kubectl c"]);
     }
 
     #[test]

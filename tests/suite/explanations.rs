@@ -50,6 +50,11 @@ fn examples_of_all_tables_are_explained() {
         let [meaning] = found.meanings.as_slice() else { panic!("{}: {found:?}", row.example) };
         assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
     }
+    for row in knowledge.pasted().phrases() {
+        let found = explained(&row.example);
+        let [meaning] = found.meanings.as_slice() else { panic!("{}: {found:?}", row.example) };
+        assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
+    }
     for row in knowledge.mesh_logs().rows() {
         let found = explained(&row.example);
         let is_named = found.meanings.iter().any(|meaning| meaning.means == row.says);
@@ -91,6 +96,17 @@ fn texts_are_explained_on_the_command_line() {
             assert!(said.out.contains(part), "{words:?}: {part}: {}", said.out);
         }
     }
+    for (words, part) in [
+        ("x509: certificate has expired or is not yet valid", "issuer-expired"),
+        ("certificate has expired", "issuer-expired"),
+        ("x509: certificate signed by unknown authority", "data-plane-anchors-disjoint"),
+        ("service in fail-fast", "service-without-endpoints"),
+        ("Connection refused", "proxy-not-ready"),
+        ("crashloopbackoff", "proxy-init-failing"),
+    ] {
+        let said = ran_to(0, meshdoctor(&["explain", words]));
+        assert!(said.out.contains(part), "{words}: {}", said.out);
+    }
     // Applications write texts like those of proxies.
     for words in [
         "ERROR unexpected error while order 17 was saved",
@@ -104,7 +120,7 @@ fn texts_are_explained_on_the_command_line() {
     assert!(said.out.contains("exit code, if of linkerd-proxy: "), "{}", said.out);
     let said = ran_to(1, meshdoctor(&["explain", "java.lang.NullPointerException at Shop.java:12"]));
     assert!(
-        said.err.contains("no meaning is known for this text") && said.err.contains("meshdoctor reach "),
+        said.err.contains("meshdoctor does not know this text") && said.err.contains("meshdoctor check"),
         "{said:?}"
     );
     assert!(said.out.is_empty());

@@ -105,7 +105,7 @@ fn script_runs_steps_and_stops_at_manual_ones() {
     let ran = fix(folder.path(), &[]);
     assert_eq!(ran.status, 1, "{}", ran.text());
     assert!(
-        ran.out.contains("# after step 1: server-without-authorization (Server shop/api) gone"),
+        ran.out.contains("# simulated result: repairs server-without-authorization (Server shop/api)"),
         "{}",
         ran.out
     );

@@ -38,7 +38,9 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     // A change is handled in the step to the release that introduces it.
     let step = |value: &str| {
         let rehearsal = report.rehearsal.as_ref().unwrap();
-        let about = |finding: &&meshdoctor::finding::Finding| finding.message.starts_with(value);
+        let about = |finding: &&meshdoctor::finding::Finding| {
+            finding.message.trim_start_matches("The default of ").starts_with(value)
+        };
         let step = rehearsal.plan.as_ref().unwrap().step_of(report.findings.iter().find(about).unwrap());
         rehearsal.plan.as_ref().unwrap().phases[step.unwrap() - 1].title.clone()
     };

@@ -486,7 +486,7 @@ const RECORDED: &[(&str, &str, i32, &str)] = &[
     ("data-plane-stale-anchor", "broken", 1, "data-plane-anchors-disjoint"),
     ("issuer-expired", "broken", 1, "issuer-expired"),
     ("anchor-expired", "broken", 1, "trust-anchor-expired"),
-    ("anchor-expiring", "broken", 1, "the trust anchor of the mesh expires"),
+    ("anchor-expiring", "broken", 1, "The trust anchor of the mesh expires"),
     ("issuer-secret-missing", "broken", 1, "issuer-secret-invalid"),
     ("trust-roots-missing", "broken", 1, "trust-roots-missing"),
     ("injector-webhook-missing", "broken", 1, "injector-webhook-missing"),

@@ -153,6 +153,74 @@ impl fmt::Display for Fingerprint {
     }
 }
 
+/// Words that begin a message and are not names. Names of components, such as identity, keep their letter.
+const OPENERS: [&str; 54] = [
+    "a",
+    "all",
+    "an",
+    "another",
+    "both",
+    "containers",
+    "each",
+    "every",
+    "evicted",
+    "extensions",
+    "finished",
+    "five",
+    "from",
+    "identities",
+    "inbound",
+    "injection",
+    "its",
+    "it",
+    "meshed",
+    "most",
+    "namespace",
+    "native",
+    "network",
+    "new",
+    "no",
+    "nodes",
+    "none",
+    "nothing",
+    "objects",
+    "one",
+    "only",
+    "outbound",
+    "pods",
+    "port",
+    "ports",
+    "proxies",
+    "proxy",
+    "release",
+    "requests",
+    "routes",
+    "running",
+    "several",
+    "some",
+    "the",
+    "there",
+    "these",
+    "this",
+    "three",
+    "traces",
+    "traffic",
+    "two",
+    "until",
+    "when",
+    "you",
+];
+
+/// The message with a capital letter, if it begins with an ordinary word.
+fn capital(message: String) -> String {
+    let word = message.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let is_word = OPENERS.contains(&word) && !message[word.len()..].starts_with(['-', '.', '/', '_']);
+    if !is_word {
+        return message;
+    }
+    format!("{}{}", message[..1].to_ascii_uppercase(), &message[1..])
+}
+
 /// A problem, or a fact worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -166,6 +234,8 @@ pub struct Finding {
     pub subjects: Vec<Subject>,
     /// The problem and its consequence, for all subjects: no counts or names of subjects.
     pub message: String,
+    /// The message for several pods or objects, if its wording depends on the number; used by `cause`.
+    pub several: Option<String>,
     /// The proof; at least one.
     pub evidence: Vec<Evidence>,
     /// Events in order, if they explain the finding; else empty.
@@ -227,7 +297,8 @@ impl Finding {
             severity,
             confidence: Confidence::Observed,
             subjects: vec![subject],
-            message: message.into(),
+            message: capital(message.into()),
+            several: None,
             evidence: Vec::new(),
             timeline: Vec::new(),
             remedy: Remedy::default(),
@@ -307,6 +378,21 @@ impl Finding {
     pub fn likely(mut self) -> Finding {
         self.confidence = Confidence::Likely;
         self
+    }
+
+    /// Sets the message for several pods or objects; see [`Finding::several`].
+    pub fn of_several(mut self, message: impl Into<String>) -> Finding {
+        self.several = Some(capital(message.into()));
+        self
+    }
+
+    /// The number of affected objects; a workload counts with its pods.
+    pub fn extent(&self) -> usize {
+        let of = |subject: &Subject| match subject {
+            Subject::Object { pods, .. } => pods.len().max(1),
+            Subject::Node { .. } | Subject::Thing { .. } => 1,
+        };
+        self.subjects.iter().map(of).sum()
     }
 
     /// Adds a subject.

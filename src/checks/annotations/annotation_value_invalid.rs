@@ -3,6 +3,7 @@
 use super::fault::{Fault, Found, Survey};
 use super::guess::guess;
 use super::wording;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, Severity, StepKind};
 use crate::item::Kind;
@@ -19,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let once = if fails && !found.injected { " once they request a proxy" } else { "" };
         let invalid = invalid(found, row, accepted);
         let consequence = consequence_for(found, *consequence);
-        let message = format!("{invalid}, so {consequence}{once}: {accepted}");
+        let message = format!("{invalid}, so {consequence}{once}. {}", sentence(accepted));
         let remedy = remedy(ctx, survey, found, row, accepted);
         let finding = wording::finding(ctx, survey, found, message, remedy);
         Some(finding.severity(severity))

@@ -235,7 +235,7 @@ fn on_selected(
         let object = Annotated { kind, meta: &meta, sites: vec![] };
         let mut remedy = rewrite::template(remedy, Act::Put(&act), &object, &[(key, Some(value))]);
         if in_template {
-            let because = "the proxy reads the annotation then";
+            let because = "the annotation is only read when a pod is created";
             remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
         }
         remedy

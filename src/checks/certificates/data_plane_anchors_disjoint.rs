@@ -3,7 +3,7 @@
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
-use crate::certificates::{Certificate, reach};
+use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -74,6 +74,26 @@ fn first_steps(ctx: &Context<'_>) -> Remedy {
     }
 }
 
+/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, so that no proxy has a
+/// valid certificate.
+fn message(
+    has_issuer: bool,
+    is_over: bool,
+    (proxies, do_not, have, they, lose, expire): (&str, &str, &str, &str, &str, &str),
+) -> String {
+    let fact = match has_issuer {
+        true => format!("{proxies} {do_not} not trust the current issuer"),
+        false => format!("{proxies} {have} none of the current trust anchors"),
+    };
+    match is_over {
+        true => format!("{fact}. {they} {lose} all meshed connections"),
+        false => format!(
+            "{fact}. {they} cannot reach the control plane or newer proxies, and {lose} all meshed connections when \
+             {expire} (within 24 hours)"
+        ),
+    }
+}
+
 fn finding(
     ctx: &Context<'_>,
     held: &Holders<'_>,
@@ -87,18 +107,21 @@ fn finding(
     let mut remedy = first.clone();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
-    let message = match issuer {
-        Some(_) => {
-            "the proxy does not trust the current issuer: its connections to newer proxies and to the control plane \
-                fail, and within a day all its meshed connections, because it cannot renew its certificate"
-        }
-        None => {
-            "the proxy has none of the current trust anchors: its connections to newer proxies and to the control \
-                plane fail, and within a day all its meshed connections, because it cannot renew its certificate"
-        }
-    };
+    let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over);
     let finding = ctx
-        .finding(held.owner.subject(names), message)
+        .finding(
+            held.owner.subject(names),
+            message(
+                issuer.is_some(),
+                is_over,
+                ("The proxy", "does", "has", "It", "loses", "its certificate expires"),
+            ),
+        )
+        .of_several(message(
+            issuer.is_some(),
+            is_over,
+            ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
+        ))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))

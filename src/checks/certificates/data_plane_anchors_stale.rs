@@ -5,6 +5,7 @@ use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};
 use crate::certificates::BundlePrint;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
+use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
 use crate::item::Scope;
@@ -48,21 +49,20 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
     let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
     let mut remedy = Remedy::new();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, "new pods get the current bundle"));
-    ctx.finding(
-        held.owner.subject(names),
-        "the proxy was created with trust anchors other than the current ones, according to an \
-            annotation of its pod: its anchors are not visible here",
-    )
-    .likely()
-    .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
-    .timeline(since(since_then, held.pods.iter().copied()))
-    .evidence(Evidence::field(
-        format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
-        IN_FORCE,
-        current.shown(),
-    ))
-    .parameter("hash")
-    .remedy(remedy)
+    let message = "the proxy was created with trust anchors other than the current ones, according to an annotation of \
+        its pod: its anchors are not visible here";
+    ctx.finding(held.owner.subject(names), message)
+        .of_several(of_proxies(message))
+        .likely()
+        .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
+        .timeline(since(since_then, held.pods.iter().copied()))
+        .evidence(Evidence::field(
+            format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane),
+            IN_FORCE,
+            current.shown(),
+        ))
+        .parameter("hash")
+        .remedy(remedy)
 }
 
 fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_then: &[Moment]) -> Finding {
@@ -78,6 +78,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_t
     let mut remedy = Remedy::new();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     ctx.finding(held.owner.subject(names), message)
+        .of_several(of_proxies(message))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(Evidence::field(

@@ -29,7 +29,7 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
-            "the issuer's certificate expires {when}, and no tool is known to renew it. The certificates of all proxies \
+            "The issuer's certificate expires {when} and is not renewed automatically. The certificates of all proxies \
              expire with it, and connections between meshed pods fail"
         )
     });
@@ -48,12 +48,7 @@ fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, message: &str, remedy: Remedy) -> Finding {
     let certificate = issuer.certificate();
-    let said = format!(
-        "{}: valid from {}, {}",
-        certificate.summary(),
-        certificate.not_before(),
-        dates::dates(certificate, ctx.now())
-    );
+    let said = format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()));
     ctx.finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))
         .remedy(remedy)

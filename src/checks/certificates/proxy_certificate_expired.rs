@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use crate::checks::diagnosed::proxies;
+use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
@@ -54,6 +55,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
     let of = format!("linkerd diagnostics proxy-metrics, Pod {}/{}", meta.namespace, meta.name);
     let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
     ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message)
+        .of_several(of_proxies(message))
         .evidence(Evidence::other(
             format!("{of}, certificate expiration"),
             format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),

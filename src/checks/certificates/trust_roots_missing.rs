@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Has the chart, or the tool used instead, write the ConfigMap again.
 fn write_again(ctx: &Context<'_>) -> Remedy {
     let (is_in_chart, others) = match chart_writes_bundle(ctx) {
-        Some(true) => return applied(ctx, Remedy::new(), "Apply the manifests of the control plane again"),
+        Some(true) => return applied(ctx, Remedy::new(), "Reapply the control plane"),
         Some(false) => {
             (false, "Find out why trust-manager does not write the ConfigMap with the key ca-bundle.crt")
         }
@@ -69,7 +69,7 @@ fn write_again(ctx: &Context<'_>) -> Remedy {
     let bundles = kubectl().words("describe bundles.trust.cert-manager.io");
     let remedy = Remedy::new().run(StepKind::Command, others, bundles);
     match is_in_chart {
-        true => applied(ctx, remedy, "Otherwise, apply the manifests of the control plane again"),
+        true => applied(ctx, remedy, "Otherwise, reapply the control plane"),
         false => remedy,
     }
 }

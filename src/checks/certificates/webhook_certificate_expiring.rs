@@ -4,6 +4,7 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{Soon, dates, ends_within, expiry, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -47,16 +48,16 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let ending = |c: &&Certificate| ends_within(c, ctx.now(), Soon::horizon(ctx));
     let ending: Vec<&Certificate> = pair.served.iter().filter(ending).collect();
     let remedy = Remedy::new();
-    let certificate = format!("the certificate of the {} webhook", pair.server.name);
+    let certificate = format!("certificate of the {} webhook", pair.server.name);
     let meta = &pair.secret.metadata;
     let tool = pair.served.first().and_then(|own| Some((renewed_by(meta, own)?, is_overdue(own, ctx.now()))));
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            soon.message(ctx, &certificate, &pair.served, |when| {
+            soon.message(ctx, &format!("The {certificate}"), &pair.served, |when| {
                 format!(
-                    "{certificate} expires {when} and no tool is known to renew it: after that, the API server \
-                     does not connect to the webhook"
+                    "The {certificate} expires {when} and is not renewed automatically. After that, the API server does not \
+                     call the webhook"
                 )
             }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
@@ -64,8 +65,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "{tool} has not renewed {certificate} after five sixths of its lifetime: when it expires, the API \
-                 server does not connect to the webhook"
+                "{} has not renewed the {certificate} after five sixths of its lifetime. When the certificate expires, the API \
+                 server does not call the webhook",
+                sentence(tool)
             ),
             see_renewal(ctx, pair, remedy),
         ),
@@ -75,8 +77,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, false)) => (
             Severity::Info,
             format!(
-                "{certificate} expires {} and {tool} renews it: nothing is overdue, but linkerd check warns of it",
-                expiry(ctx, &pair.served)
+                "The {certificate} expires {}. {} renews it and is not late, but linkerd check warns",
+                expiry(ctx, &pair.served),
+                sentence(tool)
             ),
             see_renewal(ctx, pair, remedy),
         ),

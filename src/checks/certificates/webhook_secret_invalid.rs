@@ -83,9 +83,9 @@ fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
                 kubectl().namespace(namespace).words("describe certificates.cert-manager.io"),
             );
         }
-        Some(true) => "Apply the manifests again, which writes the Secret",
+        Some(true) => "Reapply the control plane, which writes the Secret",
         None => {
-            "Apply the manifests again, which writes the Secret (in cert-manager, if externalSecret is set)"
+            "Reapply the control plane, which writes the Secret (in cert-manager, if externalSecret is set)"
         }
     };
     upgrade::step(ctx, Remedy::new(), StepKind::Command, act, Options::none())

@@ -1,6 +1,7 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses outside of clusterNetworks.
 
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, incomplete, misspelled};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
 use crate::objects::{Pod, Service};
@@ -32,8 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
-    let message = "finished pods have addresses outside of clusterNetworks: they receive no traffic, but \
-        linkerd check counts them";
+    let message = "Finished pods have addresses outside of clusterNetworks. They receive no traffic, but linkerd check counts \
+        them";
     let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
         let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
@@ -43,9 +44,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(others.collect::<Vec<_>>().into());
     }
     let addresses = addresses(ctx, &networks);
-    let what = "the addresses of some pods or Services";
+    let which = match rows.as_slice() {
+        [PODS] => "pods",
+        [SERVICES] => "Services",
+        _ => "pods and Services",
+    };
+    let what = format!("addresses of {which} ({})", some(&addresses, NAMED));
     let missing = (Add::Addresses(&addresses), Add::Addresses(&addresses));
-    let outside = incomplete(ctx, &networks, what, evidence, missing).fails_rows(rows);
+    let outside = incomplete(ctx, &networks, &what, evidence, missing).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())
 }
 

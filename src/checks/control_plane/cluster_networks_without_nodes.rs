@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::networks::{Add, cluster_networks, incomplete, misspelled};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::Evidence;
 use crate::model::networks::Network;
@@ -10,6 +11,8 @@ use crate::objects::Node;
 
 /// Maximum number of networks named in evidence and remedy.
 const NAMED: usize = 8;
+/// Maximum number of networks named in the message.
+const SHOWN: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>();
@@ -44,8 +47,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let all: Vec<&str> = outside.iter().map(|node| node.spec.pod_cidr.as_str()).collect();
     let add: Vec<&str> = named.into_iter().collect();
-    let what = "the pod networks of some nodes";
+    let shown = some(&add, SHOWN);
+    let what = match outside.len() {
+        1 => format!("the pod network of 1 node ({shown})"),
+        count => format!("the pod networks of {count} nodes ({shown})"),
+    };
     let missing = (Add::These(&all), Add::These(&add));
-    let outside = incomplete(ctx, &networks, what, evidence, missing);
+    let outside = incomplete(ctx, &networks, &what, evidence, missing);
     Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
 }

@@ -102,7 +102,7 @@ fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: Se
         "Compare the arguments with the installation, and find out what changed them",
         kubectl().namespace(home).words("get").operand(format!("deployment/{deployment}")).words("-o yaml"),
     );
-    let again = "Apply the manifests of the control plane again";
+    let again = "Reapply the control plane";
     let steps = upgrade::step(ctx, steps, StepKind::Command, again, Options::none());
     ctx.finding(Subject::object(Kind::Deployment, home, deployment), message)
         .tie(Tie::Workload(Kind::Deployment.to_string(), home.to_owned(), deployment.to_owned()))

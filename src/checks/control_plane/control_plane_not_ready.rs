@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::failing::{Failing, failing};
+use crate::checks::injection::unmeshed::injector_webhook;
 use crate::checks::serving::component_missing;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -172,11 +174,11 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     let name = component.name;
     let message = match is_down {
         true => format!(
-            "no pod of {name} is ready, so what depends on it fails now. Its pods were created less than five minutes ago, \
-             and no container has failed"
+            "{}. The pods are less than five minutes old, and no container has failed",
+            sentence(&unavailable(component, None, None))
         ),
         false => format!(
-            "{name} is starting: its missing pods were created less than five minutes ago, and no container has failed"
+            "{name} is starting: the missing pods are less than five minutes old, and no container has failed"
         ),
     };
     let rollout = kubectl()
@@ -237,18 +239,20 @@ fn finding(
         ),
     };
     let (severity, message) = match ready {
-        0 => (Severity::Error, unavailable(component, reason.as_ref())),
+        0 => (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx))),
         some if some >= wanted.max(1) => (
             Severity::Warning,
-            "a pod of the control plane does not become ready, so a rollout is stuck. The old pods still \
-            serve; the loss of a node may stop them"
-                .to_owned(),
+            format!(
+                "The rollout of {} is stuck: a new pod does not become ready. The old pods still serve, until a node fails",
+                component.name
+            ),
         ),
         _ => (
             Severity::Warning,
-            "a component of the control plane has fewer ready pods than its Deployment requests: the loss of \
-            a node may make it unavailable"
-                .to_owned(),
+            format!(
+                "{} has {ready} of {wanted} ready pods. The loss of a node may make it unavailable",
+                component.name
+            ),
         ),
     };
     let remedy = remedy(ctx, component, reason.as_ref());
@@ -264,16 +268,23 @@ fn finding(
 }
 
 /// The message about a component without a ready pod: the state, its reason if known, and what fails.
-fn unavailable(component: &Component<'_>, reason: Option<&Failing>) -> String {
+fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Option<&str>) -> String {
+    let unmeshed = match policy {
+        Some("Fail") => {
+            "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
+        }
+        Some("Ignore") => "its webhook has failurePolicy Ignore, so new pods are created without a proxy",
+        _ => "new pods are created without a proxy, or not at all",
+    };
     let (name, effect) = match component.name {
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (
             "destination",
-            "proxies cannot discover endpoints or policies, so requests time out, except to Services that a proxy \
-            already uses",
+            "proxies cannot discover endpoints or policies, and requests time out, except to Services that a proxy already \
+             uses",
         ),
-        "proxy-injector" => ("the proxy injector", "new pods are created without a proxy, or not at all"),
-        _ => ("a component of the control plane", "it is unavailable"),
+        "proxy-injector" => ("the injector", unmeshed),
+        _ => (component.name, "the component is unavailable"),
     };
     let state = match reason {
         _ if component.wanted() == 0 => "is scaled to 0 replicas".to_owned(),
@@ -285,7 +296,12 @@ fn unavailable(component: &Component<'_>, reason: Option<&Failing>) -> String {
         }
         _ => "has no ready pod".to_owned(),
     };
-    format!("{name} {state}: {effect}")
+    format!("{name} {state}. {}", sentence(effect))
+}
+
+/// The failurePolicy of the injector's webhook, if it is known.
+fn injector_policy<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+    injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook.failure_policy.as_str())
 }
 
 /// Why no pod exists: a condition of the Deployment, or one of its ReplicaSet.

@@ -1,10 +1,11 @@
 //! `control-plane-rbac-missing`: ServiceAccounts of the control plane lack permissions that their release
 //! needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::control_plane::installation::{of_control_plane, unmarked};
 use crate::checks::upgrade::{self, Options};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -79,24 +80,26 @@ fn finding(
         }
         (Some(_), Some(_)) => format!("does not bind {} to {namespace}/{}", role.role, role.account),
     };
+    let resources: BTreeSet<&str> = lacking.iter().map(|(_, resource, _)| *resource).collect();
+    let resources = some(&resources, 2);
     let message = match (lacking.is_empty(), role.account) {
         (true, _) => {
-            "an object of the charts is missing; its ServiceAccount has the same permissions from other \
-            objects"
+            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from other objects")
         }
         (false, "linkerd-identity") => {
-            "identity may not create TokenReviews: new proxies get no certificate, and those of running \
-            proxies expire within a day"
+            "identity may not create TokenReviews. New proxies get no certificate, and those of running proxies expire \
+             within a day"
+                .to_owned()
         }
-        (false, "linkerd-destination") => {
-            "destination lacks permissions: it cannot watch these resources, so endpoints or policies are missing, \
-            and after its next restart it does not become ready"
-        }
-        (false, "linkerd-proxy-injector") => {
-            "the injector lacks permissions: it cannot read the owners of pods, and after its next restart \
-            it does not become ready"
-        }
-        (false, _) => "a ServiceAccount of the control plane lacks permissions that its release needs",
+        (false, "linkerd-destination") => format!(
+            "destination may not watch {resources}. Clients get outdated endpoints or policies, and after a restart \
+             destination does not become ready"
+        ),
+        (false, "linkerd-proxy-injector") => format!(
+            "The injector may not read {resources}, so it does not know the owners of pods. After a restart the injector \
+             does not become ready"
+        ),
+        (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),
     };
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
@@ -106,7 +109,7 @@ fn finding(
             kubectl().words("auth can-i").arg(*verb).arg(resource).words("-A").option("--as", account)
         },
     );
-    let again = "Apply the manifests of the control plane again";
+    let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
     let component = role.account.trim_start_matches("linkerd-");
     let remedy = match lacking.is_empty() {

@@ -147,7 +147,7 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         }
         (None, _) => kubectl().namespace(namespace).words("get role").operand(&role.role),
     };
-    let again = "Apply the manifests of the control plane again";
+    let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::verified_by(ask), StepKind::Command, again, Options::none());
     let finding = ctx
         .finding(Subject::object(wrong.kind, namespace, wrong.name), message)

@@ -193,13 +193,8 @@ fn finding(
     evidence: Vec<Evidence>,
 ) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::new(),
-        StepKind::Command,
-        "Apply the manifests of the control plane again",
-        Options::none(),
-    );
+    let remedy =
+        upgrade::step(ctx, Remedy::new(), StepKind::Command, "Reapply the control plane", Options::none());
     let remedy = remedy.run(
         StepKind::Command,
         "Then check that each Service has endpoints",

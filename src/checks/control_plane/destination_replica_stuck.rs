@@ -81,8 +81,7 @@ fn finding(ctx: &Context<'_>, replica: &Replica<'_>, missed: &[(ServicePort<'_>,
     });
     ctx.finding(
         Subject::object(Kind::Pod, namespace, name),
-        "this replica of destination makes no updates of endpoints, while another replica does. Proxies that are \
-         connected to it keep outdated endpoints",
+        "A destination replica makes no updates of endpoints, while another replica does. Proxies connected to the stuck replica keep outdated endpoints",
     )
     .evidences(quoted)
     .remedy(

@@ -42,11 +42,11 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     let by = managed_by(ctx);
     let (remedy, again) = match by.installer {
         _ if by.gitops.is_some() => {
-            (Remedy::new(), "Apply the manifests of the control plane again with the values in Git")
+            (Remedy::new(), "Reapply the control plane with the values in Git")
         }
         Some(Installer::Cli) => (
             Remedy::new(),
-            "Apply the manifests of the control plane again with the values in Secret linkerd-config-overrides",
+            "Reapply the control plane with the values in Secret linkerd-config-overrides",
         ),
         Some(Installer::Release(release)) => (
             Remedy::new().run(
@@ -54,7 +54,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
                 "Check the values that Helm keeps: the next step writes them to linkerd-config",
                 helm().namespace(release.namespace).words("get values").operand(release.name),
             ),
-            "Apply the manifests of the control plane again with those values",
+            "Reapply the control plane with those values",
         ),
         Some(Installer::Chart) | None => (
             Remedy::new().step(
@@ -62,7 +62,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
                 "Get the values that the control plane was installed with: the next step writes linkerd-config \
                  from the given values, not from the running objects",
             ),
-            "Apply the manifests of the control plane again with those values",
+            "Reapply the control plane with those values",
         ),
     };
     upgrade::step(ctx, remedy, StepKind::Command, again, Options::none())

@@ -142,14 +142,12 @@ pub(super) fn incomplete(
 ) -> Finding {
     if !proxies_have(ctx, all) {
         let message = format!(
-            "clusterNetworks does not contain {what}: proxies do not discover them, so traffic to them \
-             bypasses mTLS, policy and load balancing"
+            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without mTLS, policy or load balancing"
         );
         return finding(ctx, networks, &message, proof, add);
     }
     let message = format!(
-        "clusterNetworks does not contain {what}. Traffic of new pods to them bypasses mTLS, policy and load \
-         balancing"
+        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without mTLS, policy or load balancing"
     );
     finding_without_restart(ctx, networks, &message, proof, add)
         .severity(Severity::Warning)
@@ -189,7 +187,7 @@ fn finding_without_restart(
         ADDRESS/BITS",
         ),
         Add::These(_) | Add::Addresses(_) if is_whole => {
-            (remedy, "Set clusterNetworks of the control plane to a list that includes the missing networks")
+            (remedy, "Add the missing networks to clusterNetworks")
         }
         Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
@@ -197,7 +195,7 @@ fn finding_without_restart(
                 "Find the networks from which your network plugin or cloud assigns pod and Service \
                 addresses. Set NETWORKS to them, with a backslash before each comma",
             ),
-            "Add these networks to clusterNetworks of the control plane",
+            "Add NETWORKS to clusterNetworks",
         ),
     };
     let options = match is_whole {

@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             and new ones cannot be created"
         };
         let remedy = Remedy::new();
-        let again = "Apply the manifests of the control plane again";
+        let again = "Reapply the control plane";
         let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
         let remedy = match deployment {
             Some(known) => remedy.run(

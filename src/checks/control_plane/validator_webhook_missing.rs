@@ -77,7 +77,7 @@ fn finding(ctx: &Context<'_>, missing: &[Validator]) -> Option<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let (first, others) = missing.split_first()?;
     let message = if others.is_empty() { first.missing } else { BOTH_MISSING };
-    let again = "Apply the manifests of the control plane again";
+    let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
     let seen = missing.iter().map(|validator| {
         Evidence::other(

@@ -151,8 +151,8 @@ fn finding(
     let since =
         condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
     let message = format!(
-        "it scales by {} but the pods' proxies request none, so it cannot compute the number of replicas. \
-         The number stays as it is under any load",
+        "The autoscaler scales by {}, but the pods' proxies request none. It cannot compute the number of replicas, which \
+         stays the same under any load",
         resource.spoken
     );
     let shown = kubectl().namespace(namespace).words("get horizontalpodautoscaler").operand(name);

@@ -140,22 +140,23 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
     let (namespace, name) = service.metadata.key();
     let reason = match found.reason {
         Reason::Family => "has no address of the Service's IP family".to_owned(),
-        Reason::Port => format!("does not declare the target port {}", targets(ports)),
+        Reason::Port => format!("does not declare the Service's target port {}", targets(ports)),
         Reason::NotReady => "does not have the condition Ready".to_owned(),
     };
     let effect = match (found.has_others, found.reason) {
-        (true, _) => "It gets none of the Service's traffic there",
+        (true, Reason::Port) => "The ExternalWorkload gets no traffic for this port",
+        (true, _) => "The ExternalWorkload gets none of the Service's traffic",
         (false, Reason::Family | Reason::NotReady) => {
-            "The Service has no endpoint, and connections to it fail"
+            "The Service has no endpoint, and connections to the Service fail"
         }
-        (false, Reason::Port) => "The Service has no endpoint for it, and connections to the port fail",
+        (false, Reason::Port) => "Connections to this port of the Service fail",
     };
     let more = match workloads.len() {
         0 | 1 => String::new(),
         count => format!(" (and {} more)", count - 1),
     };
     let first = workloads.first().map_or("", |workload| &workload.metadata.name);
-    let message = format!("ExternalWorkload {first}{more}, which it selects, {reason}. {effect}");
+    let message = format!("ExternalWorkload {first}{more} {reason}. {effect}");
     let severity = if found.has_others { Severity::Warning } else { Severity::Error };
     let of_service = match found.reason {
         Reason::Family => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
-use crate::checks::words::{and_more, some};
+use crate::checks::words::{and_more, some, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
@@ -177,7 +177,15 @@ fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize,
 
 fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
     let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
-    let ports = match shut.named.as_slice() {
+    let mut named = shut.named.clone();
+    let mut seen = std::collections::BTreeSet::new();
+    named.retain(|port| seen.insert(port.clone()));
+    let clients = some(
+        shut.pods.values().map(|pod| workload_of(&pod.metadata)).collect::<std::collections::BTreeSet<_>>(),
+        QUOTED,
+    );
+    let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
+    let ports = match named.as_slice() {
         [port] if port != "all" => format!("port {port}"),
         ports if (2..=QUOTED).contains(&ports.len()) && !ports.iter().any(|port| port == "all") => {
             format!("ports {}", ports.join(", "))
@@ -190,16 +198,16 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
              answer"
         ),
         (Direction::Egress, false) => format!(
-            "{policy} allows egress only to {ports}. The proxies of these pods connect to port {port} of the server's \
-             proxy and get no answer"
+            "{policy} allows {clients} to reach {servers} only on {ports}. It blocks port {port}, on which proxies connect to \
+             meshed pods"
         ),
         (Direction::Ingress, true) => format!(
-            "{policy} denies port {port} of the proxy, but allows clients on ports of the application: meshed clients \
-             connect to the proxy and get no answer"
+            "{policy} denies port {port} of the proxy, but allows clients on ports of the application. Meshed clients connect \
+             to the proxy and get no answer"
         ),
         (Direction::Egress, true) => format!(
-            "{policy} denies port {port} of proxies, but allows egress to ports of an application: the pods' proxies \
-             connect to its proxy and get no answer"
+            "{policy} denies {clients} port {port} of proxies, but allows ports of the application. Proxies connect only on \
+             port {port} and get no answer"
         ),
     };
     let (field, said) = match (shut.denies, shut.policy, direction) {

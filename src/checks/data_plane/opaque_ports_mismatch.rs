@@ -150,14 +150,24 @@ fn finding(
         .remedy(remedy(service, lacks, difference, owner))
 }
 
+/// `5432, 5433`.
+fn listed(ports: impl Iterator<Item = u16>) -> String {
+    let ports: BTreeSet<u16> = ports.collect();
+    ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: Option<&Owner>) -> Remedy {
     match lacks {
         Lacks::Service => {
             let ports = difference.ports.iter().map(|(port, _)| *port).collect();
             let list = of_service(service).unwrap_or_default().with(&ports);
+            let act = format!(
+                "Add port {} to {ANNOTATION}",
+                listed(difference.ports.iter().map(|(port, _)| *port))
+            );
             rewrite::own(
                 Remedy::new(),
-                Act::Put("Mark the port as opaque, together with all other opaque ports,"),
+                Act::Put(&act),
                 &Annotated::service(service),
                 &[(ANNOTATION, Some(&list))],
             )
@@ -166,13 +176,14 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             let ports = difference.ports.iter().map(|(_, target)| *target).collect();
             let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
             let list = first.with(&ports);
-            let text = "Mark the port as opaque in the pod template, together with all other opaque ports";
+            let added = listed(difference.ports.iter().map(|(_, target)| *target));
+            let text = format!("Add port {added} to {ANNOTATION} in the pod template");
             let patch =
                 json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
                 Some((owner, target)) => Remedy::new().run(
                     StepKind::Annotation,
-                    format!("{text}, also in its source manifest"),
+                    format!("{text}. Change the source manifest too"),
                     kubectl()
                         .namespace(&owner.namespace)
                         .words("patch")

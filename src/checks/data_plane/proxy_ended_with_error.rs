@@ -183,9 +183,9 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: End, last: Option<&Pod>) -> Rem
         End::Grace => {
             let grace = last.map_or(GRACE, grace);
             let period = format!("{}s", grace.saturating_sub(5).max(1));
-            let act = format!("Set {SHUTDOWN} below terminationGracePeriodSeconds ({period} here)");
+            let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
             let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
-            let act = "Or set it for all proxies";
+            let act = "Or set the shutdown period of all proxies";
             let all = Options::none().set("proxy.shutdownGracePeriod", period);
             upgrade::step(ctx, remedy, StepKind::ChartValue, act, all)
         }

@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .namespace(&ctx.namespaces().control_plane)
                     .words("rollout restart deployment/linkerd-destination"),
             );
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "its proxy then gets current endpoints"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "new pods get current endpoints"));
         ctx.finding(
             subject,
             "proxies hold more endpoints of a Service than exist: they send requests to pods that no longer exist, \

@@ -128,26 +128,31 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     });
     let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
     let rejected = group.first().filter(|_| signature.id == "init-subnet-family");
-    let cause =
-        rejected.and_then(|failed| rejected_range(&failed.line)).unwrap_or_else(|| signature.cause.clone());
-    let message = format!("linkerd-init fails, so the pod does not start: {cause}");
-    ctx.finding(owner.subject(names.clone()), message)
-        .parameter(&signature.id)
-        .evidences(said)
-        .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
-        .evidences(systems.filter(|_| subnets.is_none()))
-        .remedy(remedy(ctx, owner, group, signature))
+    let cause = rejected.and_then(rejected_range).unwrap_or_else(|| signature.cause.clone());
+    ctx.finding(
+        owner.subject(names.clone()),
+        format!("linkerd-init fails, and the pod does not start: {cause}"),
+    )
+    .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
+    .parameter(&signature.id)
+    .evidences(said)
+    .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
+    .evidences(systems.filter(|_| subnets.is_none()))
+    .remedy(remedy(ctx, owner, group, signature))
 }
 
 /// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network `10.20.0.0' not found``.
-fn rejected_range(line: &str) -> Option<String> {
+fn rejected_range(failed: &Failed<'_>) -> Option<String> {
+    let line = failed.line.as_str();
     let program = if line.starts_with("ip6tables") { "ip6tables" } else { "iptables" };
     let (_, rest) = line.split_once("host/network `")?;
     let (address, _) = rest.split_once('\'')?;
-    address.parse::<std::net::IpAddr>().ok()?;
-    Some(format!(
-        "it passes each range of skip-subnets to iptables and ip6tables while IPv6 is on, and {program} rejects {address}"
-    ))
+    let family = if address.parse::<std::net::IpAddr>().ok()?.is_ipv4() { "IPv4" } else { "IPv6" };
+    let annotation = failed.pod.metadata.annotation(SUBNETS);
+    let setting = if annotation.is_some() { SUBNETS } else { SUBNETS_VALUE };
+    let mut ranges = annotation.unwrap_or_default().split(',').map(str::trim);
+    let range = ranges.find(|range| range.split('/').next() == Some(address)).unwrap_or(address);
+    Some(format!("{program} rejects the {family} range {range} in {setting}"))
 }
 
 /// The ranges that linkerd-init skips: from the annotation, or as the chart passes them.
@@ -201,7 +206,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
     if !is_of_ipv4 {
         return remedy;
     }
-    let act = "Or keep the ranges and, if the cluster needs no IPv6, write no rules for it";
+    let act = "If the cluster needs no IPv6, keep the ranges instead, and write no rules for IPv6";
     upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set("disableIPv6", "true"))
 }
 

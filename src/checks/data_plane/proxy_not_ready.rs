@@ -206,7 +206,7 @@ fn finding(
         Stage::Unscheduled => {
             "the pod does not run, because the scheduler finds no node that accepts it. Its proxy has not failed"
         }
-        Stage::Starting => "the pod is starting: its proxy is not ready yet",
+        Stage::Starting => "The pod is starting, and its proxy is not ready yet",
         Stage::OtherContainer => "linkerd-proxy is ready, but another container of its pod is not running",
         Stage::Killed => {
             "linkerd-proxy was OOM-killed and restarted. Its pod's connections broke, and will break again"

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::control_plane::installation::values;
 use crate::checks::restart::{Needs, renew};
+use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::model::control_plane::components;
@@ -63,11 +64,9 @@ fn finding(ctx: &Context<'_>, namespace: &str, owner: &Owner, pods: &[&Pod]) -> 
         Needs::NewProxy,
         "new pods get a proxy of the current control plane",
     ));
-    let finding = ctx.finding(
-        owner.subject(names),
-        "the proxy belongs to a control plane that no longer exists: it gets no new endpoints and policies, and its \
-         certificate is not renewed",
-    );
+    let message = "the proxy belongs to a control plane that no longer exists: it gets no new endpoints and policies, \
+        and its certificate is not renewed";
+    let finding = ctx.finding(owner.subject(names), message).of_several(of_proxies(message));
     let current = values(ctx).is_ok().then(|| {
         Evidence::other("namespace of the current control plane", ctx.namespaces().control_plane.as_str())
     });

@@ -143,7 +143,7 @@ fn finding(ctx: &Context<'_>, (namespace, name): (&str, &str), source: &Source, 
 
 fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -> Finding {
     let ServiceAddress { namespace, name, .. } = address;
-    let message = "proxies send traces to this Service, which does not exist. No trace arrives".to_owned();
+    let message = "No trace arrives: proxies send traces to a Service that does not exist".to_owned();
     let remedy = corrected(ctx, "Set the collector's address to an existing Service", ENDPOINT, "ADDRESS");
     finding(ctx, (namespace, name), source, message)
         .parameter("missing")
@@ -154,9 +154,8 @@ fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -
 fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, source: &Source) -> Finding {
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let port = address.port.unwrap_or_default();
-    let message = format!(
-        "proxies send traces to port {port} of this Service, which does not declare the port. No trace arrives"
-    );
+    let message =
+        format!("No trace arrives: proxies send traces to port {port}, which the Service does not declare");
     let declared = declared.join(", ");
     let act = format!("Set the collector's address to a port of the Service ({declared})");
     let remedy = corrected(ctx, &act, ENDPOINT, "ADDRESS");
@@ -168,9 +167,7 @@ fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, so
 
 fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, source: &Source) -> Finding {
     let (namespace, name) = service.metadata.key();
-    let message = format!(
-        "proxies send traces to this Service, and none of its endpoints is ready, because {cause}. No trace arrives"
-    );
+    let message = format!("No trace arrives: the collector's Service has no ready endpoint, because {cause}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
     finding(ctx, (namespace, name), source, message)
         .parameter("endpoints")
@@ -215,8 +212,7 @@ fn unmeshed(
     (account, namespace): (&str, &str),
     source: &Source,
 ) -> Finding {
-    let message = "proxies send traces to this collector and expect its mesh identity, but its pods have no proxy \
-                   and so no identity. No trace arrives";
+    let message = "No trace arrives: proxies expect the collector's mesh identity, but its pods have no proxy and so no identity";
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().of(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the collector: set {INJECT}: enabled");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -116,7 +117,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: Fault, pods: &[&Pod]) -> Fin
         kubectl().words("get mutatingwebhookconfigurations"),
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
-    let finding = ctx.finding(owner.subject(names), message).evidence(evidence).remedy(remedy);
+    let finding = ctx
+        .finding(owner.subject(names), message)
+        .of_several(of_proxies(message))
+        .evidence(evidence)
+        .remedy(remedy);
     match ready {
         true => finding.severity(Severity::Warning).likely(),
         false => finding,

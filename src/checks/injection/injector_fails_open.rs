@@ -14,7 +14,12 @@ use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
-use crate::objects::{Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration};
+use crate::objects::{
+    Deployment, Event, Kind, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
+};
+
+/// Maximum number of quoted pods.
+const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
@@ -54,30 +59,29 @@ fn finding(
     let who = affected(ctx, victims);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "the injector's webhook has failurePolicy Ignore: if the injector is down, new pods start unmeshed, \
-             without any error"
+            "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start unmeshed, without any \
+             error"
                 .to_owned()
         }
         (false, true) if siblings.iter().all(Option::is_some) => format!(
-            "{who} without the requested proxy, although another pod of the workload has it: most likely the injector did \
-             not answer at creation (its webhook has failurePolicy Ignore)"
+            "{who} without the requested proxy, although another pod of the workload has it. Most likely the injector was down \
+             when they were created (failurePolicy Ignore)"
         ),
         (false, true) if asked_at_creation => format!(
-            "{who} without the requested proxy: most likely the injector did not answer at creation, and its \
-             webhook has failurePolicy Ignore"
+            "{who} without the requested proxy. Most likely the injector was down when they were created (failurePolicy Ignore)"
         ),
         (false, true) => format!(
-            "{who} without the requested proxy: the injector did not answer at creation (its webhook has \
-             failurePolicy Ignore), or the annotation is newer than the pod"
+            "{who} without the requested proxy. Either the injector was down when they were created (failurePolicy Ignore), or \
+             the annotation is newer"
         ),
         (false, false) => format!(
-            "{who} without the requested proxy: the injector was not ready at creation, and its webhook has \
-             failurePolicy Ignore"
+            "{who} without the requested proxy: the injector was not ready when they were created (failurePolicy Ignore)"
         ),
     };
     let finding = ctx
         .finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
         .severity(Severity::Info)
+        .evidences(victims.iter().take(QUOTED).map(unmeshed_pod))
         .evidence(policy)
         .evidences(
             victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)),
@@ -86,12 +90,20 @@ fn finding(
         .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
-        true => finding.fact("failurePolicy Ignore, the default"),
+        true => finding.fact("failurePolicy Ignore (the default)"),
         false => finding,
     };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
+}
+
+/// A pod without a proxy as evidence.
+fn unmeshed_pod(victim: &Unmeshed<'_>) -> Evidence {
+    let meta = &victim.pod.metadata;
+    let created = meta.creation_timestamp.get().map_or_else(String::new, |at| format!(", created {at}"));
+    let object = Subject::object(Kind::Pod, &meta.namespace, &meta.name);
+    Evidence::field(object, "spec.containers", format!("no linkerd-proxy{created}"))
 }
 
 /// For each victim, a pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested when the victim was

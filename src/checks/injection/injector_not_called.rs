@@ -162,10 +162,7 @@ fn finding(
     );
     let which = if matches!(clause, Clause::Condition { .. }) { "conditions" } else { "selectors" };
     let (effect, names_of) = match is_running {
-        false => (
-            "The API server never calls the injector for them, so they run outside the mesh, without any event",
-            "Pods without a proxy",
-        ),
+        false => ("They run outside the mesh, without any event", "Pods without a proxy"),
         true => (
             "Running pods still have a proxy, but after the next restart they run outside the mesh, without \
              any event",
@@ -173,7 +170,7 @@ fn finding(
         ),
     };
     let message = format!(
-        "injection is requested, but the {which} of the injector's webhook exclude these pods. {effect}"
+        "Injection is requested, but the {which} of the injector's webhook exclude the pods. {effect}"
     );
     let finding = ctx.finding(subject, message).parameter(clause.to_string());
     let finding = if is_running { finding.parameter("running") } else { finding };

@@ -60,14 +60,14 @@ fn finding(
     let fails_open = webhook.failure_policy == "Ignore";
     let starting = ctx.are_starting(&injectors(ctx));
     let message = if starting {
-        "the proxy injector is starting: its pods were created less than five minutes ago. Pods created \
-         before one is ready start unmeshed, or not at all"
+        "The injector is starting: its pods are less than five minutes old. Pods that are created before it is ready start \
+         unmeshed, or not at all"
     } else if fails_open {
-        "no proxy injector is ready, and its webhook has failurePolicy Ignore, so every pod that is created \
-         now starts unmeshed"
+        "The injector has no ready pod. Its webhook has failurePolicy Ignore, so every pod that is created now starts \
+         unmeshed"
     } else {
-        "no proxy injector is ready, and its webhook has failurePolicy Fail, so no pod and no Service can \
-         be created in any namespace that the webhook covers"
+        "The injector has no ready pod. Its webhook has failurePolicy Fail, so no pod and no Service can be created in the \
+         namespaces that it covers"
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {

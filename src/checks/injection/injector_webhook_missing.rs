@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = [unmarked, renamed(ctx, subject, CONFIGURATION, row)];
         return Ok(found.into_iter().flatten().collect::<Vec<_>>().into());
     }
-    let again = "Apply the manifests of the control plane again";
+    let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
     let remedy = restart_unmeshed(ctx, remedy, None);
     let finding = ctx

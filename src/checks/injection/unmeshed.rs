@@ -64,7 +64,7 @@ impl Unmeshed<'_> {
 }
 
 /// The reason for recreating pods.
-pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is created";
+pub(super) const CREATED_ONLY: &str = "only new pods get a proxy";
 
 /// The injector's webhook with its configuration; `None` if it is certain that none is registered.
 ///
@@ -194,11 +194,13 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
     victims.retain(|victim| victim.asked != Asked::Later);
     if victims.is_empty() {
-        return remedy.run(
-            StepKind::Command,
-            "List the pods without a proxy, and restart their workloads: a proxy is only added when a pod is created",
-            meshdoctor().words("check --only pod-missing-proxy"),
-        );
+        return remedy
+            .run(
+                StepKind::Command,
+                "List the pods without a proxy",
+                meshdoctor().words("check --only pod-missing-proxy"),
+            )
+            .step(StepKind::Note, "Restart the listed workloads: only new pods get a proxy");
     }
     remedy.steps.extend(renewals(ctx, &victims));
     remedy

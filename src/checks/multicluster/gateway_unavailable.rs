@@ -160,7 +160,7 @@ impl<'a> Gateways<'a> {
             None => reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which creates the gateway"),
             Some(deployment) if deployment.spec.replicas == Some(0) => Remedy::new().run(
                 StepKind::Command,
-                "Scale the gateway up, also in the source of its manifests",
+                "Scale the gateway up. Change the source manifest too",
                 kubectl()
                     .namespace(namespace)
                     .words("scale --replicas 1")

@@ -87,7 +87,7 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "its pods get linkerd-proxy as an ordinary container, and no command in them stops it. The pods keep running after the \
+        "The Job's pods get linkerd-proxy as an ordinary container, and no command in them stops the proxy. The pods keep running after the \
          work is done, so the Job never completes",
     )
     .likely()

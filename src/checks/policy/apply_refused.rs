@@ -131,15 +131,15 @@ fn finding(
     let reason = &found[0].reason;
     let effect = if is_applied { "applying it fails" } else { "its next change fails" };
     let message = match found[0].by {
-        RejectedBy::Schema => format!("the schema of its CRD rejects it, so {effect}: {reason}"),
+        RejectedBy::Schema => format!("The schema of the CRD rejects the object, so {effect}: {reason}"),
         RejectedBy::StrictClient => {
-            format!("kubectl rejects it, and other clients apply it without the field: {reason}")
+            format!("kubectl rejects the object, and other clients apply it without the field: {reason}")
         }
         RejectedBy::PolicyValidator => {
-            format!("Linkerd's policy validator rejects it, so {effect}: {reason}")
+            format!("Linkerd's policy validator rejects the object, so {effect}: {reason}")
         }
         RejectedBy::ProfileValidator => {
-            format!("Linkerd's ServiceProfile validator rejects it, so {effect}: {reason}")
+            format!("Linkerd's ServiceProfile validator rejects the object, so {effect}: {reason}")
         }
     };
     let severity = if is_applied { Severity::Error } else { Severity::Warning };

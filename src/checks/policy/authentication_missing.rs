@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::survey::{about, about_server, field, on, survey};
+use super::survey::{Survey, about, about_authentication, about_server, field, on, survey, with_noun};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::objects::{AuthorizationPolicy, Kind};
+use crate::objects::{AuthorizationPolicy, Kind, Meta, TargetRef};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -19,30 +19,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .collect();
     let all = namespaces.into_iter().flat_map(|namespace| survey.index.policies(namespace));
     let void = all.filter_map(|(policy, why)| Some((policy, why?)));
-    Ok(void.map(|(policy, why)| finding(ctx, policy, why)).collect::<Vec<_>>().into())
+    Ok(void.map(|(policy, why)| finding(ctx, survey, policy, why)).collect::<Vec<_>>().into())
 }
 
-fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Finding {
+fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy, why: &str) -> Finding {
     let meta = &policy.metadata;
     let target = &policy.spec.target_ref;
     let missing = policy.spec.required_authentication_refs.iter().find(|reference| {
         let namespace = reference.namespace.as_deref().unwrap_or(&meta.namespace);
         why.contains(&format!("{} {namespace}/{}", reference.kind, reference.name))
     });
-    let look = match missing {
-        Some(reference) if reference.is_a("policy.linkerd.io", "NetworkAuthentication") => {
-            kubectl().words("get networkauthentications.policy.linkerd.io -A")
-        }
-        _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
-    };
+    let invalid = missing.and_then(|reference| existing(survey, meta, reference));
+    let is_invalid = invalid.is_some();
     let message = match missing {
         Some(reference) => format!(
-            "it requires {} {}/{}, which does not exist, so it authorizes no client",
+            "{} {}/{} {}, so the policy authorizes no client",
             reference.kind,
             reference.namespace.as_deref().unwrap_or(&meta.namespace),
-            reference.name
+            reference.name,
+            if is_invalid { "has no effect" } else { "does not exist" }
         ),
-        None => "it requires an authentication that does not exist, so it authorizes no client".to_owned(),
+        None => format!("The policy authorizes no client: {}", with_noun(Kind::AuthorizationPolicy, why)),
     };
     let finding = about(ctx, Kind::AuthorizationPolicy, meta, message)
         .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
@@ -52,23 +49,47 @@ fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Findin
             "spec.targetRef",
             format!("{} {}", target.kind, target.name),
         ))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Look for the intended object: another name, or another namespace",
-                    look,
-                )
-                .run(
-                    StepKind::Command,
-                    "Create the missing object, or correct the reference. A reference to another namespace \
-                 needs the namespace",
-                    on("edit", Kind::AuthorizationPolicy, meta),
-                ),
-        );
+        .remedy(remedy(meta, missing, invalid));
+    let finding = match invalid {
+        Some((kind, object)) => finding.tie(about_authentication(kind, object)),
+        None => finding,
+    };
     if target.is_a("policy.linkerd.io", "Server") {
         finding.tie(about_server(&meta.namespace, &target.name))
     } else {
         finding
     }
+}
+
+/// The authentication that a policy requires, if it exists and has no effect.
+fn existing<'a>(survey: &Survey<'a>, policy: &Meta, reference: &TargetRef) -> Option<(Kind, &'a Meta)> {
+    let namespace = reference.namespace.as_deref().unwrap_or(&policy.namespace);
+    let is_named = |meta: &Meta| meta.key() == (namespace, reference.name.as_str());
+    if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
+        let mut all = survey.objects.network_authentications.iter().map(|one| &one.metadata);
+        return Some((Kind::NetworkAuthentication, all.find(|meta| is_named(meta))?));
+    }
+    let mut all = survey.objects.mesh_tls_authentications.iter().map(|one| &one.metadata);
+    Some((Kind::MeshTLSAuthentication, all.find(|meta| is_named(meta))?))
+}
+
+fn remedy(policy: &Meta, missing: Option<&TargetRef>, invalid: Option<(Kind, &Meta)>) -> Remedy {
+    if let Some((kind, object)) = invalid {
+        let act = format!("Correct {kind} {}/{}, so that it lists a client", object.namespace, object.name);
+        return Remedy::new().run(StepKind::Command, act, on("edit", kind, object));
+    }
+    let look = match missing {
+        Some(reference) if reference.is_a("policy.linkerd.io", "NetworkAuthentication") => {
+            kubectl().words("get networkauthentications.policy.linkerd.io -A")
+        }
+        _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
+    };
+    Remedy::new()
+        .run(StepKind::Command, "Look for the intended object: another name, or another namespace", look)
+        .run(
+            StepKind::Command,
+            "Create the missing object, or correct the reference. A reference to another namespace needs the \
+             namespace",
+            on("edit", Kind::AuthorizationPolicy, policy),
+        )
 }

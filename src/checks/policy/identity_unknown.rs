@@ -3,9 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::survey::{Survey, about, defined, field, on, survey};
+use super::workload_without_authorization::authorizations;
+use crate::checks::words::workload_of;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
+use crate::model::policy::{Authorization, AuthorizedBy};
+use crate::model::skipped::{IN, skipped};
 use crate::objects::{
     AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount,
 };
@@ -75,24 +79,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 }
             };
             let (message, severity) = match fault {
-                Fault::Form(wanted) => {
-                    (format!("no workload can have this identity: {wanted}"), Severity::Warning)
-                }
-                Fault::NoAccount(account) => (
-                    format!(
-                        "ServiceAccount {account} does not exist, so {}",
-                        without_client(survey, object, there.namesake(&account, &meta.namespace), &account)
-                    ),
+                Fault::Form(wanted) => (
+                    format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"),
                     Severity::Warning,
                 ),
+                Fault::NoAccount(account) => {
+                    let (effect, severity) =
+                        without_client(survey, object, there.namesake(&account, &meta.namespace), &account);
+                    (format!("ServiceAccount {account} does not exist{effect}"), severity)
+                }
                 Fault::Foreign(suffix) => (
                     format!(
-                        "identities of this mesh end in {suffix}, so no workload of this cluster has this one"
+                        "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
                     ),
                     if linked() { Severity::Info } else { Severity::Warning },
                 ),
                 Fault::NoNamespace(namespace) => (
-                    format!("namespace {namespace} does not exist, so no client has an identity of it"),
+                    format!("Namespace {namespace} does not exist, so no client matches {text}"),
                     Severity::Warning,
                 ),
             };
@@ -113,14 +116,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What a missing account leads to: the policies that require this authentication alone, and the existing
-/// account of the same name.
+/// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
+/// the existing account of the same name.
 fn without_client(
     survey: &Survey<'_>,
     object: &MeshTLSAuthentication,
     namesake: Option<&str>,
     account: &str,
-) -> String {
+) -> (String, Severity) {
     let meta = &object.metadata;
     let requires = |policy: &&AuthorizationPolicy| {
         policy.spec.required_authentication_refs.iter().any(|reference| {
@@ -132,18 +135,47 @@ fn without_client(
     };
     let mut policies = survey.objects.authorization_policies.iter().filter(requires);
     let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
-    let effect = match policies.next().filter(|_| is_alone) {
-        Some(policy) if policies.next().is_none() => {
-            let (namespace, name) = policy.metadata.key();
-            format!("AuthorizationPolicy {namespace}/{name} authorizes no client")
+    let policy = policies.next().filter(|_| is_alone && policies.next().is_none());
+    let closed = policy.and_then(|policy| closed_by(survey, policy, account));
+    let effect = match (policy, &closed) {
+        (Some(policy), Some((workload, port))) => {
+            let name = &policy.metadata.name;
+            format!("so AuthorizationPolicy {name} denies all connections to port {port} of {workload}")
         }
-        _ => "no client has this identity".to_owned(),
+        (Some(policy), None) => {
+            let (namespace, name) = policy.metadata.key();
+            format!("so AuthorizationPolicy {namespace}/{name} authorizes no client")
+        }
+        (None, _) => "so no client has this identity".to_owned(),
     };
     let name = account.split_once('/').map_or(account, |(_, name)| name);
-    match namesake {
-        Some(namespace) => format!("{effect} (ServiceAccount {namespace}/{name} exists)"),
-        None => effect,
+    let exists = namesake.map_or_else(String::new, |namespace| format!(" ({namespace}/{name} does)"));
+    let severity = if closed.is_some() { Severity::Error } else { Severity::Warning };
+    (format!("{exists}, {effect}"), severity)
+}
+
+/// A workload and its port whose only authorization is this policy: if it authorizes no client, nothing can connect.
+///
+/// Pods that still run with the missing account keep their identity for now.
+fn closed_by(survey: &Survey<'_>, policy: &AuthorizationPolicy, account: &str) -> Option<(String, u16)> {
+    let (home, name) = account.split_once('/')?;
+    if survey.pods_of(home).iter().any(|(pod, _)| pod.spec.account() == name) {
+        return None;
     }
+    let is_own = |one: &Authorization<'_>| match one.by {
+        AuthorizedBy::Policy(by) => by.metadata.key() == policy.metadata.key(),
+        AuthorizedBy::Default(_) | AuthorizedBy::Probe | AuthorizedBy::Server(_) => false,
+    };
+    survey.pods_of(&policy.metadata.namespace).iter().find_map(|(pod, workload)| {
+        let skips = skipped(pod, IN);
+        let mut ports = survey.index.taken_ports(workload).into_iter();
+        let port = ports.find(|port| {
+            let inbound = survey.index.inbound(workload, *port);
+            let mut all = authorizations(&inbound).peekable();
+            !skips.as_ref().is_some_and(|skips| skips.holds(*port)) && all.peek().is_some() && all.all(is_own)
+        })?;
+        Some((workload_of(workload.meta), port))
+    })
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.
@@ -164,11 +196,17 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
         .map(|(policy, account)| {
             let meta = &policy.metadata;
             let text = format!("ServiceAccount {account}");
-            let message = format!(
-                "it requires ServiceAccount {account}, which does not exist, so it authorizes no \
-                    client"
-            );
+            let closed = closed_by(survey, policy, &account);
+            let effect = match &closed {
+                Some((workload, port)) => {
+                    format!("the policy denies all connections to port {port} of {workload}")
+                }
+                None => "the policy authorizes no client".to_owned(),
+            };
+            let message = format!("ServiceAccount {account} does not exist, so {effect}");
+            let severity = if closed.is_some() { Severity::Error } else { Severity::Warning };
             about(ctx, Kind::AuthorizationPolicy, meta, message)
+                .severity(severity)
                 .parameter(text.as_str())
                 .evidence(field(
                     Kind::AuthorizationPolicy,
@@ -218,7 +256,7 @@ fn faults(
     there: &There<'_>,
 ) -> Vec<(&'static str, String, Fault)> {
     let suffix = survey.index.controller.identity_suffix();
-    let form = || Fault::Form(format!("they have the form ACCOUNT.NAMESPACE{suffix}"));
+    let form = || Fault::Form(format!("Valid identities have the form ACCOUNT.NAMESPACE{suffix}"));
     let written = object.spec.identities.iter().filter_map(|text| {
         // Identities of ExternalWorkloads have another form.
         if text == "*" || text.starts_with("spiffe://") {

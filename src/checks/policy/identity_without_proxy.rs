@@ -61,8 +61,8 @@ fn finding(
     pods: &[&Pod],
 ) -> Finding {
     let message = format!(
-        "it authorizes ServiceAccount {namespace}/{account}, but every pod of it runs without a proxy and \
-         so has no identity. Their calls are denied"
+        "Calls from the pods of ServiceAccount {namespace}/{account} are denied: they run without a proxy, so they do not \
+         have the identity that is authorized"
     );
     let quoted = pods.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;
@@ -75,17 +75,19 @@ fn finding(
     let see = kubectl().words("get pods").namespace(namespace).words("-o wide");
     let host = pods.iter().all(|pod| pod.spec.host_network);
     let act = if host {
-        "Authorize their addresses with a NetworkAuthentication: they share their node's network and cannot \
-         be meshed"
+        "Authorize the pods' addresses with a NetworkAuthentication: they share their node's network and cannot be \
+         meshed"
     } else {
-        "Mesh them (linkerd.io/inject: enabled on their template) and recreate them, or authorize their \
-         addresses with a NetworkAuthentication"
+        "Set linkerd.io/inject: enabled in the pod template and recreate the pods, or authorize their addresses with a \
+         NetworkAuthentication"
     };
     about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message)
         .parameter(text)
         .evidence(field(Kind::MeshTLSAuthentication, &object.metadata, path, text))
         .evidences(quoted)
         .remedy(
-            Remedy::new().run(StepKind::Command, "Check which pods these are", see).step(StepKind::Note, act),
+            Remedy::new()
+                .run(StepKind::Command, "List the pods of the namespace", see)
+                .step(StepKind::Note, act),
         )
 }

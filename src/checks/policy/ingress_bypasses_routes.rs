@@ -88,8 +88,8 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
     let subject = Subject::object(Kind::Ingress, namespace, name);
     let pod = &bypass.caller.pod.metadata;
     let message = format!(
-        "its ingress controller sends requests to the pods of Service {service}, not to the Service. For \
-         requests from outside, its routes or profile (splits, timeouts, retries) have no effect"
+        "The ingress controller sends requests directly to the pods of Service {service}. The routes and the profile of \
+         the Service (splits, timeouts, retries) have no effect on requests from outside"
     );
     let routes = bypass.what.iter().map(|(kind, meta)| {
         Evidence::field(

@@ -60,8 +60,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
     let servers: Vec<String> =
         one.servers.iter().map(|(name, port)| format!("{name} (port {port})")).collect();
     let message = format!(
-        "it started while no policy controller was ready, so its proxy applies the default policy {} \
-         instead of Server {}",
+        "The pods started while no policy controller was ready. Their proxies apply the default policy {} instead of \
+         Server {}",
         one.default,
         servers.join(", ")
     );

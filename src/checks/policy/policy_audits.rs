@@ -14,20 +14,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if server.spec.access_policy.as_deref() == Some("audit") {
             let meta = &server.metadata;
             findings.push(
-                about(ctx, Kind::Server, meta, "it allows every client, and only logs unauthorized ones")
-                    .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
-                    .remedy(
-                        Remedy::new().run(
-                            StepKind::Command,
-                            "When the log no longer shows clients that should have access, deny the rest",
-                            kubectl()
-                                .namespace(&meta.namespace)
-                                .words("patch servers.policy.linkerd.io")
-                                .operand(&meta.name)
-                                .words("--type=merge -p")
-                                .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
-                        ),
+                about(
+                    ctx,
+                    Kind::Server,
+                    meta,
+                    "The Server allows every client, and only logs unauthorized clients",
+                )
+                .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
+                .remedy(
+                    Remedy::new().run(
+                        StepKind::Command,
+                        "When the log no longer shows clients that should have access, deny the rest",
+                        kubectl()
+                            .namespace(&meta.namespace)
+                            .words("patch servers.policy.linkerd.io")
+                            .operand(&meta.name)
+                            .words("--type=merge -p")
+                            .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
                     ),
+                ),
             );
         }
     }
@@ -40,8 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(
                 ctx.finding(
                     owner.subject(Vec::new()),
-                    "ports without a Server allow every client, and only \
-                    log unauthorized ones",
+                    "Ports without a Server allow every client, and only log unauthorized clients",
                 )
                 .evidence(Evidence::field(
                     object,
@@ -60,8 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 Subject::thing("cluster default policy"),
-                "ports without a Server in the whole \
-                cluster allow every client, and only log unauthorized ones",
+                "Ports without a Server allow every client in the whole cluster, and only log unauthorized clients",
             )
             .evidence(Evidence::other("policy controller --default-policy", "audit"))
             .remedy(Remedy::new().step(

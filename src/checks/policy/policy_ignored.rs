@@ -1,7 +1,9 @@
 //! `policy-ignored`: accepted policy objects that the policy controller ignores.
 
 use super::gateways;
-use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
+use super::survey::{
+    Survey, about, about_authentication, each, existing, field, mend_or_delete, noun, on, with_noun,
+};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
@@ -17,23 +19,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|one| {
             let (namespace, name) = one.key;
             let meta = Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() };
+            let why = with_noun(one.kind, &one.why);
+            let noun = noun(one.kind);
             let remedy = match serves_a_gateway(survey, one) {
-                true => Remedy::new()
-                    .run(StepKind::Command, "Read the object", on("get", one.kind, &meta).words("-o yaml"))
-                    .step(
-                        StepKind::Note,
-                        "Keep the route for its Gateway, and write a separate one for the Service or Server \
-                         in a form that the policy controller supports",
-                    ),
-                false => mend_or_delete(
-                    one.kind,
-                    &meta,
-                    "Rewrite it in a form that the policy controller supports, and apply it again",
+                true => Remedy::new().step(
+                    StepKind::Note,
+                    "Keep the route for its Gateway, and write a separate route for the Service or Server \
+                     without this part",
                 ),
+                false => mend_or_delete(one.kind, &meta, repair(&meta, &one.why)),
             };
-            about(ctx, one.kind, &meta, "the policy controller ignores it, so it has no effect in the mesh")
-                .evidence(field(one.kind, &meta, "spec", one.why.clone()))
-                .remedy(remedy)
+            about(
+                ctx,
+                one.kind,
+                &meta,
+                format!(
+                    "The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"
+                ),
+            )
+            .evidence(field(one.kind, &meta, "spec", one.why.clone()))
+            .tie(about_authentication(one.kind, &meta))
+            .remedy(remedy)
         })
         .collect();
     for (kind, routes) in [
@@ -49,6 +55,35 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(survey.objects.http_routes.iter().filter_map(|route| timeouts(ctx, route)));
     }
     Ok(findings.into())
+}
+
+/// Reasons of the policy controller, by a part of their text, each with its repair.
+const REPAIRS: [(&str, &str); 13] = [
+    ("is in another namespace", "Create the route in the namespace of the Server, and delete this one"),
+    ("names a port", "Remove the port from parentRefs"),
+    ("names a sectionName", "Remove sectionName from parentRefs"),
+    (
+        "is not an authentication",
+        "Require a MeshTLSAuthentication, a NetworkAuthentication or a ServiceAccount",
+    ),
+    ("clients can show one", "Keep one of them, and write another policy for the other"),
+    ("and only Servers count", "Name a Server as the target"),
+    ("which policies cannot have", "Target a Server, an HTTPRoute, a GRPCRoute or the Namespace"),
+    ("only ServiceAccounts", "Name the ServiceAccounts of the clients"),
+    ("names no ", "List the clients, or * for all meshed clients"),
+    ("regular expression", "Correct the regular expression"),
+    ("RegularExpression", "Match the methods by their exact names"),
+    ("ilter ", "Remove the filter"),
+    ("must have one", "Keep one rule, and write another route for each other rule"),
+];
+
+/// The repair for a reason of the policy controller.
+fn repair(meta: &Meta, why: &str) -> String {
+    if let Some((key, _)) = why.split_once(": ").filter(|(key, _)| meta.annotation(key).is_some()) {
+        return format!("Correct or remove the annotation {key}");
+    }
+    let known = REPAIRS.iter().find(|(part, _)| why.contains(part));
+    known.map_or("Correct this field", |(_, act)| *act).to_owned()
 }
 
 /// Whether the route is also used by a Gateway.
@@ -90,13 +125,14 @@ fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
             Some((key, why)) => field(kind, meta, &format!("metadata.annotations[{key}]"), why),
             None => field(kind, meta, "spec", why.as_str()),
         };
-        let message =
-            "its status is accepted, but the policy controller ignores it: requests continue as if it did \
-             not exist";
+        let message = format!(
+            "The policy controller ignores the route, although its status is accepted. Reason: {}",
+            with_noun(kind, why)
+        );
         about(ctx, kind, meta, message).parameter("calls").evidence(evidence).remedy(mend_or_delete(
             kind,
             meta,
-            "Rewrite it in a form that the policy controller supports, and apply it again",
+            repair(meta, why),
         ))
     });
     findings.collect()
@@ -115,8 +151,8 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
     let limits: Vec<(usize, &str)> =
         limits.filter_map(|(at, rule)| Some((at, rule.timeouts.as_ref()?.request.as_deref()?))).collect();
     let (_, first) = limits.first()?;
-    let message = "the timeouts of its rules have no effect: this release reads them only from Linkerd's \
-        own HTTPRoutes (policy.linkerd.io), so requests have no time limit";
+    let message = "The timeouts in the route's rules have no effect, so requests have no time limit. This release \
+        reads timeouts only from Linkerd's own HTTPRoutes (policy.linkerd.io)";
     Some(
         about(ctx, Kind::HTTPRoute, meta, message)
             .parameter("timeouts")
@@ -162,26 +198,22 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
                 kind,
                 meta,
                 format!(
-                    "it is accepted but never used: routes of its kind apply only to Servers of \
-                    proxyProtocol {wanted}"
+                    "The route has no effect on Server {}: a {kind} applies only to Servers with proxyProtocol \
+                     {wanted}",
+                    server.name
                 ),
             )
             .evidence(field(Kind::Server, server, "spec.proxyProtocol", said))
             .parameter(server.name.as_str())
-            .remedy(
-                Remedy::new()
-                    .run(
-                        StepKind::Command,
-                        "Check the Server's \
-                        protocol",
-                        on("get", Kind::Server, server).words("-o yaml"),
-                    )
-                    .step(
-                        StepKind::Note,
-                        "Set the proxyProtocol of the Server to the protocol of its port, or use a route of \
-                         the matching kind",
-                    ),
-            )
+            .remedy(Remedy::new().run(
+                StepKind::Command,
+                format!(
+                    "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise use a route of the \
+                     matching kind",
+                    server.name
+                ),
+                on("edit", Kind::Server, server),
+            ))
         })
         .collect()
 }
@@ -207,7 +239,10 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 ctx,
                 Kind::HTTPLocalRateLimitPolicy,
                 meta,
-                "it is accepted but limits nothing: requests are counted only on HTTP Servers",
+                format!(
+                    "The rate limit has no effect: requests are counted only on HTTP Servers, and Server {} is {said}",
+                    read.server.metadata.name
+                ),
             )
             .evidence(field(Kind::Server, &read.server.metadata, "spec.proxyProtocol", said))
             .remedy(mend_or_delete(

@@ -108,8 +108,7 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
                 Kind::AuthorizationPolicy,
                 meta,
                 format!(
-                    "it names namespace {} but applies to its own, {}: a policy never applies to another \
-                     namespace",
+                    "The policy targets namespace {}, but applies to its own namespace, {}: policies never apply to other namespaces",
                     target.name, meta.namespace
                 ),
             )
@@ -121,7 +120,7 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
             ))
             .remedy(Remedy::new().run(
                 StepKind::Command,
-                "Apply it in the intended namespace, or name its own",
+                format!("Create the policy in namespace {}, or target namespace {}", target.name, meta.namespace),
                 on("edit", Kind::AuthorizationPolicy, meta),
             )),
         );

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
+use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
 use crate::checks::reported::logged;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, Kind, Meta};
 
-const MEND: &str = "Correct the quoted field, and apply the object again";
+const MEND: &str = "Correct the field";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = each(ctx)?;
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
-        let (message, severity) = said(one.kind, name, voids);
+        let (message, severity) = said(one.kind, name, &one.why, voids);
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
             kind => mend_or_delete(kind, &meta, MEND),
@@ -48,16 +48,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The consequence for the kind, and its severity.
-fn said(kind: Kind, name: &str, voids: bool) -> (String, Severity) {
+fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
+    let why = with_noun(kind, why);
     if voids {
         let all = format!(
-            "the policy controller cannot read {kind} {name}. From its next start, this release reads no {kind} of \
-             the cluster, so none of them has an effect"
+            "The policy controller cannot read {kind} {name}: {why}. After its next restart it reads no {kind} at all, and \
+             all of them lose their effect"
         );
         return (all, Severity::Error);
     }
-    let alone =
-        format!("the policy controller cannot read {kind} {name} and ignores it, so it has no effect");
+    let alone = format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
     (alone, Severity::Warning)
 }
 
@@ -83,7 +83,7 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
     let voids = index.void().contains(&kind);
     let findings = index.broken_networks().iter().map(|(network, why)| {
         let meta = &network.metadata;
-        let (message, severity) = said(kind, &meta.name, voids);
+        let (message, severity) = said(kind, &meta.name, why, voids);
         about(ctx, kind, meta, message)
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))
@@ -98,16 +98,13 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
     let act = match (voids, of_gateways) {
         (true, true) => {
-            "Remove the field that the evidence names. Until the upgrade, configure the Gateway by a policy of its own \
-             kind"
+            "Remove this part from the route. Until the upgrade, configure it in the Gateway's own policy"
         }
         (true, false) => {
-            "Remove the field that the evidence names. Until the upgrade, put filters for the Gateway into a separate \
-             route"
+            "Remove this part from the route. Until the upgrade, put filters for the Gateway into a separate route"
         }
         (false, _) => {
-            "Remove the field that the evidence names, and put filters for the Gateway into a separate route, in \
-             addition to the one for the Service"
+            "Remove this part from the route, and put filters for the Gateway into a separate route"
         }
     };
     let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));

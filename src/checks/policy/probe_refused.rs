@@ -93,8 +93,8 @@ fn redirected(
     let event = answered(events, &unready).filter(|event| event.message.trim_end().ends_with("403"))?;
     let (namespace, name) = unready.first()?.metadata.key();
     let message = format!(
-        "the kubelet's probe GET {path} on port {port} gets status 403, although policy allows this path: either the program \
-         redirects it to a path that policy denies, or it answers 403 itself"
+        "The kubelet's probe GET {path} on port {port} gets status 403, although policy allows this path. Either the \
+         program redirects the probe to a path that policy denies, or it answers 403 itself"
     );
     let names = unready.iter().map(|pod| pod.metadata.name.clone()).collect();
     let forward = kubectl().namespace(namespace).words("port-forward").arg(format!("pod/{name}"));
@@ -141,9 +141,9 @@ fn finding(
 ) -> Finding {
     let Refused { entry, pods, inbound } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let (how, status) = match entry {
-        Entry::NoRoute => ("no route matches it", 404),
-        Entry::Refused | Entry::Admitted => ("no policy allows it", 403),
+    let status = match entry {
+        Entry::NoRoute => 404,
+        Entry::Refused | Entry::Admitted => 403,
     };
     let routed = inbound.routes.iter().any(|route| route.route.is_some());
     let by = match inbound.taken_by {
@@ -160,12 +160,12 @@ fn finding(
         ),
         Probed::Http(path, true) => (
             format!("GET {path}"),
-            "the probe's path lacks the leading slash, which the kubelet adds but Linkerd's rule does not",
+            "the probe's path lacks the leading slash. The kubelet adds it, but Linkerd's automatic rule does not",
             format!("Write the path of the probe as {path}"),
         ),
         Probed::Http(path, false) if routed => (
             format!("GET {path}"),
-            "the first route attached to the Server ends the automatic permission of probes",
+            "once a Server has a route, its probes need a route and a policy, too",
             match inbound.taken_by {
                 TakenBy::Server(server) => format!(
                     "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that \
@@ -202,14 +202,14 @@ fn finding(
     let (message, remedy) = match (opaque, probed) {
         (Some(server), Probed::Http(..)) => (
             format!(
-                "the connection of the kubelet's probe {asks} on port {port} is closed: Server {} declares that the port \
-                 does not serve HTTP, so probes are not allowed automatically",
+                "The probe {asks} on port {port} is denied: Server {} declares a protocol other than HTTP, so probes \
+                 are not allowed automatically",
                 server.metadata.name
             ),
             opaque_server(server),
         ),
         _ => (
-            format!("the kubelet's probe {asks} on port {port} {gets}: {how}, because {because}"),
+            format!("The kubelet's probe {asks} on port {port} {gets}: {because}"),
             Remedy::new().step(StepKind::Note, step),
         ),
     };

@@ -46,8 +46,8 @@ fn unused(meta: &Meta, domain: Option<&str>, services: &HashSet<Key<'_>>) -> Opt
         && let Some((namespace, service)) = shortened(name, &meta.namespace, services)
     {
         return Some(format!(
-            "it is named after Service {namespace}/{service}, but proxies request profiles by the full name \
-             {service}.{namespace}.svc.{full}. It has no effect"
+            "The profile has no effect: proxies request the profile of Service {namespace}/{service} by the full name \
+             {service}.{namespace}.svc.{full}"
         ));
     }
     let is_foreign = name.contains(".svc") && (domain.is_some() || name.ends_with(".svc"));
@@ -57,8 +57,7 @@ fn unused(meta: &Meta, domain: Option<&str>, services: &HashSet<Key<'_>>) -> Opt
         return None;
     }
     Some(format!(
-        "its name is not the full name of a Service, NAME.NAMESPACE.svc.{full}, by which proxies request profiles. \
-         It has no effect"
+        "The profile has no effect: proxies request profiles by the full name of a Service, NAME.NAMESPACE.svc.{full}"
     ))
 }
 
@@ -68,8 +67,15 @@ fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String
         .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, format!("Create it again with the name SERVICE.NAMESPACE.svc.{domain}"))
-                .run(StepKind::Command, "Then delete this one", on("delete", Kind::ServiceProfile, meta)),
+                .step(
+                    StepKind::Note,
+                    format!("Create the profile again with the name SERVICE.NAMESPACE.svc.{domain}"),
+                )
+                .run(
+                    StepKind::Command,
+                    format!("Then delete ServiceProfile {}", meta.name),
+                    on("delete", Kind::ServiceProfile, meta),
+                ),
         )
 }
 

@@ -56,14 +56,13 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
     let (namespace, name) = one.taken;
     let message = if one.there {
         format!(
-            "its requests go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks up a backend \
-             without a namespace in the parent's namespace, not in the route's"
+            "Requests go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks up a backend without a \
+             namespace in the parent's namespace, not in the route's"
         )
     } else {
         format!(
-            "requests to backend {name} fail with 500: Linkerd looks it up in the parent's namespace, and \
-             Service {namespace}/{name} does not exist. The route's status refers to {own}/{name} and shows \
-             it as resolved"
+            "Requests to backend {name} fail with status 500: Linkerd looks it up in the parent's namespace, and Service \
+             {namespace}/{name} does not exist. The route's status shows {own}/{name} as resolved"
         )
     };
     let service = |namespace: &str, said: &str| {

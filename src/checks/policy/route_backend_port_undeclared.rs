@@ -61,8 +61,8 @@ fn finding(
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let declared = declared.join(", ");
     let message = format!(
-        "it sends requests to port {port} of Service {namespace}/{name}, which does not declare the port. \
-         They fail with {}",
+        "The backend, port {port} of Service {namespace}/{name}, does not exist: the Service does not declare the \
+         port. Requests fail with {}",
         ctx.knowledge.calls().backend_port
     );
     let named = rules.iter().map(|at| {

@@ -3,8 +3,8 @@
 
 use jiff::SignedDuration;
 
-use super::survey::{about, field, on, unread};
-use super::would_be::{self, Known};
+use super::survey::{about, field, noun, on, unread};
+use super::would_be::{self, Known, correction};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
@@ -106,7 +106,7 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
 fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
     let since = meta.creation_timestamp.get().filter(|_| !meta.uid.is_empty())?;
     if !ctx.knows_its_moment() {
-        let message = "it has no status, and its age is unknown: give the time of the dump with --at";
+        let message = "the object has no status, and its age is unknown: give the time of the dump with --at";
         let part = format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name);
         let why = Why::NotJudged { message: message.to_owned() };
         ctx.gap(Missing::part(Request::of(Item::List(kind)), why, part));
@@ -124,8 +124,11 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
             ctx,
             kind,
             meta,
-            "it is valid, but the policy controller wrote no status. Most likely the controller does not \
-             read it, so traffic continues as if it did not exist",
+            format!(
+                "The policy controller wrote no status for {noun}, although {noun} is valid. Most likely the controller \
+                 does not read it, and it has no effect",
+                noun = noun(kind)
+            ),
         )
         .likely()
         .parameter("no status")
@@ -174,7 +177,7 @@ fn meaning(why: &Condition) -> &'static str {
             "a Service without a ClusterIP accepts no route"
         }
         "NoMatchingParent" if why.message.contains("EgressNetwork") => {
-            "the EgressNetwork that it is attached to is not accepted"
+            "the EgressNetwork named in parentRefs is not accepted"
         }
         "NoMatchingParent" => "the object that parentRefs names does not exist in that namespace",
         "NoMatchingTarget" => "the Server that targetRef names does not exist",
@@ -189,8 +192,10 @@ fn meaning(why: &Condition) -> &'static str {
             "a Service that backendRefs names does not exist, so requests to it get status 500"
         }
         "InvalidKind" => "backendRefs names an object that is not a Service",
-        "EgressReasonNetworkOverlap" => "its networks overlap those of the cluster; it is used nevertheless",
-        "EgressNetworkNotAccepted" => "the EgressNetwork that it is attached to is not accepted",
+        "EgressReasonNetworkOverlap" => {
+            "the networks overlap those of the cluster; the object is used nevertheless"
+        }
+        "EgressNetworkNotAccepted" => "the EgressNetwork named in parentRefs is not accepted",
         _ => "see the reason",
     }
 }
@@ -205,14 +210,19 @@ fn status(kind: Kind, meta: &Meta, why: &Condition) -> Evidence {
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condition) -> Finding {
-    about(ctx, kind, meta, format!("the policy controller does not accept it for {parent}: {}", meaning(why)))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Read the object and the controller's status for each parent",
-                    on("get", kind, meta).words("-o yaml"),
-                )
-                .run(StepKind::Command, "Correct the reference", on("edit", kind, meta)),
-        )
+    about(
+        ctx,
+        kind,
+        meta,
+        format!("The policy controller does not accept {} for {parent}: {}", noun(kind), meaning(why)),
+    )
+    .remedy(
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "Read the status, in which the policy controller gives its reason",
+                on("get", kind, meta).words("-o yaml"),
+            )
+            .run(StepKind::Command, correction(&why.reason), on("edit", kind, meta)),
+    )
 }

@@ -45,10 +45,10 @@ fn finding(
     let (namespace, name) = service.metadata.key();
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let declared = declared.join(", ");
-    let effect = if reaches_others { "It has no effect there" } else { "It has no effect" };
+    let effect = if reaches_others { "it has no effect there" } else { "it has no effect" };
     let message = format!(
-        "it is attached to port {port} of Service {namespace}/{name}, which does not declare the port, although its \
-         status is accepted. {effect}"
+        "The route is attached to port {port} of Service {namespace}/{name}, which does not declare the port. Its status \
+         is accepted, but {effect}"
     );
     about(ctx, kind, meta, message)
         .parameter(format!("{namespace}/{name}:{port}"))

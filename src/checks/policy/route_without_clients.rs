@@ -39,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             kind,
             meta,
             format!(
-                "it applies only to clients in namespace {own}, because it is not in the namespace of \
-                 Service {namespace}/{name}. No client there has a proxy, so it has no effect"
+                "The route has no effect: in another namespace than Service {namespace}/{name}, a route applies only to \
+                 clients of its own namespace, {own}, and none of them has a proxy"
             ),
         )
         .evidence(field(kind, meta, "spec.parentRefs", format!("Service {namespace}/{name}")))
@@ -50,15 +50,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .step(
                     StepKind::Note,
                     format!(
-                        "If it is meant for all clients of the Service, create it in namespace \
-                        {namespace}, next to the Service"
+                        "If the route is meant for all clients of the Service, create it in namespace {namespace}"
                     ),
                 )
-                .run(StepKind::Command, "Then delete this one", on("delete", kind, meta))
+                .run(StepKind::Command, format!("Then delete the route in namespace {own}"), on("delete", kind, meta))
                 .step(
                     StepKind::Note,
-                    "If it is meant for clients in this namespace, mesh them: the \
-                    client's proxy applies routes",
+                    format!("If the route is meant for clients in namespace {own}, mesh them: the client's proxy applies routes"),
                 ),
         )
     });

@@ -115,7 +115,7 @@ fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
         )),
         _ => None,
     })?;
-    let message = format!("it selects nothing: {why}. It and every policy for it have no effect");
+    let message = format!("The Server selects nothing: {why}. The Server and its policies have no effect");
     let remedy = Remedy::new().step(StepKind::Note, step).run(
         StepKind::Command,
         "Correct the Server",
@@ -131,9 +131,11 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
     let remedy = Remedy::new();
     let (message, evidence, remedy) = match selected {
         None => (
-            "no injected pod, workload or ExternalWorkload of its namespace has the labels that it selects. \
-             It and every policy for it have no effect"
-                .to_owned(),
+            format!(
+                "No meshed pod or ExternalWorkload in namespace {} has the labels that the Server selects. The Server and its \
+                 policies have no effect",
+                meta.namespace
+            ),
             field(Kind::Server, meta, "spec.podSelector", "matches nothing"),
             remedy.step(
                 StepKind::Note,
@@ -143,17 +145,22 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
         ),
         Some(pod) => (
             format!(
-                "the pods that it selects, such as {pod}, declare no port {}. It and every policy for \
-                it have no effect",
+                "The selected pods, such as {pod}, declare no port named {}. The Server and its policies have no effect",
                 read.port()
             ),
             field(Kind::Server, meta, "spec.port", read.port()),
-            remedy.step(StepKind::Note, "Give the container's port that name, or use the port number"),
+            remedy.step(
+                StepKind::Note,
+                format!(
+                    "Name the container's port {} in the pod template, or use the port number",
+                    read.port()
+                ),
+            ),
         ),
     };
     about(ctx, Kind::Server, meta, message).evidence(evidence).remedy(remedy.run(
         StepKind::Command,
-        "Correct the Server",
+        format!("Correct Server {}", meta.name),
         on("edit", Kind::Server, meta),
     ))
 }

@@ -6,20 +6,21 @@ use jiff::Timestamp;
 
 use super::survey::{about, about_server, field, survey};
 use super::workload_without_authorization::{admits_any, authorizations};
-use crate::checks::words::and_more;
+use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::availability::{ControlPlane, State};
 use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::{Kind, Pod, Server};
+use crate::objects::{Kind, Meta, Pod, Server};
+use crate::version::Minor;
 
 /// A Server that authorizes no client.
 struct Closed<'a> {
     server: &'a Server,
     /// The workloads and ports that it selects.
-    held: Vec<(&'a str, u16)>,
+    held: BTreeSet<(String, u16)>,
     /// The policies that no client can meet, and why.
     unmet: BTreeSet<String>,
 }
@@ -40,9 +41,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if let TakenBy::Server(server) = inbound.taken_by
                 && !admits_any(&inbound)
             {
-                let new = || Closed { server, held: Vec::new(), unmet: BTreeSet::new() };
+                let new = || Closed { server, held: BTreeSet::new(), unmet: BTreeSet::new() };
                 let closed = closed.entry(server.metadata.key()).or_insert_with(new);
-                closed.held.push((&workload.meta.name, port));
+                closed.held.insert((workload_of(workload.meta), port));
                 closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
             }
         }
@@ -53,7 +54,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         State::Down { since, .. } => since,
         State::Ready => None,
     };
-    Ok(closed.into_values().map(|closed| finding(ctx, &closed, away)).collect::<Vec<_>>().into())
+    let minor = survey.version.as_ref().and_then(|version| version.minor(ctx.knowledge.minors()));
+    // Some edges of 2.16 have no access policy.
+    let is_stable = survey.version.as_ref().is_some_and(|version| version.release().is_some());
+    let has_access_policy = minor
+        .filter(|minor| is_stable || *minor != Minor::new(2, 16))
+        .map(|minor| minor >= Minor::new(2, 16));
+    let findings = closed.into_values().map(|closed| finding(ctx, &closed, away, has_access_policy));
+    Ok(findings.collect::<Vec<_>>().into())
 }
 
 /// The name of a policy, and why no client can meet it.
@@ -71,10 +79,15 @@ fn unmet(one: &Authorization<'_>) -> Option<String> {
 }
 
 /// The finding. `away`: since when the policy controller is not ready; it has not read newer objects.
-fn finding(ctx: &Context<'_>, closed: &Closed<'_>, away: Option<Timestamp>) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    closed: &Closed<'_>,
+    away: Option<Timestamp>,
+    has_access_policy: Option<bool>,
+) -> Finding {
     let Closed { server, held, unmet } = closed;
     let meta = &server.metadata;
-    let (first, port) = held.first().copied().unwrap_or_default();
+    let (first, port) = held.first().cloned().unwrap_or_default();
     let more = and_more(held.len().saturating_sub(1));
     let said = server.spec.access_policy.clone().unwrap_or_else(|| "deny, by default".to_owned());
     let authorizations = match unmet.is_empty() {
@@ -86,35 +99,48 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>, away: Option<Timestamp>) -> F
     let created = meta.creation_timestamp.get();
     let is_unread = created.zip(away).is_some_and(|(created, away)| created >= away);
     let (severity, then) = match (meant, is_unread) {
-        (true, _) => (Severity::Info, "all connections are denied"),
-        (false, false) => (Severity::Error, "all connections are denied"),
-        (false, true) => {
-            (Severity::Warning, "all connections will be denied when the policy controller is ready again")
-        }
+        (true, _) => (Severity::Info, "are denied"),
+        (false, false) => (Severity::Error, "are denied"),
+        (false, true) => (Severity::Warning, "will be denied when the policy controller is ready again"),
     };
-    let message =
-        format!("it selects port {port} of {first}{more}, and no policy authorizes any client: {then}");
+    let them = if held.len() > 1 { "them" } else { "it" };
+    let message = format!(
+        "No policy authorizes any client of port {port} of {first}{more}. All connections to {them} {then}"
+    );
     about(ctx, Kind::Server, meta, message)
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
         .evidence(field(Kind::Server, meta, "authorizations", authorizations))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Authorize all clients for now; the proxies log the connections that would be denied",
-                    kubectl()
-                        .namespace(&meta.namespace)
-                        .words("patch servers.policy.linkerd.io")
-                        .operand(&meta.name)
-                        .words("--type=merge -p")
-                        .arg(serde_json::json!({"spec": {"accessPolicy": "audit"}}).to_string()),
-                )
-                .step(
-                    StepKind::Note,
-                    "Write an AuthorizationPolicy for the clients in the log, then remove the access policy. Releases before 2.16 \
-                     have no access policy: delete the Server until the policy exists",
-                ),
-        )
+        .remedy(remedy(meta, has_access_policy))
         .tie(about_server(&meta.namespace, &meta.name))
+}
+
+/// `has_access_policy`: whether the installed release reads a Server's access policy; `None` if it is unknown.
+fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
+    const WRITE: &str = "Write an AuthorizationPolicy for the Server's clients";
+    if has_access_policy == Some(false) {
+        return Remedy::new().step(
+            StepKind::Note,
+            format!("{WRITE}. To restore connections at once, delete Server {} until then", meta.name),
+        );
+    }
+    let mut then =
+        "Write an AuthorizationPolicy for the clients in the log, then set accessPolicy back to deny"
+            .to_owned();
+    if has_access_policy.is_none() {
+        then.push_str(". Releases before 2.16 have no access policy: delete the Server until then");
+    }
+    let audit = kubectl()
+        .namespace(&meta.namespace)
+        .words("patch servers.policy.linkerd.io")
+        .operand(&meta.name)
+        .words("--type=merge -p")
+        .arg(serde_json::json!({"spec": {"accessPolicy": "audit"}}).to_string());
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Set the Server to audit: all clients may connect, and the proxies log denied connections",
+            audit,
+        )
+        .step(StepKind::Note, then)
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{about, field, on, survey};
-use crate::checks::words::and_more;
+use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};
 
 /// The Server that takes ports, the ignored one, and the workloads and ports.
-type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(&'a str, u16)>);
+type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(String, u16)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let (namespace, name) = loser.metadata.key();
                 let entry = over.entry((namespace, name, winner.metadata.name.as_str()));
                 let (_, _, ports) = entry.or_insert((winner, loser, BTreeSet::new()));
-                ports.insert((&workload.meta.name, port));
+                ports.insert((workload_of(workload.meta), port));
             }
         }
     }
@@ -38,11 +38,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(
     ctx: &Context<'_>,
     (winner, loser): (&Server, &Server),
-    ports: &BTreeSet<(&str, u16)>,
+    ports: &BTreeSet<(String, u16)>,
     by_age: bool,
 ) -> Finding {
     let meta = &loser.metadata;
-    let (pod, port) = ports.first().copied().unwrap_or_default();
+    let (pod, port) = ports.first().cloned().unwrap_or_default();
     let more = and_more(ports.len().saturating_sub(1));
     let born = |server: &Server| {
         server.metadata.creation_timestamp.get().map_or_else(|| "unknown".to_owned(), |time| time.to_string())
@@ -51,15 +51,18 @@ fn finding(
     let times = (winner.metadata.creation_timestamp.get(), meta.creation_timestamp.get());
     let message = if !by_age {
         format!(
-            "Server {name} also selects port {port} of {pod}{more}, and this release chooses between them \
-             at random. The other Server and its policies have no effect there, which may change when the \
-             policy controller restarts"
+            "Servers {name} and {} select the same port {port} of {pod}{more}. This release chooses one at random, and \
+             the other has no effect there until the policy controller restarts",
+            meta.name
         )
     } else {
-        let first = if times.0 == times.1 { "has the same age but comes first by name" } else { "is older" };
+        let first = match times.0 == times.1 {
+            true => format!("Server {name}, which comes first by name,"),
+            false => format!("the older Server {name}"),
+        };
         format!(
-            "Server {name} {first}, so it takes port {port} of {pod}{more}. This one and its policies have \
-             no effect there"
+            "Server {} and its policies have no effect on port {port} of {pod}{more}: {first} selects the same port",
+            meta.name
         )
     };
     about(ctx, Kind::Server, meta, message)
@@ -70,12 +73,12 @@ fn finding(
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    format!("If Server {} is the intended one, delete {name}", meta.name),
+                    format!("If Server {} is the intended one, delete Server {name}", meta.name),
                     on("delete", Kind::Server, &winner.metadata),
                 )
                 .run(
                     StepKind::Command,
-                    format!("If Server {name} is the intended one, delete {}", meta.name),
+                    format!("If Server {name} is the intended one, delete Server {}", meta.name),
                     on("delete", Kind::Server, meta),
                 )
                 .step(

@@ -169,6 +169,11 @@ pub(super) fn about_server(namespace: &str, name: &str) -> Tie {
     Tie::Fact(format!("server {namespace}/{name}"))
 }
 
+/// The tie between an authentication without an effect and the policies that require it.
+pub(super) fn about_authentication(kind: Kind, meta: &Meta) -> Tie {
+    Tie::Fact(format!("authentication {kind} {}/{}", meta.namespace, meta.name))
+}
+
 /// The tie between a kind of routes that the policy controller does not read and the routes.
 pub(in crate::checks) fn unread(kind: Kind) -> Tie {
     Tie::Fact(format!("unread {}", kind.resource()))
@@ -194,10 +199,33 @@ pub(in crate::checks) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call
     kubectl().namespace(&meta.namespace).words(verb).arg(kind.resource()).operand(&meta.name)
 }
 
-/// Steps that show an object, correct it, or delete it if it is not needed.
-pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: &str) -> Remedy {
-    Remedy::new()
-        .run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml"))
-        .step(StepKind::Note, mend)
-        .run(StepKind::Command, "Or delete it, if it is no longer needed", on("delete", kind, meta))
+/// Steps that correct an object, or delete it if it is not needed.
+pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: impl Into<String>) -> Remedy {
+    let delete = format!("Or delete {kind} {}, if it is no longer needed", meta.name);
+    Remedy::new().run(StepKind::Command, mend, on("edit", kind, meta)).run(
+        StepKind::Command,
+        delete,
+        on("delete", kind, meta),
+    )
+}
+
+/// The word for an object of a kind within a sentence: `the route`.
+pub(super) fn noun(kind: Kind) -> String {
+    match kind {
+        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute | Kind::TLSRoute | Kind::TCPRoute => {
+            "the route".to_owned()
+        }
+        Kind::AuthorizationPolicy | Kind::ServerAuthorization => "the policy".to_owned(),
+        Kind::HTTPLocalRateLimitPolicy => "the rate limit".to_owned(),
+        kind => format!("the {kind}"),
+    }
+}
+
+/// A reason with the object's noun instead of a pronoun at its start.
+pub(super) fn with_noun(kind: Kind, why: &str) -> String {
+    match (why.strip_prefix("it "), why.strip_prefix("its ")) {
+        (Some(rest), _) => format!("{} {rest}", noun(kind)),
+        (_, Some(rest)) => format!("{}'s {rest}", noun(kind)),
+        _ => why.to_owned(),
+    }
 }

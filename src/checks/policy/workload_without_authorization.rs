@@ -113,8 +113,8 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, owner: &Owner, closed: &Close
     };
     ctx.finding(
         owner.subject(names),
-        "the default policy is deny, and no Server authorizes a client: all connections to its Services are \
-         denied with status 403 or closed",
+        "The default policy is deny, and no Server authorizes a client. All connections to the workload's \
+         Services are denied, with status 403 or a closed connection",
     )
     .evidence(default_policy(ctx, closed))
     .evidences(closed.targets.iter().take(QUOTED).map(of_service))

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{about, defined, field, on};
+use super::survey::{about, defined, field, noun, on};
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged};
 use crate::command::kubectl;
@@ -139,7 +139,7 @@ impl Known<'_, '_> {
                 self.lacking(finding, (kind, meta), (of, namespace, name))
             }
             BackendFault::OtherKind(_) | BackendFault::NotTheParent(_) => {
-                finding.remedy(corrected(kind, meta))
+                finding.remedy(corrected(kind, meta, "BackendNotFound"))
             }
         })
     }
@@ -214,15 +214,16 @@ impl Known<'_, '_> {
                     .evidence(field(kind, meta, "spec.targetRef", format!("Server {name}")));
                 return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
             }
-            Refused::UnreadableParent | Refused::UnreadableTarget => {
-                ("it cannot read the object that it is attached to".to_owned(), ("spec", at.to_owned()))
-            }
+            Refused::UnreadableParent | Refused::UnreadableTarget => (
+                "the controller cannot read the object that it refers to".to_owned(),
+                ("spec", at.to_owned()),
+            ),
             Refused::Headless => (
                 "a Service without a ClusterIP accepts no route".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
             ),
             Refused::NetworkRefused => (
-                "the EgressNetwork that it is attached to is not accepted".to_owned(),
+                "the EgressNetwork named in parentRefs is not accepted".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
             ),
             Refused::Conflict { kind: first, namespace, name } => (
@@ -242,21 +243,20 @@ impl Known<'_, '_> {
                 ("spec.targetRef", format!("Server {}", first.spec.target_ref.name)),
             ),
             Refused::Overlap { network, cluster } => (
-                "its networks overlap those of the cluster; it is used nevertheless".to_owned(),
+                "the networks overlap those of the cluster; the object is used nevertheless".to_owned(),
                 ("spec.networks", format!("{network}, which overlaps {cluster} of the cluster")),
             ),
         };
         let (path, said) = said;
-        Some(
-            self.would(kind, meta, at, &message)
-                .evidence(field(kind, meta, path, said))
-                .remedy(corrected(kind, meta)),
-        )
+        Some(self.would(kind, meta, at, &message).evidence(field(kind, meta, path, said)).remedy(corrected(
+            kind,
+            meta,
+            reason(refused),
+        )))
     }
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
-        let message =
-            format!("the policy controller wrote no status yet, and would not accept it for {at}: {why}");
+        let message = format!("The policy controller will not accept {} for {at}: {why}", noun(kind));
         about(self.ctx, kind, meta, message).likely()
     }
 
@@ -305,6 +305,18 @@ impl Known<'_, '_> {
     }
 }
 
+/// The reason that the policy controller would write.
+fn reason(refused: &Refused<'_>) -> &'static str {
+    match refused {
+        Refused::NoParent(_) | Refused::Headless | Refused::UnreadableParent => "NoMatchingParent",
+        Refused::NoTarget | Refused::UnreadableTarget => "NoMatchingTarget",
+        Refused::NetworkRefused => "EgressNetworkNotAccepted",
+        Refused::Conflict { .. } => "RouteReasonConflicted",
+        Refused::Later(_) => "RateLimitReasonAlreadyExists",
+        Refused::Overlap { .. } => "EgressReasonNetworkOverlap",
+    }
+}
+
 /// What a backend that does not exist means for clients.
 fn failure(kind: Kind) -> &'static str {
     match kind {
@@ -313,12 +325,24 @@ fn failure(kind: Kind) -> &'static str {
     }
 }
 
-fn corrected(kind: Kind, meta: &Meta) -> Remedy {
-    Remedy::new().run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml")).run(
-        StepKind::Command,
-        "Correct the reference",
-        on("edit", kind, meta),
-    )
+/// The repair for a reason of the policy controller.
+pub(super) fn correction(reason: &str) -> &'static str {
+    match reason {
+        "NoMatchingParent" => "Name an existing object in parentRefs, or remove the reference",
+        "NoMatchingTarget" => "Name an existing Server in targetRef",
+        "RouteReasonConflicted" => {
+            "Attach routes of one kind to this parent: convert this route, or remove the parent from parentRefs"
+        }
+        "RateLimitReasonAlreadyExists" => "Target another Server, or merge both rate limits into one",
+        "BackendNotFound" | "InvalidKind" => "Name existing Services in backendRefs",
+        "EgressReasonNetworkOverlap" => "Exclude the cluster's networks with except",
+        "EgressNetworkNotAccepted" => "Repair the EgressNetwork, or remove it from parentRefs",
+        _ => "Correct the field that the reason names",
+    }
+}
+
+fn corrected(kind: Kind, meta: &Meta, reason: &str) -> Remedy {
+    Remedy::new().run(StepKind::Command, correction(reason), on("edit", kind, meta))
 }
 
 /// Parents of a Linkerd kind with a group that has no such kind: the policy controller ignores them,
@@ -337,7 +361,7 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
             kind.kind(),
             meta,
             format!(
-                "it has no effect on {of} {}: {of} is a kind of group {wanted}, and {named}",
+                "The route has no effect on {of} {}: {of} is a kind of group {wanted}, and {named}",
                 parent.name
             ),
         )

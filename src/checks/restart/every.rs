@@ -264,10 +264,7 @@ impl EveryStep {
         let act = act.replacen("Restart ", "Inject ", 1).replacen("restart ", "inject ", 1);
         let (act, how) = act.split_once(',').unwrap_or((&act, ""));
         let how = if how.is_empty() { String::new() } else { format!(",{how}") };
-        format!(
-            "{act} again{how}, with the linkerd CLI{}: a restart keeps the proxy in their pod templates",
-            self.cli
-        )
+        format!("{act} again{how}, with the linkerd CLI{} (a restart keeps the old proxy)", self.cli)
     }
 
     fn text(&self, act: &str, left: usize) -> String {
@@ -278,7 +275,7 @@ impl EveryStep {
         }
         if self.is_injected && !self.is_all_injected() {
             add(format!(
-                "If the proxy is in the pod template, inject the workload again instead, with the linkerd CLI{}",
+                "The commands inject the manually injected workloads again, with the linkerd CLI{} (a restart keeps the old proxy)",
                 self.cli
             ));
         }
@@ -296,7 +293,7 @@ impl EveryStep {
         }
         if !self.of_others.is_empty() {
             add(format!(
-                "Create the pods of these again through their owner, which may not replace deleted pods: {}",
+                "Create new pods through the owner, which may not replace deleted pods: {}",
                 some(&self.of_others, NAMED)
             ));
         }
@@ -313,10 +310,7 @@ impl EveryStep {
             ));
         }
         if !self.by_hand.is_empty() {
-            add(format!(
-                "Create these again by hand, since no controller does: {}",
-                some(&self.by_hand, NAMED)
-            ));
+            add(format!("Create by hand, since no controller does: {}", some(&self.by_hand, NAMED)));
         }
         text
     }

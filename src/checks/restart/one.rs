@@ -4,6 +4,7 @@
 use super::rollouts::{Inject, Needs, Rollouts, Way};
 use crate::checks::Context;
 use crate::checks::upgrade::release_of_cli;
+use crate::checks::words::sentence;
 use crate::command::{Command, Line, kubectl};
 use crate::finding::{Restarts, Step, StepKind};
 use crate::model::owners::Owner;
@@ -37,17 +38,16 @@ pub(in crate::checks) fn renew(
         ),
     };
     let in_template = match way.inject {
-        Inject::Webhook => "",
-        Inject::Manual | Inject::ManualInGit(_) | Inject::ManualByHand => {
-            ". A restart is not enough: the proxy is in the pod template"
-        }
+        Inject::Webhook | Inject::Manual => "",
+        Inject::ManualInGit(_) | Inject::ManualByHand => ". A restart keeps the old proxy",
     };
+    let effect = format!(". {}", sentence(because));
     let full = way.full.as_ref().map_or_else(String::new, |full| {
         format!(". No room for the additional pod of a rollout: raise {full} first")
     });
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
-    let text = format!("{text}; {because}{in_template}{full}");
+    let text = format!("{text}{effect}{in_template}{full}");
     Step { restarts, ..Step::new(kind, text, command) }
 }
 
@@ -97,7 +97,10 @@ const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one be
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
-    let mut text = format!("{inject} the workload again, with the linkerd CLI{}", release_of_cli(ctx));
+    let mut text = format!(
+        "{inject} the manually injected workload again, with the linkerd CLI{} (a restart keeps the old proxy)",
+        release_of_cli(ctx)
+    );
     let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
     let partition = way.without_partition(&owner.namespace);
     if partition.is_some() {

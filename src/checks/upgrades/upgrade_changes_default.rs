@@ -3,6 +3,7 @@
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rehearsal::CHART;
+use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -24,8 +25,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
             let before = changed.from.unwrap_or("not set");
             let message = format!(
-                "{} defaults to {} in the target (today: {before}): {}",
-                changed.value, changed.to, matters.why
+                "The default of {} changes from {before} to {}. {}",
+                changed.value,
+                changed.to,
+                sentence(&matters.why)
             );
             let place = format!("ConfigMap {home}/{CONFIG}");
             let said = values.written(changed.value).unwrap_or_else(|| "not set".to_owned());
@@ -51,10 +54,9 @@ fn said(ctx: &Context<'_>, value: &str) -> bool {
 
 fn keep(ctx: &Context<'_>, how: &str) -> String {
     match ctx.settings.values.iter().any(|given| given.chart == CHART) {
-        true => format!("To keep the current behavior, set {how} in your values, which do not set it"),
-        false => format!(
-            "To keep the current behavior, set {how} in your values; linkerd-config does not show whether \
-             they set it already (--values FILE does)"
-        ),
+        true => format!("To keep the current behavior, set {how} in your Helm values"),
+        false => {
+            format!("To keep the current behavior, set {how} in your Helm values. --values FILE checks them")
+        }
     }
 }

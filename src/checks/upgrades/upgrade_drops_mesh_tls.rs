@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let (namespace, name) = workload.metadata.key();
             let subject = Subject::object(Kind::ExternalWorkload, namespace, name);
             let message = format!(
-                "it is written as v1alpha1, with meshTls. From {since} on Linkerd reads v1beta1, which \
+                "The ExternalWorkload is written as v1alpha1, with meshTls. From {since} on Linkerd reads v1beta1, which \
                  names the field meshTLS, and the workload has no identity"
             );
             Some(

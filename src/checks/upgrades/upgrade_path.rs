@@ -143,7 +143,7 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "this is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
+        "The target is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
          not supported, and objects stored by newer CRDs remain",
     )
     .severity(Severity::Warning)
@@ -156,14 +156,10 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 }
 
 fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
-    about(
-        ctx,
-        way,
-        "this release is already installed: applying it again changes only what its values change",
-    )
-    .severity(Severity::Info)
-    .parameter("same")
-    .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
+    about(ctx, way, "This release is already installed. Applying it again changes only the values")
+        .severity(Severity::Info)
+        .parameter("same")
+        .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
 }
 
 fn not_comparable(ctx: &Context<'_>, way: &Way<'_>) -> Finding {

@@ -81,8 +81,7 @@ fn about(
         Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
     };
     let message = format!(
-        "from {since} on, connections to a port that {} does not declare are reset. Clients that use an undeclared \
-         port of the pods at its address are cut off",
+        "From {since} on, connections to ports that {} does not declare are reset",
         services(affected)
     );
     let seen = affected.iter().take(QUOTED).map(|(service, others)| {

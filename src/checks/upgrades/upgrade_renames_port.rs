@@ -200,12 +200,12 @@ fn told<'n>(
     let new = new.into_iter().collect::<Vec<_>>().join(", ");
     let all = pairs.iter().map(|(port, _)| *port).collect::<Vec<_>>().join(", ");
     let (what, then) = match kind {
-        Kind::NetworkPolicy => ("allows connections to", "allows none there"),
+        Kind::NetworkPolicy => ("allows connections to", "allows no connection there"),
         Kind::Server => ("selects", "selects no port"),
         _ => ("scrapes metrics from", "finds no target"),
     };
     let message = format!(
-        "it {what} port {old} of the control plane by name; from {} on containers name it {new}, and it \
+        "The {kind} {what} port {old} of the control plane by name. From {} on, containers name it {new}, and the {kind} \
          {then}",
         renaming.since
     );

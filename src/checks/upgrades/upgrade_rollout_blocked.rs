@@ -67,8 +67,8 @@ fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Reme
 fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let (namespace, name) = deployment.metadata.key();
     let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
-    let message = "its rollout is paused: the upgrade applies without an error, and no pod of the new \
-     release starts";
+    let message =
+        "The rollout is paused. The upgrade applies without an error, and no pod of the new release starts";
     let remedy = Remedy::new().run(StepKind::Command, "Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
@@ -80,8 +80,7 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
 }
 
 fn without_room(ctx: &Context<'_>, deployment: &Workload, full: &str) -> Finding {
-    let message = "its rollout starts a new pod before it stops an old one, and the namespace's quota has \
-     no room for it. The API server rejects the pod, and the rollout hangs";
+    let message = "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota has no room for another pod";
     let remedy = Remedy::new()
         .run(
             StepKind::Command,

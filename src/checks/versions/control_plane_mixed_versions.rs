@@ -165,6 +165,6 @@ fn remedy(ctx: &Context<'_>, namespace: &str, name: &str) -> Remedy {
             .arg(format!("deployment/{name}"))
             .words("--timeout=10s"),
     );
-    let act = "Apply one release to all components (the commands keep the injector's release)";
+    let act = "Upgrade all components to one release, that of the injector";
     upgrade::step(ctx, remedy, StepKind::Upgrade, act, Options::none())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::compared::{DATA_PLANE, failed, tag};
 use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::{proxy_version, tag_version};
@@ -167,7 +168,9 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         Gap::Unreadable => "unreadable".to_owned(),
         Gap::OddTag => "odd-tag".to_owned(),
     };
+    let several = of_proxies(&message);
     ctx.finding(owner.subject(names.clone()), message)
+        .of_several(several)
         .severity(severity)
         .parameter(parameter)
         .evidences(pods.first().into_iter().flat_map(|pod| proxy_seen(pod, pods.len())))

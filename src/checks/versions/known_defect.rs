@@ -116,11 +116,11 @@ impl Affected<'_> {
         let (message, severity) = match is_sure {
             true => (row.effect.clone(), row.severity),
             false if row.is_fixed() => {
-                (format!("this release may have a defect: {}", row.effect), Severity::Info)
+                (format!("This release may have a defect: {}", row.effect), Severity::Info)
             }
             false => {
                 let severity = row.severity.min(Severity::Warning);
-                (format!("this release may have a defect: {}", row.effect), severity)
+                (format!("This release may have a defect: {}", row.effect), severity)
             }
         };
         let finding = ctx
@@ -190,7 +190,7 @@ impl Affected<'_> {
                 return remedy.step(StepKind::Note, notes);
             }
         };
-        let upgrade = if is_alternative { format!("Or {upgrade}") } else { sentence(&upgrade) };
+        let upgrade = if is_alternative { format!("To prevent this, {upgrade}") } else { sentence(&upgrade) };
         remedy.step(StepKind::Upgrade, upgrade)
     }
 }

@@ -30,14 +30,16 @@ const STATUSES: [(u8, &str); 6] = [
 ];
 
 /// The flags that `check -h` shows, each in a line; `check --help` shows all of them in full.
-const COMMON: [(&str, &str); 24] = [
+const COMMON: [(&str, &str); 26] = [
     ("files", "Bundles, dumps or folders to read instead of the cluster"),
     ("bundle", "Read a bundle or dump instead of the cluster"),
-    ("complete", "Declare that the dump lists all objects of these kinds, or 'all'"),
+    ("complete", "Treat the dump's lists of these kinds (or 'all') as complete"),
     ("at", "Time at which a dump was captured (RFC 3339)"),
     ("nodes", "Add node evidence: snapshots or copies of /etc/cni/net.d"),
     ("logs", "Read control-plane logs and the logs of affected proxies"),
-    ("context", "Use this context of the kubeconfig; several check each cluster"),
+    ("probe", "Query Linkerd's programs through port-forwards"),
+    ("proxies", "Read the metrics of proxies through port-forwards"),
+    ("context", "Use this kubeconfig context; repeat it to check several"),
     ("only", "Run only these checks or categories"),
     ("skip", "Skip these checks or categories"),
     ("namespace", "Check only workloads in these namespaces"),
@@ -50,7 +52,7 @@ const COMMON: [(&str, &str); 24] = [
     ("manifests", "Check manifests before they are applied, without a cluster"),
     ("with", "Check the cluster as it would be with these manifests"),
     ("to", "Preview an upgrade to this release of Linkerd"),
-    ("output", "Print table, short, json, sarif, ..., or write FORMAT=FILE"),
+    ("output", "Output format: table, short, json, ...; FORMAT=FILE writes a file"),
     ("coverage", "Show what was not checked, and how to check it"),
     ("save", "Save the evidence as a redacted bundle"),
     ("verbose", "Show all evidence"),

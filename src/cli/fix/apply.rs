@@ -67,7 +67,7 @@ pub(super) fn run(
         }
         let fresh = cluster.read()?.report;
         let now = State::from_report(&fresh);
-        say(&render::proof_text(number, &state.change_to(&now)));
+        say(&render::effect_text(number, &state.change_to(&now)));
         (state, latest) = (now, Some(fresh));
     }
     Ok(latest)
@@ -78,9 +78,8 @@ fn show((number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
     say(&format!("step {number} of {all}: {}", step.step.text));
     let command = step.step.command.iter().flat_map(|command| command.rendered());
     command.for_each(|line| say(&format!("  {line}")));
-    let expected = render::proof_text(number, proof);
+    let expected = render::proof_text(proof);
     match proof {
-        Proof::Simulated { .. } => say(&format!("expected {expected}")),
         Proof::Manual | Proof::Conditional => {}
         _ => say(&expected),
     }

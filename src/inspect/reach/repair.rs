@@ -4,7 +4,7 @@ use super::{Caller, Mesh};
 use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
 use crate::inspect::walk::Step;
-use crate::model::policy::{DefaultPolicy, Inbound, TakenBy};
+use crate::model::policy::{AuthorizedBy, DefaultPolicy, IdentityMatch, Inbound, TakenBy, Who};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};
 
@@ -89,6 +89,17 @@ impl Mesh<'_> {
         match inbound.taken_by {
             TakenBy::Server(server) => {
                 let (namespace, name) = server.metadata.key();
+                if let Some((object, account, wrong)) = misnamed(inbound, caller.pod) {
+                    step.fix(format!(
+                        "{first}correct the identity in MeshTLSAuthentication {}: ServiceAccount {account} instead of {wrong}",
+                        object.join("/")
+                    ));
+                    let edit = kubectl()
+                        .namespace(&object[0])
+                        .words("edit meshtlsauthentications.policy.linkerd.io");
+                    step.paste(self.command(edit.operand(object[1].as_str())));
+                    return;
+                }
                 step.fix(format!(
                     "{first}create an AuthorizationPolicy for Server {namespace}/{name} that authorizes this client"
                 ))
@@ -223,3 +234,24 @@ pub(super) fn server_version(definitions: &[CustomResourceDefinition]) -> String
 
 /// The name of the definition of Servers.
 const SERVERS: &str = "servers.policy.linkerd.io";
+
+/// A MeshTLSAuthentication that authorizes a ServiceAccount with the name of the client's in another namespace: its
+/// namespace and name, the client's account, and the named account.
+fn misnamed(inbound: &Inbound<'_>, client: &Pod) -> Option<([String; 2], String, String)> {
+    let account = client.spec.account();
+    let home = client.metadata.namespace.as_str();
+    inbound.authorizations.iter().find_map(|one| {
+        let AuthorizedBy::Policy(policy) = one.by else { return None };
+        let Who::Identities(identities) = &one.who else { return None };
+        let wrong = identities.iter().find_map(|identity| {
+            let IdentityMatch::Exact(name) = identity else { return None };
+            let mut parts = name.split('.');
+            let (named, namespace) = (parts.next()?, parts.next()?);
+            (named == account && namespace != home).then(|| format!("{namespace}/{named}"))
+        })?;
+        let mut required = policy.spec.required_authentication_refs.iter();
+        let object = required.find(|one| one.is_a("policy.linkerd.io", "MeshTLSAuthentication"))?;
+        let namespace = object.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+        Some(([namespace.to_owned(), object.name.clone()], format!("{home}/{account}"), wrong))
+    })
+}

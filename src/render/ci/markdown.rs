@@ -53,18 +53,7 @@ pub fn report(report: &Report) -> String {
     let roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
     if !roots.is_empty() {
-        parts
-            .push(Part::first("\n## Findings\n\n| | check | where | what |\n|---|---|---|---|\n".to_owned()));
-    }
-    for (_, finding) in &roots {
-        let text = format!(
-            "| {} | {} | {} | {} |\n",
-            finding.severity,
-            linked(finding.check),
-            plain(&subject::brief(finding.subjects.iter())),
-            plain(&format!("{}{}{}", finding.message, world(finding.when), standing(finding)))
-        );
-        parts.push(Part { text, rank: 3, name: String::new() });
+        parts.push(Part::first("\n## Findings\n".to_owned()));
     }
     for (at, finding) in &roots {
         let mut text = String::new();
@@ -194,7 +183,18 @@ fn world(when: When) -> &'static str {
 /// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan.
 fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
-    _ = writeln!(text, "\n<details{open}>\n<summary>{}: {}</summary>\n", finding.severity, finding.check);
+    let about = plain(&subject::brief(finding.subjects.iter()));
+    _ = writeln!(
+        text,
+        "\n<details{open}>\n<summary>{}: {}, {about}</summary>\n",
+        finding.severity,
+        plain(finding.check)
+    );
+    // The repair plan has the message of each of its findings.
+    if planned.is_empty() {
+        let words = format!("{}{}{}", finding.message, world(finding.when), standing(finding));
+        _ = writeln!(text, "{}: {}\n", linked(finding.check), plain(&words));
+    }
     let subjects: Vec<String> = subject::groups(&finding.subjects)
         .into_iter()
         .map(|group| match group.heading.is_empty() {
@@ -221,8 +221,7 @@ fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: 
     }
     text.push_str(&fenced(&seen, "text"));
     if !explains.is_empty() {
-        let words = format!("{}; repairing this finding repairs them", some_of(explains, SUBJECTS));
-        _ = writeln!(text, "\nExplains: {}", plain(&words));
+        _ = writeln!(text, "\nSymptoms, repaired with it: {}", plain(&some_of(explains, SUBJECTS)));
     }
     let own = remedy(finding, &[]);
     if !planned.is_empty() {
@@ -280,13 +279,20 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
         alike.entry((gap.missing.why.to_string(), gap.close.to_string())).or_default().push(gap);
     }
     let line = |((why, close), gaps): ((String, String), Vec<&Gap>)| {
-        let part = |gap: &Gap| gap.missing.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
-        let what: BTreeSet<String> =
-            gaps.iter().map(|gap| format!("{}{}", gap.missing.request, part(gap))).collect();
+        let request = |gap: &&Gap| {
+            let request = &gap.missing.request;
+            let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
+            asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))
+        };
+        let what: BTreeSet<String> = gaps.iter().map(request).collect();
+        // A part that is missing everywhere is named once.
+        let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();
+        let part = parts.first().filter(|_| parts.len() == 1).map(|part| format!(" ({part})"));
         let (what, checks) = (what.into_iter().collect::<Vec<_>>(), checks(&gaps));
         format!(
-            "{}: {why}; {} ({}); to check this: {close}",
+            "{}{}: {why}; {} ({}); to check this: {close}",
             some_of(&what, NAMED),
+            part.unwrap_or_default(),
             count(checks.len(), "check", "checks"),
             some_of(&checks, NAMED)
         )

@@ -94,8 +94,8 @@ fn problems(problems: &[Problem]) -> Vec<ProblemDocument> {
     problems.iter().map(one).collect()
 }
 
-fn proof(number: usize, proof: &Proof) -> ProofDocument {
-    let text = proof_text(number, proof);
+fn proof(proof: &Proof) -> ProofDocument {
+    let text = proof_text(proof);
     let fresh = |kind| ProofDocument {
         kind,
         text: text.clone(),
@@ -140,7 +140,7 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
             repairs: step.repairs.iter().copied().collect(),
             command: step.step.command.as_ref().map(ToString::to_string),
             offered: judged.is_offered(),
-            proof: proof(number, judged),
+            proof: proof(judged),
         });
     write(&Document {
         schema: SCHEMA,

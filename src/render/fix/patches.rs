@@ -24,7 +24,7 @@ pub fn patches(report: &Report, plan: &JudgedPlan) -> String {
             Ok(of_step) => {
                 let mut about = String::new();
                 comment(&mut about, &format!("Step {number}: {}", step.step.text));
-                comment(&mut about, &proof_text(number, proof));
+                comment(&mut about, &proof_text(proof));
                 patches.push_str(&about);
                 patches.extend(of_step.iter().map(entry));
             }
@@ -32,9 +32,9 @@ pub fn patches(report: &Report, plan: &JudgedPlan) -> String {
                 others += 1;
                 let why = match proof {
                     Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional | Proof::Reads => {
-                        proof_text(number, proof)
+                        proof_text(proof)
                     }
-                    proof if !proof.is_offered() => proof_text(number, proof),
+                    proof if !proof.is_offered() => proof_text(proof),
                     _ => why,
                 };
                 comment(&mut text, &format!("  step {number}, {why}: {}", step.step.text));

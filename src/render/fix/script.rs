@@ -97,12 +97,18 @@ impl Script {
             [one] => format!("finding {one}"),
             several => format!("findings {}", several.join(", ")),
         };
-        self.comment(&format!("Step {number} of {all}, for {repairs}: {}", step.step.text));
-        self.comment(&proof_text(number, proof));
+        let command = step.step.command.as_ref();
+        let runs = proof.is_offered() && command.is_some_and(|_| runs_by_itself(step, proof));
+        // A step that stops the script prints its text there.
+        let stops = proof.is_offered() && !runs && step.step.applies != Applies::Instead;
+        let text = if stops { String::new() } else { format!(": {}", step.step.text) };
+        self.comment(&format!("Step {number} of {all}, for {repairs}{text}"));
+        if *proof != Proof::Manual {
+            self.comment(&proof_text(proof));
+        }
         if !proof.is_offered() {
             return;
         }
-        let command = step.step.command.as_ref();
         let stop = || {
             let text = Arg::from(clean(&step.step.text).into_owned());
             format!("manual {number} {text} {}", number + 1)

@@ -93,6 +93,21 @@ impl Step {
         Step { kind, text, command, restarts: Restarts::default(), applies }
     }
 
+    /// Its text for several workloads, if it recreates the pods of one.
+    pub fn of_several(&self) -> String {
+        match self.restarts {
+            Restarts::Workloads if self.text.ends_with("the workload") => format!("{}s", self.text),
+            Restarts::Workloads => {
+                ["the workload.", "the workload:", "the workload again", "injected workload again"]
+                    .into_iter()
+                    .fold(self.text.clone(), |text, one| {
+                        text.replace(one, &one.replace("workload", "workloads"))
+                    })
+            }
+            Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => self.text.clone(),
+        }
+    }
+
     /// Whether the reader decides if and when to do it.
     pub fn is_conditional(&self) -> bool {
         self.applies != Applies::Always

@@ -89,6 +89,7 @@ pub struct Pasted {
     containers: BTreeMap<String, String>,
     errors: Vec<ProxyError>,
     events: Vec<ProxyError>,
+    phrases: Vec<ProxyError>,
     statuses: Vec<BareStatus>,
     exits: Vec<ExitCode>,
 }
@@ -130,6 +131,21 @@ impl Pasted {
         self.events.iter().find(|row| row.matches(text))
     }
 
+    /// The first row of the short texts that a text contains or equals. Letters of either case are equal.
+    pub fn phrase(&self, text: &str) -> Option<&ProxyError> {
+        let text = text.trim().trim_end_matches(['.', ':']).to_lowercase();
+        let contains = |piece: &String| text.contains(&piece.to_lowercase());
+        let is_whole = |piece: &String| text == piece.to_lowercase();
+        self.phrases
+            .iter()
+            .find(|row| (!row.all.is_empty() && row.all.iter().all(contains)) || row.any.iter().any(is_whole))
+    }
+
+    /// All short texts, in order of evaluation.
+    pub fn phrases(&self) -> &[ProxyError] {
+        &self.phrases
+    }
+
     /// All messages of events, in order of evaluation.
     pub fn events(&self) -> &[ProxyError] {
         &self.events
@@ -169,7 +185,7 @@ impl Pasted {
     /// The ids of all checks that the tables name.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
         let maps = self.signatures.values().chain(self.rows.values()).chain(self.containers.values());
-        let errors = self.errors.iter().chain(&self.events).flat_map(|row| &row.checks);
+        let errors = self.errors.iter().chain(&self.events).chain(&self.phrases).flat_map(|row| &row.checks);
         let statuses = self.statuses.iter().flat_map(|row| &row.checks);
         let exits = self.exits.iter().flat_map(|row| &row.checks);
         maps.chain(errors).chain(statuses).chain(exits).map(String::as_str)
@@ -192,7 +208,8 @@ impl KnowledgeFile for Pasted {
 
     fn finish(&mut self) -> Result<(), String> {
         examples_match(&self.errors)?;
-        examples_match(&self.events)
+        examples_match(&self.events)?;
+        examples_match(&self.phrases)
     }
 }
 
