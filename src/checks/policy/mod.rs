@@ -6,6 +6,7 @@ mod apply_refused;
 mod authentication_missing;
 mod backends;
 mod behind;
+mod caller_without_identity;
 mod default_policy_not_applied;
 mod gateways;
 mod identity_unknown;
@@ -52,6 +53,7 @@ pub(super) use survey::{Survey, defined, existing, field, on, read_by, survey, u
 pub(super) static TABLE: &[Check] = &[
     row!("policy", "apply-refused", apply_refused),
     row!("policy", "authentication-missing", authentication_missing),
+    row!("policy", "caller-without-identity", caller_without_identity),
     row!("policy", "default-policy-not-applied", default_policy_not_applied),
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
