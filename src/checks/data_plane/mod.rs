@@ -16,6 +16,7 @@ mod external_workload_without_endpoint;
 mod inbound_requests_shed;
 mod init_container_before_proxy;
 mod injected_container_not_started;
+mod local_endpoints_missing;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod network_policy_blocks_scrapes;
@@ -68,6 +69,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "inbound-requests-shed", inbound_requests_shed),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "injected-container-not-started", injected_container_not_started),
+    row!("data-plane", "local-endpoints-missing", local_endpoints_missing),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
     row!("data-plane", "network-policy-blocks-scrapes", network_policy_blocks_scrapes),

@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 mod denied;
+mod fargate_pod_injected;
 mod host_network_not_injected;
 mod identity_token_missing;
 mod injected_container_altered;
@@ -34,6 +35,7 @@ mod workload_half_meshed;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("injection", "fargate-pod-injected", fargate_pod_injected),
     row!("injection", "host-network-not-injected", host_network_not_injected),
     row!("injection", "identity-token-missing", identity_token_missing),
     row!("injection", "injected-container-altered", injected_container_altered),
