@@ -21,6 +21,9 @@ type Overwritten<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CustomResourceDefini
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.seen::<CustomResourceDefinition>()?;
+    let Some((version, evidence)) = installed(ctx)? else {
+        return Err(Unjudged::not_applicable("no control plane is installed"));
+    };
     let mut overwritten = Overwritten::new();
     for definition in definitions {
         let annotation = |key: &str| definition.metadata.annotations.get(key).map(String::as_str);
@@ -28,12 +31,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(release) = annotation(HELM_RELEASE) else { continue };
         overwritten.entry((release, created)).or_default().push(definition);
     }
-    if overwritten.is_empty() {
-        return Ok(crate::checks::Verdict::fine());
-    }
-    let Some((version, evidence)) = installed(ctx)? else {
-        return Err(Unjudged::not_applicable("no control plane is installed"));
-    };
     let findings = overwritten.iter().filter_map(|((release, created), all)| {
         let cli = LinkerdVersion::from_created_by(created).ok()?;
         is_newer(ctx, &cli, &version).then(|| finding(ctx, (release, &cli), all).evidence(evidence.clone()))
