@@ -104,6 +104,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --waivers 'Accept the findings in a YAML file of waivers. Repeatable'
             cand --baseline 'Ignore the findings of an earlier report (-o json=FILE) of the same cluster'
             cand --verify 'Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still there, or not checked'
+            cand --before 'Compare the numbers of proxies (requests, failures, latency, memory) with those of an earlier report or bundle'
             cand --confidence 'With ''observed'', list only findings that the evidence proves'
             cand --wait 'Retry for up to DURATION (5m) until the checks pass, like linkerd check'
             cand -o 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable'

@@ -108,6 +108,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--waivers', '--waivers', [CompletionResultType]::ParameterName, 'Accept the findings in a YAML file of waivers. Repeatable')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Ignore the findings of an earlier report (-o json=FILE) of the same cluster')
             [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still there, or not checked')
+            [CompletionResult]::new('--before', '--before', [CompletionResultType]::ParameterName, 'Compare the numbers of proxies (requests, failures, latency, memory) with those of an earlier report or bundle')
             [CompletionResult]::new('--confidence', '--confidence', [CompletionResultType]::ParameterName, 'With ''observed'', list only findings that the evidence proves')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Retry for up to DURATION (5m) until the checks pass, like linkerd check')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable')

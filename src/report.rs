@@ -31,6 +31,7 @@ use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
+use crate::model::traffic::{EarlierTraffic, WorkloadTraffic};
 use crate::objects::Link;
 use crate::policy::{self, Policy};
 use crate::rows::{self, Category, LinkedCluster};
@@ -83,6 +84,10 @@ pub struct Report {
     pub row_mode: RowMode,
     /// The linked clusters.
     pub links: Vec<LinkedCluster>,
+    /// Numbers of the proxies that were read twice, by workload.
+    pub traffic: Vec<WorkloadTraffic>,
+    /// The earlier numbers (`--before`).
+    pub before: Option<EarlierTraffic>,
     /// Connection options of the cluster.
     pub connection: Connection,
     /// Number of objects and files with redacted values.
@@ -381,6 +386,8 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         checks,
         repair: RepairPlan::from_findings(&findings),
         findings,
+        traffic: WorkloadTraffic::of_cluster(cluster),
+        before: question.settings.before.clone(),
         connection: connection.clone(),
         redacted: collected.redaction.touched,
         errors: Vec::new(),

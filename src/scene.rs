@@ -16,6 +16,7 @@ use crate::item::{Item, Kind, Probe, Server};
 use crate::knowledge::Knowledge;
 use crate::markdown::{Block, BlockKind, with_nearest};
 use crate::model::log::{LogObject, LogOf};
+use crate::model::traffic::{EarlierTraffic, WorkloadTraffic};
 use crate::node_files::NodeFiles;
 use crate::source::diagnostics::PortOf;
 use crate::source::memory::{Held, Memory};
@@ -96,6 +97,8 @@ struct RunBlock {
     control_plane_namespace: Option<String>,
     /// `--cni-namespace`.
     cni_namespace: Option<String>,
+    /// `--before`: numbers of proxies by workload.
+    before: Option<Vec<WorkloadTraffic>>,
     /// Text replacements in base clusters of later blocks: another release, another Kubernetes.
     replace: BTreeMap<String, String>,
 }
@@ -298,6 +301,9 @@ impl Scene {
             self.settings.values = vec![given];
         }
         self.settings.cni_expected |= run.cni_expected;
+        if let Some(workloads) = run.before {
+            self.settings.before = Some(EarlierTraffic { file: "before.json".to_owned(), workloads });
+        }
         self.settings.data_plane |= run.proxy;
         if let Some(version) = run.expected_version {
             let version = version.parse().map_err(|e| format!("expected-version: {e}"))?;

@@ -3,6 +3,7 @@
 //! never counts as fixed.
 
 mod again;
+mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
 use again::{Again, not_checked};
+pub use traffic::TrafficCheck;
 
 /// An earlier report, with its findings to recheck.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,6 +200,10 @@ pub struct Tally {
     pub still_there: usize,
     /// Findings that are not known to be present, and were not checked, at least in part.
     pub not_checked: usize,
+    /// Workloads whose numbers of proxies are worse than in the report.
+    pub worse: usize,
+    /// Whether numbers could not be compared, although metrics were requested.
+    pub not_compared: bool,
 }
 
 impl Tally {
@@ -217,8 +223,8 @@ impl Tally {
     /// The exit status.
     pub fn status(self) -> u8 {
         match self {
-            Tally { still_there: 1.., .. } => crate::exit::FINDINGS,
-            Tally { not_checked: 1.., .. } => crate::exit::NOT_CHECKED,
+            Tally { still_there: 1.., .. } | Tally { worse: 1.., .. } => crate::exit::FINDINGS,
+            Tally { not_checked: 1.., .. } | Tally { not_compared: true, .. } => crate::exit::NOT_CHECKED,
             Tally { .. } => crate::exit::FINE,
         }
     }
@@ -243,6 +249,8 @@ pub struct Verification {
     pub same_cluster: SameCluster,
     /// The findings.
     pub findings: Vec<Verified>,
+    /// The comparison of numbers of proxies, if the report has any.
+    pub traffic: Option<TrafficCheck>,
     /// The gate, as a keyword.
     pub gate: &'static str,
     /// Findings at or above the gate.

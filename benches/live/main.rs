@@ -14,6 +14,7 @@
 mod bare;
 mod certificates;
 mod fields;
+mod forward;
 mod measure;
 mod rounds;
 mod server;

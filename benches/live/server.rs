@@ -48,13 +48,17 @@ impl Server {
             while let Ok((stream, _)) = listener.accept().await {
                 let (world, counts) = (Arc::clone(&world), Arc::clone(&all_counts));
                 let service = hyper::service::service_fn(move |request| {
-                    let answer = answer(&world, &counts, &request);
+                    let answer = match request.uri().path().ends_with("/portforward") {
+                        true => forwarded(&counts, request),
+                        false => answer(&world, &counts, &request),
+                    };
                     async { Ok::<_, Infallible>(answer) }
                 });
                 tokio::spawn(async move {
                     // A client that hangs up is its own affair.
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), service)
+                        .with_upgrades()
                         .await;
                 });
             }
@@ -85,6 +89,14 @@ impl Server {
 }
 
 type Answer = Response<Either<Full<Bytes>, Page>>;
+
+/// The start of a port-forward to a proxy.
+fn forwarded(counts: &Arc<Counts>, request: Request<Incoming>) -> Answer {
+    counts.requests.fetch_add(1, Ordering::Relaxed);
+    let counts = Arc::clone(counts);
+    let sent = move |bytes| _ = counts.bytes.fetch_add(bytes, Ordering::Relaxed);
+    crate::forward::answer(request, sent).map(|()| Either::Left(Full::new(Bytes::new())))
+}
 
 fn answer(world: &Arc<World>, counts: &Arc<Counts>, request: &Request<Incoming>) -> Answer {
     counts.requests.fetch_add(1, Ordering::Relaxed);

@@ -17,6 +17,7 @@ fn name(what: What) -> &'static str {
         What::CheckGzip => "`check`",
         What::Save => "`check --save`",
         What::Bundle => "`check --bundle`",
+        What::Proxies => "`check --proxies=1s`",
     }
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn text(all: &[Measured], start: &[(String, Duration)]) -> String {
     let mut line =
         |words: std::fmt::Arguments<'_>| writeln!(text, "{words}").expect("memory takes all of it");
     line(format_args!(
-        "| pods | | wall time | beside the bare read | for each pod, beside the smallest | processor time | requests | MB | peak memory, MB |"
+        "| pods | | wall time | next to the bare read | for each pod, next to the smallest | processor time | requests | MB | peak memory, MB |"
     ));
     line(format_args!("|--:|---|--:|--:|--:|--:|--:|--:|--:|"));
     for measured in all {

@@ -79,6 +79,9 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::request::Request;
 
+/// The check that compares numbers of proxies with earlier ones (`--before`).
+pub const TRAFFIC: &str = data_plane::TRAFFIC;
+
 /// The check that evaluates `defects.yaml`.
 pub const KNOWN_DEFECT: &str = versions::known_defect::ID;
 

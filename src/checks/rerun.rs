@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Settings;
+use super::{Settings, TRAFFIC};
 use crate::card::{Card, Mode};
 use crate::command::{Arg, Call, Command, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
 use crate::finding::{Evidence, Finding, Place, Severity, Subject, When};
@@ -96,6 +96,10 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             call = call.option("--param", format!("{check}.{name}={value}"));
         }
+    }
+    let compares = judged.contains(TRAFFIC);
+    if let Some(before) = settings.before.as_ref().filter(|_| compares) {
+        call = call.option("--before", Arg::path(before.file.clone()));
     }
     for (flag, value) in &settings.manifests {
         call = if value.is_empty() { call.words(flag) } else { call.option(flag, value.clone()) };

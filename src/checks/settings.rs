@@ -7,6 +7,7 @@ use crate::card::Mode;
 use crate::chart::given::Given;
 use crate::command::Rerun;
 use crate::knowledge::RowMode;
+use crate::model::traffic::EarlierTraffic;
 use crate::version::{CniVersion, LinkerdVersion};
 
 /// The operator's settings of a run, as far as checks need them.
@@ -40,6 +41,8 @@ pub struct Settings {
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// `--wait` and `verify`: starting components count as not ready, whatever their age.
     pub no_grace: bool,
+    /// `--before`: numbers of proxies from before a change.
+    pub before: Option<EarlierTraffic>,
     /// The data for a command that repeats this run.
     pub rerun: Rerun,
 }

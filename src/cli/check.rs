@@ -11,8 +11,8 @@ use super::format::{Format, Output};
 use super::stop::Stop;
 use super::wait::Wait;
 use super::{
-    accepted, again, asked, change, chart, config, files, fleet, moment, named, namespaces, output, params,
-    publish, saved, verify,
+    accepted, again, asked, before, change, chart, config, files, fleet, moment, named, namespaces, output,
+    params, publish, saved, verify,
 };
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings};
@@ -96,6 +96,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let again = opened.as_ref().and_then(|captured| again::asked(args, captured.asked()?)).transpose()?;
     let args = again.as_ref().unwrap_or(args);
     let earlier = accepted::baseline(args)?;
+    let before = before::read(args)?;
     let wait = Wait::new(args, began)?;
     let policy =
         Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..asked::policy(args)? };
@@ -112,9 +113,11 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
     let mut settings =
         Settings { upgrade, values: values.into_iter().collect(), manifests, ..settings(args, &policy)? };
+    settings.before = before.as_ref().map(|before| before.traffic.clone());
 
     let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty()
+        || before.is_some()
         || args.evidence.linkerd_namespace.is_some()
         || args.evidence.cni_namespace.is_some()
     {
@@ -163,6 +166,9 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     }
     if let Some(earlier) = &earlier {
         earlier.is_of(read.collected.cluster.uid())?;
+    }
+    if let Some((before, path)) = before.as_ref().zip(args.before.as_ref()) {
+        before.is_before(&read.collected.cluster, path)?;
     }
     if !only_rows(&args.report.output) {
         namespaces::of_check(args, &read.collected)?;
@@ -215,6 +221,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
 pub(super) fn settings(args: &Check, policy: &Policy) -> anyhow::Result<Settings> {
     Ok(Settings {
         namespaces: args.namespace.clone(),
+        before: None,
         to_cni: args.to_cni.clone(),
         upgrade: None,
         linkerd_version: None,
@@ -287,6 +294,7 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
         let next = "name the release to upgrade to: --to 2.20";
         return Err(Stop::usage("-o plan needs an upgrade", next).into());
     }
+    before::asks_for_metrics(args)?;
     files::one_standard_output(&args.report.output)?;
     let save = args.save.as_deref().map(|path| ("--save", path));
     files::apart(&args.report.output, save, Some(&args.evidence))?;

@@ -14,7 +14,7 @@ use crate::render::diff;
 use crate::render::document::Document;
 
 pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
-    let (before, after) = (report(&args.before)?, report(&args.after)?);
+    let (before, after) = (report(&args.before, "diff")?, report(&args.after, "diff")?);
     for (path, document) in [(&args.before, &before), (&args.after, &after)] {
         if document.run.judged_at.is_none() {
             return Err(verify::no_result(document, path).into());
@@ -51,12 +51,12 @@ fn make_report(stop: Stop, path: &Path) -> Stop {
     Stop { next: Some(next), ..stop }
 }
 
-/// Reads a report; for a bundle, runs check first.
-fn report(path: &Path) -> anyhow::Result<Document> {
+/// Reads a report for a flag or command; for a bundle, runs check first.
+pub(super) fn report(path: &Path, by: &str) -> anyhow::Result<Document> {
     let name = path.to_string_lossy();
     let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip"].iter().any(|ending| name.ends_with(ending));
     if !archive && !path.is_dir() {
-        return Ok(verify::read(path, "diff").map_err(|stop| make_report(stop, path))?);
+        return Ok(verify::read(path, by).map_err(|stop| make_report(stop, path))?);
     }
     let folder = tempfile::tempdir().context("cannot create a temporary folder for the report")?;
     let made = folder.path().join("report.json");
@@ -66,5 +66,5 @@ fn report(path: &Path) -> anyhow::Result<Document> {
         anyhow::bail!("{name} could not be checked");
     };
     check::one(&args, None)?;
-    Ok(verify::read(&made, "diff")?)
+    Ok(verify::read(&made, by)?)
 }

@@ -112,9 +112,10 @@ fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
 
 /// Rejects flags that need a single cluster.
 pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
-    let one: [(&str, bool); 10] = [
+    let one: [(&str, bool); 11] = [
         ("--verify", args.verify.is_some()),
         ("--baseline", args.baseline.is_some()),
+        ("--before", args.before.is_some()),
         ("--nodes", !args.evidence.nodes.is_empty()),
         ("--diagnostics", !args.evidence.diagnostics.is_empty()),
         ("--prometheus URL", matches!(args.evidence.prometheus.prometheus, Some(PrometheusArg::Url(_)))),

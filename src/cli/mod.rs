@@ -6,6 +6,7 @@ mod again;
 #[allow(missing_docs)]
 pub mod args;
 mod asked;
+mod before;
 mod brought;
 mod change;
 mod chart;

@@ -14,19 +14,21 @@ use super::format::{Format, Output};
 use super::output;
 use super::params::Params;
 use super::stop::Stop;
-use super::{asked, config, examine, files, namespaces};
+use super::{asked, before, config, examine, files, namespaces};
 use crate::card::Mode;
 use crate::cause;
 use crate::checks::{self, Settings, Upgrade, evaluate};
 use crate::command::{Arg, Command, meshdoctor, own};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
+use crate::model::traffic::EarlierTraffic;
 use crate::policy::{self, Gate, Policy};
 use crate::render::document::{self, Document};
 use crate::render::{self, Look};
 use crate::report::SCHEMA;
 use crate::verify::{
-    Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, Verification, same_cluster, verify,
+    Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, TrafficCheck, Verification, same_cluster,
+    verify,
 };
 
 /// Maximum size of a report, in bytes.
@@ -44,7 +46,9 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     if let Some(selected) = &selected {
         earlier.findings.retain(|f| checks::find(&f.check).is_some_and(|c| selected.contains(c.id)));
     }
-    if earlier.findings.is_empty() {
+    let before = numbers(&document, path)
+        .filter(|_| selected.as_ref().is_none_or(|selected| selected.contains(checks::TRAFFIC)));
+    if earlier.findings.is_empty() && before.is_none() {
         let cause = match selected {
             Some(_) => "the report has no findings of the checks that --only and --skip select",
             None => "the report has no findings, so there is nothing to verify",
@@ -53,16 +57,17 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     }
     let ids: BTreeSet<&'static str> =
         earlier.findings.iter().filter_map(|f| checks::find(&f.check)).map(|check| check.id).collect();
+    let compares = before.as_ref().map(|_| checks::TRAFFIC);
     let policy = Policy {
-        only: ids.iter().map(|id| (*id).to_owned()).collect(),
+        only: ids.iter().copied().chain(compares).map(str::to_owned).collect(),
         skip: Vec::new(),
         mode: asked.mode,
         ..Policy::default()
     };
-    let checks = if ids.is_empty() { Vec::new() } else { asked::select(&policy)? };
+    let checks = if policy.only.is_empty() { Vec::new() } else { asked::select(&policy)? };
     let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    let settings = settings(args, &asked, knowledge)?;
+    let settings = Settings { before, ..settings(args, &asked, knowledge)? };
 
     let mut evidence = args.evidence.clone();
     evidence.linkerd_namespace = evidence.linkerd_namespace.or(asked.linkerd_namespace);
@@ -94,7 +99,9 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let findings = verify(&earlier, &fresh);
     // Infos count only on request.
     let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
+    let traffic = settings.before.as_ref().map(|before| TrafficCheck::new(before, &earlier, &fresh));
     let tally = Tally::of(&findings, |severity| gate.fails(severity));
+    let tally = traffic.iter().fold(tally, |tally, traffic| traffic.counted(tally, |one| gate.fails(one)));
     let verification = Verification {
         file: path.display().to_string(),
         earlier,
@@ -104,11 +111,23 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         knowledge_date: knowledge.date().to_string(),
         same_cluster,
         findings,
+        traffic,
         gate: gate.word(),
         tally,
     };
     write(&verification, args).context("the result could not be written")?;
     read.saved(tally.status())
+}
+
+/// The numbers of proxies to compare with: those from before the report if it was itself a comparison.
+fn numbers(document: &Document, path: &Path) -> Option<EarlierTraffic> {
+    let before = document.traffic.as_ref().and_then(|traffic| traffic.before.as_ref());
+    match before {
+        Some(before) => {
+            Some(EarlierTraffic { file: before.file.clone(), workloads: before.workloads.clone() })
+        }
+        None => before::earlier(document, &path.display().to_string()),
+    }
 }
 
 /// The supported formats: `linkerd check` has no row for rechecked findings.
@@ -265,6 +284,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         linkerd_version: None,
         values: Vec::new(),
         manifests: Vec::new(),
+        before: None,
         namespaces: if args.namespace.is_empty() { asked.namespaces.clone() } else { args.namespace.clone() },
         to_cni,
         mode: if given_mode == Mode::Installed { asked.mode } else { given_mode },

@@ -32,6 +32,7 @@ use crate::command::Connection;
 use crate::finding::{Severity, WaivedBy};
 use crate::knowledge::RowMode;
 use crate::model::cluster::TimeSource;
+use crate::model::traffic::WorkloadTraffic;
 use crate::render::text::clean;
 use crate::report::ConfigUse;
 use crate::rows::LinkedCluster;
@@ -71,6 +72,9 @@ pub struct Document {
     /// The nodes with node evidence, and the files that their runtime loads; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
+    /// Numbers of the proxies that were read twice; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
     /// The causal relations: every finding in another's `causedBy`.
     pub causes: Vec<Cause>,
     /// Findings that are waived, as a whole or in part, and their waivers.
@@ -157,6 +161,25 @@ fn is_no(value: &bool) -> bool {
 
 fn is_zero(value: &usize) -> bool {
     *value == 0
+}
+
+/// Numbers of proxies.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// The workloads whose proxies were read twice.
+    pub workloads: Vec<WorkloadTraffic>,
+    /// The numbers that they were compared with (`--before`); absent without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Before>,
+}
+
+/// Numbers from before a change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Before {
+    /// The file that they come from.
+    pub file: String,
+    /// The workloads.
+    pub workloads: Vec<WorkloadTraffic>,
 }
 
 /// The source of the evidence.

@@ -6,6 +6,7 @@ use super::look::Look;
 use super::text::{clean, count, pad, width, wrap};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
+use crate::model::traffic::WorkloadTraffic;
 use crate::report::Report;
 
 /// Maximum number of versions of one component.
@@ -17,6 +18,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     if look.verbose {
         first.push(format!("release data as of {}", report.knowledge_date));
     }
+    first.extend(compared(report));
     first.extend(judged_as_of(report));
     segments(&first, look)
 }
@@ -113,6 +115,14 @@ fn subject(report: &Report, look: Look) -> String {
 fn last_parts(path: &str) -> &str {
     let slash = path.rmatch_indices('/').nth(1).map(|(at, _)| at + 1);
     slash.and_then(|at| path.get(at..)).unwrap_or(path)
+}
+
+/// The number of workloads whose numbers were compared with those from before.
+fn compared(report: &Report) -> Option<String> {
+    let before = report.before.as_ref()?;
+    let is_read = |then: &&WorkloadTraffic| report.traffic.iter().any(|now| now.is_same_workload(then));
+    let n = before.workloads.iter().filter(is_read).count();
+    Some(format!("{} compared with {}", count(n, "workload", "workloads"), clean(&before.file)))
 }
 
 /// The evaluation time, if it is not simply now.

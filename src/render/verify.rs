@@ -6,15 +6,16 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::document::{About, Cluster, Config, Origin, Tool};
+use super::document::{About, Before, Cluster, Config, Origin, Tool};
 use super::json;
 use super::look::Look;
 use super::text::{clean, count, pad, some_of, wrap};
 use crate::exit;
-use crate::finding::Severity;
+use crate::finding::{Finding, Place, Severity};
 use crate::model::cluster::TimeSource;
+use crate::model::traffic::WorkloadTraffic;
 use crate::report::ConfigUse;
-use crate::verify::{SameCluster, State, Verification, Verified, VerifiedSubject};
+use crate::verify::{SameCluster, State, TrafficCheck, Verification, Verified, VerifiedSubject};
 
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.verify/1";
@@ -49,8 +50,34 @@ pub fn table(verification: &Verification, look: Look) -> String {
     for verified in in_order(&verification.findings) {
         finding(verified, look, &mut text);
     }
+    if let Some(traffic) = &verification.traffic {
+        numbers(traffic, look, &mut text);
+    }
     _ = writeln!(text, "\n{}", result_line(verification));
     text
+}
+
+/// The comparison of numbers of proxies: the result, and each workload that is worse.
+fn numbers(traffic: &TrafficCheck, look: Look, text: &mut String) {
+    let mut say = |first: &str, words: &str| {
+        for (at, line) in wrap(words, look.prose() - OUTCOME).iter().enumerate() {
+            _ = writeln!(text, "{}{line}", pad(if at == 0 { first } else { "" }, OUTCOME));
+        }
+    };
+    say("numbers", &clean(&traffic.summary()));
+    for finding in &traffic.worse {
+        for subject in &finding.subjects {
+            say("worse", &clean(&format!("{subject}: {}", finding.message)));
+        }
+        for evidence in &finding.evidence {
+            let Place::Other { name } = &evidence.place else { continue };
+            say("", &clean(&format!("{name}: {}", evidence.said)));
+        }
+    }
+    for (gap, close) in &traffic.gaps {
+        say("not compared", &clean(gap));
+        say("", &clean(&format!("to check this: {close}")));
+    }
 }
 
 /// Sorted by state (still there, not checked, fixed), otherwise in the order of the report.
@@ -131,17 +158,19 @@ fn groups(subjects: &[VerifiedSubject]) -> Vec<Vec<&VerifiedSubject>> {
 /// The result on one line.
 pub fn result_line(verification: &Verification) -> String {
     let tally = verification.tally;
-    let below = verification.findings.len() - tally.fixed - tally.still_there - tally.not_checked;
+    let rechecked = tally.fixed + tally.still_there + tally.not_checked;
+    let below = verification.findings.len().saturating_sub(rechecked);
     let below = match below {
         0 => String::new(),
         n => format!(" ({} below {} not counted)", count(n, "finding", "findings"), verification.gate),
     };
     let by = verification.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
     format!(
-        "result  {} fixed, {} still there, {} not checked{below} -> exit {}{}",
+        "result  {} fixed, {} still there, {} not checked{}{below} -> exit {}{}",
         tally.fixed,
         tally.still_there,
         tally.not_checked,
+        if tally.worse > 0 { format!(", {} worse", tally.worse) } else { String::new() },
         tally.status(),
         clean(&by)
     )
@@ -151,6 +180,8 @@ pub fn result_line(verification: &Verification) -> String {
 ///
 /// ```text
 /// fixed|still-there|not-checked SEVERITY CHECK SUBJECT[: REASON][ [HOW TO HAVE IT CHECKED]]
+/// worse SEVERITY traffic-worse-than-before WORKLOAD: MESSAGE
+/// not-compared GAP [HOW TO HAVE IT CHECKED]
 /// result N fixed, N still-there, N not-checked; exit STATUS
 /// ```
 pub fn short(verification: &Verification) -> String {
@@ -168,6 +199,13 @@ pub fn short(verification: &Verification) -> String {
             );
             _ = writeln!(text, "{}", clean(&line));
         }
+    }
+    for finding in verification.traffic.iter().flat_map(|traffic| &traffic.worse) {
+        let line = format!("worse {} {} {}", finding.severity, finding.check, subject_of(finding));
+        _ = writeln!(text, "{}: {}", clean(&line), clean(&finding.message));
+    }
+    for (gap, close) in verification.traffic.iter().flat_map(|traffic| &traffic.gaps) {
+        _ = writeln!(text, "not-compared {} [{}]", clean(gap), clean(close));
     }
     let tally = verification.tally;
     _ = writeln!(
@@ -198,6 +236,34 @@ pub struct Document {
     pub verdict: Verdict,
     /// Every finding of the report, in its order.
     pub findings: Vec<Again>,
+    /// The comparison of numbers of proxies; absent if the report has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Numbers>,
+}
+
+/// Numbers of proxies, before and now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Numbers {
+    /// The workloads with numbers in both, as they are now.
+    pub compared: Vec<WorkloadTraffic>,
+    /// The earlier numbers.
+    pub before: Before,
+    /// Workloads that are worse.
+    pub worse: Vec<Worse>,
+    /// Missing evidence.
+    pub not_compared: Vec<String>,
+}
+
+/// A workload that is worse than before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worse {
+    /// The severity.
+    pub severity: Severity,
+    /// The workload.
+    pub subject: About,
+    /// The numbers that are worse.
+    pub message: String,
 }
 
 /// The earlier report.
@@ -319,7 +385,29 @@ pub fn json(verification: &Verification) -> String {
             not_checked: tally.not_checked,
         },
         findings: verification.findings.iter().map(again).collect(),
+        traffic: verification.traffic.as_ref().map(in_document),
     })
+}
+
+fn in_document(traffic: &TrafficCheck) -> Numbers {
+    let worse = traffic.worse.iter().flat_map(|finding| {
+        finding.subjects.iter().map(|subject| Worse {
+            severity: finding.severity,
+            subject: About::of(subject, None),
+            message: finding.message.clone(),
+        })
+    });
+    Numbers {
+        compared: traffic.compared.clone(),
+        before: Before { file: traffic.before.file.clone(), workloads: traffic.before.workloads.clone() },
+        worse: worse.collect(),
+        not_compared: traffic.gaps.iter().map(|(gap, _)| gap.clone()).collect(),
+    }
+}
+
+/// The first subject of a finding.
+fn subject_of(finding: &Finding) -> String {
+    finding.subjects.iter().next().map(ToString::to_string).unwrap_or_default()
 }
 
 fn meaning(status: u8) -> String {

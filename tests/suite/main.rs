@@ -7,6 +7,7 @@
 mod absences;
 mod admission;
 mod bad_input;
+mod before;
 mod binary;
 mod book;
 mod brought;

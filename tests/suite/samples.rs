@@ -104,6 +104,8 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
     }
     let count = |is: fn(&Outcome) -> bool| checks.iter().filter(|check| is(&check.outcome)).count();
     Report {
+        traffic: Vec::new(),
+        before: None,
         nodes: Vec::new(),
         repair: meshdoctor::report::RepairPlan::from_findings(&findings),
         run: Run {

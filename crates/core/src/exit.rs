@@ -40,8 +40,11 @@ const STOPPED: &str = "interrupted by Ctrl-C or a termination signal";
 /// Exit statuses of `check --verify`, which rechecks an earlier report.
 pub const VERIFY: [(u8, &str); 6] = [
     (FINE, "every finding of the earlier report is fixed (infos do not count, unless --fail-on info)"),
-    (FINDINGS, "at least one finding is still present"),
-    (USAGE, "wrong usage: the file is not a report, has no findings, or is from another cluster"),
+    (FINDINGS, "at least one finding is still present, or numbers of proxies are worse than in the report"),
+    (
+        USAGE,
+        "wrong usage: the file is not a report, has neither findings nor numbers, or is from another cluster",
+    ),
     (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,

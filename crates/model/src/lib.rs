@@ -33,6 +33,7 @@ pub mod sandbox;
 pub mod service_address;
 pub mod skew;
 pub mod skipped;
+pub mod traffic;
 pub mod transport;
 pub mod validation;
 

@@ -7,7 +7,7 @@ use crate::objects::container_status::{ContainerState, ContainerStatus};
 use crate::objects::{Event, Pod};
 
 /// The reason why a pod is not ready.
-pub(super) struct Failing {
+pub(in crate::checks) struct Failing {
     /// The failing container, if a container fails.
     pub container: Option<String>,
     /// Whether the container ran before, so that its previous run has a log.
@@ -19,7 +19,7 @@ pub(super) struct Failing {
 }
 
 /// The first reason why a pod is not ready; `None` if it is ready or its status has no reason.
-pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
+pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(said) = pod.scheduling_failure() {
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);

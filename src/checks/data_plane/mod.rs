@@ -9,12 +9,14 @@ mod calico_connect_time_balancing;
 mod call_without_mtls;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
+mod deleted_profile_in_use;
 mod endpoints_unreachable;
 mod exposed;
 mod external_workload_without_endpoint;
 mod inbound_requests_shed;
 mod init_container_before_proxy;
 mod injected_container_not_started;
+mod local_endpoints_missing;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
 mod network_policy_blocks_scrapes;
@@ -32,6 +34,7 @@ mod proxy_endpoints_stale;
 mod proxy_file_descriptors_low;
 mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
+mod proxy_memory_near_limit;
 mod proxy_not_ready;
 mod proxy_not_redirected;
 mod proxy_of_removed_control_plane;
@@ -44,10 +47,12 @@ mod server_identity_refused;
 mod service_without_endpoints;
 mod trace_collector_identity;
 mod trace_collector_unreachable;
+mod traffic_worse_than_before;
 mod transport;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) use selected::Selected;
+pub(super) use traffic_worse_than_before::ID as TRAFFIC;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -58,11 +63,13 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "call-without-mtls", call_without_mtls),
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
+    row!("data-plane", "deleted-profile-in-use", deleted_profile_in_use),
     row!("data-plane", "endpoints-unreachable", endpoints_unreachable),
     row!("data-plane", "external-workload-without-endpoint", external_workload_without_endpoint),
     row!("data-plane", "inbound-requests-shed", inbound_requests_shed),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "injected-container-not-started", injected_container_not_started),
+    row!("data-plane", "local-endpoints-missing", local_endpoints_missing),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
     row!("data-plane", "network-policy-blocks-scrapes", network_policy_blocks_scrapes),
@@ -79,6 +86,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-file-descriptors-low", proxy_file_descriptors_low),
     row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),
+    row!("data-plane", "proxy-memory-near-limit", proxy_memory_near_limit),
     row!("data-plane", "proxy-not-ready", proxy_not_ready),
     row!("data-plane", "proxy-not-redirected", proxy_not_redirected),
     row!("data-plane", "proxy-of-removed-control-plane", proxy_of_removed_control_plane),
@@ -90,4 +98,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "service-without-endpoints", service_without_endpoints),
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
+    row!("data-plane", "traffic-worse-than-before", traffic_worse_than_before),
 ];

@@ -1,6 +1,7 @@
 //! Checks whether an extension has all of its pods, and whether they run.
 
 use super::{by_owner, installed_in, is_installing, names, own, reinstall};
+use crate::checks::control_plane::failing::failing;
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -80,7 +81,8 @@ fn missing(
 }
 
 fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
-    let evidence = pods.iter().map(|pod| status(pod));
+    let reason = |pod: &Pod| failing(pod, &[]).map(|failing| failing.evidence);
+    let evidence = pods.iter().flat_map(|pod| [Some(status(pod)), reason(pod)]).flatten();
     ctx.finding(
         owner.subject(names(pods)),
         format!("pods of the extension {extension} are not running, or their proxy is not ready"),

@@ -59,7 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let lists = [("DaemonSet", sets?), ("Deployment", deployments?)];
     for (kind, list) in lists {
         for workload in list.iter().filter(|workload| workload.metadata.namespace != SYSTEM) {
-            let Some(message) = needed(kind, workload) else { continue };
+            let home = ctx.namespaces().control_plane.as_str();
+            let Some(message) = needed(kind, workload, home) else { continue };
             let (meta, template) = (&workload.metadata, &workload.spec.template);
             let decision = admission.decide(&meta.namespace, &template.metadata, &template.spec);
             if !matches!(decision, Decision::Skip(Skip::NotCalled(_)) | Decision::Unknown) {
@@ -78,7 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The consequence if a workload cannot start while the injector is down; `None` if it is not essential.
-fn needed(kind: &str, workload: &Workload) -> Option<&'static str> {
+fn needed(kind: &str, workload: &Workload, home: &str) -> Option<&'static str> {
     let name = workload.metadata.name.as_str();
     match kind {
         "DaemonSet" if NETWORK.contains(&name) => Some(
@@ -88,6 +89,10 @@ fn needed(kind: &str, workload: &Workload) -> Option<&'static str> {
         "Deployment" if workload.spec.template.metadata.label(DNS.0) == Some(DNS.1) => Some(
             "the injector's webhook has failurePolicy Fail and covers the namespace of the cluster's DNS. \
              While the injector is down, DNS cannot start either, and the control plane needs it",
+        ),
+        "Deployment" if name == "linkerd-proxy-injector" && workload.metadata.namespace == home => Some(
+            "the injector's webhook has failurePolicy Fail and covers the injector itself. Once all its pods are \
+             gone, none can be created again, because each new pod needs the webhook",
         ),
         "Deployment" if ADMISSION.contains(&name) => Some(
             "the injector's webhook has failurePolicy Fail and covers the namespace of another admission \

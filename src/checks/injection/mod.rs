@@ -4,9 +4,11 @@
 use super::{Check, row};
 
 mod denied;
+mod fargate_pod_injected;
 mod host_network_not_injected;
 mod identity_token_missing;
 mod injected_container_altered;
+mod injected_name_too_long;
 mod injector_ca_mismatch;
 mod injector_fails_closed_single_replica;
 mod injector_fails_open;
@@ -33,9 +35,11 @@ mod workload_half_meshed;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("injection", "fargate-pod-injected", fargate_pod_injected),
     row!("injection", "host-network-not-injected", host_network_not_injected),
     row!("injection", "identity-token-missing", identity_token_missing),
     row!("injection", "injected-container-altered", injected_container_altered),
+    row!("injection", "injected-name-too-long", injected_name_too_long),
     row!("injection", "injector-ca-mismatch", injector_ca_mismatch),
     row!("injection", "injector-fails-closed-single-replica", injector_fails_closed_single_replica),
     row!("injection", "injector-fails-open", injector_fails_open),

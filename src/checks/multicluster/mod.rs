@@ -13,6 +13,7 @@ mod link_anchors_differ;
 mod link_crd_missing;
 mod link_credentials_unusable;
 mod link_invalid;
+mod link_probe_port_undeclared;
 mod link_version_skew;
 pub(super) mod links;
 mod mirror_service_orphaned;
@@ -38,6 +39,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "link-crd-missing", link_crd_missing),
     row!("multicluster", "link-credentials-unusable", link_credentials_unusable),
     row!("multicluster", "link-invalid", link_invalid),
+    row!("multicluster", "link-probe-port-undeclared", link_probe_port_undeclared),
     row!("multicluster", "link-version-skew", link_version_skew),
     row!("multicluster", "mirror-service-orphaned", mirror_service_orphaned),
     row!("multicluster", "mirror-service-without-endpoints", mirror_service_without_endpoints),

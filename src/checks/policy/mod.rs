@@ -6,6 +6,7 @@ mod apply_refused;
 mod authentication_missing;
 mod backends;
 mod behind;
+mod caller_without_identity;
 mod default_policy_not_applied;
 mod gateways;
 mod identity_unknown;
@@ -18,6 +19,7 @@ mod pod_started_without_policy;
 mod policy_answer_differs;
 mod policy_audits;
 mod policy_denies;
+mod policy_ended_connections;
 mod policy_ignored;
 mod policy_target_missing;
 mod policy_unreadable;
@@ -25,6 +27,8 @@ mod probe_networks_without_nodes;
 mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
+mod requests_rate_limited;
+mod requests_without_route;
 mod route_backend_elsewhere;
 mod route_backend_port_undeclared;
 mod route_backend_without_endpoints;
@@ -49,6 +53,7 @@ pub(super) use survey::{Survey, defined, existing, field, on, read_by, survey, u
 pub(super) static TABLE: &[Check] = &[
     row!("policy", "apply-refused", apply_refused),
     row!("policy", "authentication-missing", authentication_missing),
+    row!("policy", "caller-without-identity", caller_without_identity),
     row!("policy", "default-policy-not-applied", default_policy_not_applied),
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
@@ -59,6 +64,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "policy-answer-differs", policy_answer_differs),
     row!("policy", "policy-audits", policy_audits),
     row!("policy", "policy-denies", policy_denies),
+    row!("policy", "policy-ended-connections", policy_ended_connections),
     row!("policy", "policy-ignored", policy_ignored),
     row!("policy", "policy-target-missing", policy_target_missing),
     row!("policy", "policy-unreadable", policy_unreadable),
@@ -66,6 +72,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "probe-refused", probe_refused),
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
+    row!("policy", "requests-rate-limited", requests_rate_limited),
+    row!("policy", "requests-without-route", requests_without_route),
     row!("policy", "route-backend-elsewhere", route_backend_elsewhere),
     row!("policy", "route-backend-port-undeclared", route_backend_port_undeclared),
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),

@@ -29,6 +29,8 @@ use crate::version::LinkerdVersion;
 
 /// File name of the bundle from before the upgrade.
 const BEFORE: &str = "before-upgrade.tar.gz";
+/// File name of the report with numbers of proxies from before the upgrade.
+const NUMBERS: &str = "before-upgrade.json";
 /// Checks to run after the data plane is upgraded.
 const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
 /// Checks to run after the control plane is ready: whether all of it has the release.
@@ -91,6 +93,11 @@ fn before() -> Phase {
             StepKind::Command,
             "Save the current state, for comparison and rollback",
             meshdoctor().words("collect --output").arg(BEFORE),
+        )
+        .run(
+            StepKind::Command,
+            "Save the numbers of proxies (failures, latency, memory), at a time with the usual traffic",
+            meshdoctor().words("check --proxies=2m --fail-on never --output").arg(format!("json={NUMBERS}")),
         )
         .run(
             StepKind::Command,
@@ -260,7 +267,15 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
     };
     remedy
         // A proxy that is one minor behind is only an info, and would be left otherwise.
-        .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"))
+        .shown_by(Command::lines([
+            meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"),
+            meshdoctor()
+                .words("check --proxies=2m --before")
+                .arg(NUMBERS)
+                .words("--only")
+                .arg(crate::checks::TRAFFIC)
+                .words("--fail-on warning"),
+        ]))
 }
 
 /// The phase of linkerd-cni, if it is installed and older than the version of the release or of `--to-cni`.

@@ -9,6 +9,7 @@ pub(super) mod compared;
 mod control_plane_mixed_versions;
 mod control_plane_outdated;
 mod crd_stored_version_gone;
+mod crds_overwritten_by_cli;
 mod data_plane_skew;
 pub(super) mod gateway_api;
 mod gateway_api_after_controller;
@@ -28,6 +29,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "control-plane-mixed-versions", control_plane_mixed_versions),
     row!("versions", "control-plane-outdated", control_plane_outdated),
     row!("versions", "crd-stored-version-gone", crd_stored_version_gone),
+    row!("versions", "crds-overwritten-by-cli", crds_overwritten_by_cli),
     row!("versions", "data-plane-skew", data_plane_skew),
     row!("versions", "gateway-api-after-controller", gateway_api_after_controller),
     row!("versions", "gateway-api-missing", gateway_api_missing),

@@ -102,6 +102,17 @@ pub struct Check {
     /// The options of the earlier run apply unless flags override them.
     #[arg(long, value_name = "REPORT.json", help_heading = "Checks")]
     pub verify: Option<PathBuf>,
+    /// Compare the numbers of proxies (requests, failures, latency, memory) with those of an earlier report or bundle.
+    ///
+    /// Needs metrics in both: --proxies, --prometheus or --diagnostics. Workloads with worse numbers are findings of the
+    /// check traffic-worse-than-before.
+    #[arg(
+        long,
+        value_name = "REPORT.json|BUNDLE",
+        conflicts_with_all = ["verify", "to", "manifests", "with", "values"],
+        help_heading = "Checks"
+    )]
+    pub before: Option<PathBuf>,
     /// With 'observed', list only findings that the evidence proves.
     ///
     /// Inferred findings are then counted but not listed, and cannot fail the run.

@@ -105,6 +105,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "param", Gate),
     (&[], "waivers", InsideGate),
     (&[], "baseline", InsideGate),
+    (&[], "before", InsideGate),
     (&["check", "diff"], "fail-on", Strict(&["error", "warning", "info"])),
     (&[], "on-not-checked", Strict(&["fail"])),
     (&[], "confidence", Strict(&["likely"])),

@@ -66,8 +66,30 @@ pub fn report(report: &Report) -> String {
         };
         parts.push(Part { text, rank, name: format!("details of {}", finding.check) });
     }
+    traffic(&mut parts, report);
     unchecked(&mut parts, report);
     join(parts, MOST)
+}
+
+/// Number of workloads whose numbers are shown.
+const WORKLOADS: usize = 50;
+
+/// The numbers of proxies, before a change and now.
+fn traffic(parts: &mut Vec<Part>, report: &Report) {
+    let Some(before) = &report.before else { return };
+    let pairs = before.workloads.iter().filter_map(|then| {
+        let now = report.traffic.iter().find(|now| now.is_same_workload(then))?;
+        Some((then, now))
+    });
+    let mut text = "\n<details>\n<summary>numbers of proxies, before and now</summary>\n\n".to_owned();
+    text.push_str("| workload | before | now |\n|---|---|---|\n");
+    for (then, now) in pairs.take(WORKLOADS) {
+        let name = format!("{} {}/{}", now.kind, now.namespace, now.name);
+        let (then, now) = (then.to_string(), now.to_string());
+        _ = writeln!(text, "| {} | {} | {} |", plain(&name), plain(&then), plain(&now));
+    }
+    text.push_str("\n</details>\n");
+    parts.push(Part { text, rank: 7, name: "numbers of proxies".to_owned() });
 }
 
 /// The repair plan: each finding, and the steps that begin with it, numbered throughout.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Asked, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal, Remedy,
-    RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
+    About, Asked, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence,
+    Finding, Gap, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
+    Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict, Versions,
+    Waived,
 };
 use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
@@ -49,6 +50,7 @@ impl From<&Failure> for Document {
             rehearsal: None,
             change: None,
             nodes: Vec::new(),
+            traffic: None,
             causes: Vec::new(),
             waivers: Vec::new(),
             redaction: Redaction::default(),
@@ -83,6 +85,7 @@ impl From<&Report> for Document {
             rehearsal: Rehearsal::from_report(report),
             change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
             nodes: report.nodes.iter().map(super::Node::from).collect(),
+            traffic: traffic(report),
             causes: causes(&findings),
             findings,
             waivers: report.findings.iter().filter_map(waived).collect(),
@@ -90,6 +93,16 @@ impl From<&Report> for Document {
             errors: errors(&report.errors),
         }
     }
+}
+
+/// The numbers of proxies, if there are any.
+fn traffic(report: &Report) -> Option<Traffic> {
+    let before = report
+        .before
+        .as_ref()
+        .map(|before| Before { file: before.file.clone(), workloads: before.workloads.clone() });
+    let workloads = report.traffic.clone();
+    (before.is_some() || !workloads.is_empty()).then_some(Traffic { workloads, before })
 }
 
 fn waived(finding: &finding::Finding) -> Option<Waived> {

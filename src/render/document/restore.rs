@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    About, Check, Document, Evidence, Finding, Gap, Moment, Node, Outcome, PlanStep, Remedy, Step, Waived,
+    About, Before, Check, Document, Evidence, Finding, Gap, Moment, Node, Outcome, PlanStep, Remedy, Step,
+    Waived,
 };
 use crate::card::{Mode, Part};
 use crate::checks::{self, Phase, Plan, Upgrade};
@@ -18,12 +19,17 @@ use crate::knowledge::Knowledge;
 use crate::missing::{Close, Missing};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
+use crate::model::traffic::EarlierTraffic;
 use crate::policy::{self, Gate, Policy};
 use crate::render::text::clean;
 use crate::report::{self, PlannedFinding, RepairPlan, Report};
 use crate::request::Request;
 use crate::rows;
 use crate::source;
+
+fn earlier_traffic(before: &Before) -> EarlierTraffic {
+    EarlierTraffic { file: before.file.clone(), workloads: before.workloads.clone() }
+}
 
 /// The report of a document; `None` if its run has no result.
 pub fn restore(document: &Document) -> Option<Report> {
@@ -65,6 +71,8 @@ pub fn restore(document: &Document) -> Option<Report> {
         verdict: verdict(document, &gaps),
         repair: repair(document, &findings),
         nodes: document.nodes.iter().map(node).collect(),
+        traffic: document.traffic.as_ref().map(|traffic| traffic.workloads.clone()).unwrap_or_default(),
+        before: document.traffic.as_ref().and_then(|traffic| traffic.before.as_ref()).map(earlier_traffic),
         rows: linkerd_check(&checks, &findings, &skew, &document.run),
         row_mode: document.run.linkerd_check_mode.unwrap_or_default(),
         links: document.run.links.clone(),

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use base64::Engine as _;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -21,6 +21,8 @@ pub enum Says {
     Ends(Vec<u8>),
     /// A TLS server.
     Tls(Arc<ServerConfig>),
+    /// What a server at this address answers.
+    Relayed(String),
     /// The API server refuses.
     Refuses(u16, &'static str),
     /// The API server answers with a page and does not upgrade.
@@ -98,6 +100,7 @@ pub async fn play(mut stream: TcpStream, head: &str, port: u16, says: &Says) -> 
             }
         }
         Says::Tls(config) => return tls(stream, Arc::clone(config)).await,
+        Says::Relayed(address) => return relay(stream, address).await,
         _ => {}
     }
     std::future::pending().await
@@ -164,14 +167,22 @@ async fn tls(stream: TcpStream, config: Arc<ServerConfig>) -> Option<()> {
     Some(())
 }
 
-async fn inwards(mut from: tokio::net::tcp::OwnedReadHalf, mut to: WriteHalf<DuplexStream>) -> Option<()> {
+/// Passes everything on to another server, and its answers back.
+async fn relay(stream: TcpStream, address: &str) -> Option<()> {
+    let (read, write) = tokio::io::split(TcpStream::connect(address).await.ok()?);
+    let (from, to) = stream.into_split();
+    tokio::spawn(inwards(from, write));
+    outwards(read, to).await
+}
+
+async fn inwards(mut from: tokio::net::tcp::OwnedReadHalf, mut to: WriteHalf<impl AsyncWrite>) -> Option<()> {
     loop {
         let data = message(&mut from).await?;
         to.write_all(&data).await.ok()?;
     }
 }
 
-async fn outwards(mut from: ReadHalf<DuplexStream>, mut to: tokio::net::tcp::OwnedWriteHalf) -> Option<()> {
+async fn outwards(mut from: ReadHalf<impl AsyncRead>, mut to: tokio::net::tcp::OwnedWriteHalf) -> Option<()> {
     let mut part = [0; 16 * 1024];
     loop {
         match from.read(&mut part).await.ok()? {

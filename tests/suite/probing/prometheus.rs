@@ -7,10 +7,14 @@ use meshdoctor::item::Kind;
 use meshdoctor::render::document::Outcome;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use super::cluster::{Cluster, Server, change, http, mesh};
+use super::program::Says;
 use super::{Ran, twice};
 
 const SHED: &str = "inbound-requests-shed";
@@ -56,12 +60,31 @@ impl Played {
         Played { url, asked }
     }
 
+    /// The same over TLS, with this certificate.
+    async fn start_tls(answers: Answers, config: Arc<ServerConfig>) -> Played {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}/prometheus", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (log, acceptor) = (Arc::clone(&asked), TlsAcceptor::from(config));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, answers, log) = (acceptor.clone(), answers.clone(), Arc::clone(&log));
+                tokio::spawn(async move { serve(acceptor.accept(stream).await.ok()?, answers, log).await });
+            }
+        });
+        Played { url, asked }
+    }
+
     fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-async fn serve(mut stream: TcpStream, answers: Answers, log: Arc<Mutex<Vec<String>>>) -> Option<()> {
+async fn serve(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    answers: Answers,
+    log: Arc<Mutex<Vec<String>>>,
+) -> Option<()> {
     loop {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -87,6 +110,7 @@ async fn serve(mut stream: TcpStream, answers: Answers, log: Arc<Mutex<Vec<Strin
 /// The answer of the HTTP API.
 fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], config: &str) -> String {
     let target = head.split(' ').nth(1).unwrap();
+    let target = target.strip_prefix("/prometheus").unwrap_or(target);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let params: BTreeMap<&str, String> = query
         .split('&')
@@ -95,12 +119,12 @@ fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], 
         .collect();
     let number = |name: &str| params[name].parse::<f64>().unwrap();
     let data = match path {
-        "/prometheus/api/v1/status/config" => json!({ "yaml": config }),
-        "/prometheus/api/v1/query" => {
+        "/api/v1/status/config" => json!({ "yaml": config }),
+        "/api/v1/query" => {
             json!({ "resultType": "vector", "result": selected(&params["query"], series).into_iter()
             .map(|(metric, [_, last])| json!({ "metric": metric, "value": [NOW, last] })).collect::<Vec<_>>() })
         }
-        "/prometheus/api/v1/query_range" => {
+        "/api/v1/query_range" => {
             let times = [number("start"), number("end")];
             let result = selected(&params["query"], series).into_iter().map(|(metric, values)| {
                 let values: Vec<Value> = times
@@ -314,4 +338,97 @@ async fn unusable_servers_are_named_and_never_a_pass() {
         assert_ne!(ran.status, 0);
         assert!(ran.took.as_secs() < 60, "{reason}: {:?}", ran.took);
     }
+}
+
+/// A certificate authority in PEM, and a server of this machine with a certificate of it.
+fn authority() -> (String, Arc<ServerConfig>) {
+    let keys = [(); 2].map(|()| rcgen::KeyPair::generate().unwrap());
+    let of = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = rcgen::CertificateParams::new(names).unwrap();
+        params.not_before = rcgen::date_time_ymd(2025, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2055, 1, 1);
+        params
+    };
+    let mut root = of(&[]);
+    root.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let pem = root.clone().self_signed(&keys[0]).unwrap().pem();
+    let issuer = rcgen::Issuer::new(root, &keys[0]);
+    let leaf = of(&["127.0.0.1"]).signed_by(&keys[1], &issuer).unwrap();
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(keys[1].serialize_der()));
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![leaf.der().clone()], private)
+        .unwrap();
+    (pem, Arc::new(config))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn own_certificate_authority_is_trusted_only_if_named() {
+    let (own, config) = authority();
+    let (other, _) = authority();
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] = [("own.pem", own), ("other.pem", other)].map(|(name, pem)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, pem).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    for (authority, outcome) in
+        [(Some(&own), Outcome::Findings), (Some(&other), Outcome::NotChecked), (None, Outcome::NotChecked)]
+    {
+        let memory = running();
+        let answers = Answers::Series(fleet(&memory, ["4", "9"]), Vec::new(), KEEPS);
+        let server = Server::start(Cluster { memory, ..Cluster::default() }).await;
+        let played = Played::start_tls(answers, Arc::clone(&config)).await;
+        let mut words = vec!["--prometheus", &played.url, "--request-timeout", "2s"];
+        words.extend(authority.iter().flat_map(|path| ["--prometheus-ca", path]));
+        let ran = twice(&server, &[], &words).await;
+        assert_eq!(ran.outcomes(&[SHED])[0].1, outcome, "{authority:?}: {:#?}", ran.document.coverage);
+        let reasons = ran.reasons(SHED).join("\n");
+        let is_untrusted = reasons.contains("certificate");
+        assert_eq!(is_untrusted, outcome == Outcome::NotChecked, "{authority:?}: {reasons}");
+        // Nothing is sent to a server that is not trusted.
+        assert_eq!(played.asked().is_empty(), outcome == Outcome::NotChecked, "{authority:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_of_viz_is_found_and_read_through_a_port_forward() {
+    for (says, outcome) in [
+        (None, Outcome::Findings),
+        (Some(Says::Refuses(403, "you may not create pods/portforward")), Outcome::NotChecked),
+        (Some(Says::Hangs), Outcome::NotChecked),
+    ] {
+        let memory = running();
+        let played = Played::start(Answers::Series(fleet(&memory, ["4", "9"]), Vec::new(), KEEPS)).await;
+        let address = played.url.trim_start_matches("http://").trim_end_matches("/prometheus").to_owned();
+        let is_reached = says.is_none();
+        let says = says.unwrap_or(Says::Relayed(address));
+        let programs = BTreeMap::from([(("prometheus".to_owned(), 9090), says)]);
+        let server = Server::start(Cluster { memory, programs, ..Cluster::default() }).await;
+        let words = ["--prometheus", "viz", "--request-timeout", "3s"];
+        let ran = twice(&server, &[], &words).await;
+        assert_eq!(ran.outcomes(&[SHED])[0].1, outcome, "{:#?}", ran.document.coverage);
+        assert!(server.asked().iter().any(|path| path.contains("portforward")));
+        assert_eq!(played.asked().is_empty(), !is_reached);
+        assert!(played.asked().iter().all(|head| head.starts_with("GET /api/v1/")));
+        // The finding is a warning.
+        assert_eq!(ran.status == 0, is_reached);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn missing_server_of_viz_is_a_gap() {
+    let mut memory = running();
+    let pods = memory.objects.get_mut(&Kind::Pod).unwrap();
+    pods.retain(|held| !held.name.starts_with("prometheus"));
+    let server = Server::start(Cluster { memory, ..Cluster::default() }).await;
+    let ran = twice(&server, &[], &["--prometheus", "viz"]).await;
+    for (id, outcome) in ran.outcomes(&[SHED, EXPIRED]) {
+        assert_eq!(outcome, Outcome::NotChecked, "{id}: {:#?}", ran.document.coverage);
+    }
+    assert_ne!(ran.status, 0);
 }

@@ -269,7 +269,7 @@ impl Asked for OfDiagnostics {
     }
 
     fn documented(&self) -> String {
-        "metrics, read with --proxies, and output of linkerd diagnostics, given with --diagnostics or in --bundle \
+        "metrics, read with --proxies or --prometheus, and output of linkerd diagnostics, given with --diagnostics or in --bundle \
          (create and get on pods/portforward, only for --proxies)"
             .to_owned()
     }
@@ -277,7 +277,7 @@ impl Asked for OfDiagnostics {
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::NotOffered | Why::NotCaptured => {
-                "read metrics with --proxies, or provide the output of linkerd diagnostics proxy-metrics, \
+                "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics proxy-metrics, \
                  controller-metrics, policy or endpoints -o json with --diagnostics FILE"
             }
             _ => "run again; for --diagnostics, provide the unchanged output of the linkerd command",

@@ -71,6 +71,22 @@ pub enum MetricMeaning {
     EndpointUpdates,
     /// Clients that receive these updates.
     EndpointSubscribers,
+    /// Responses to inbound requests, without probes and requests to the proxy itself.
+    InboundResponses,
+    /// Those among them whose latency in milliseconds is at most the bound of a bucket.
+    InboundLatency,
+    /// Results of outbound HTTP requests, by status or error.
+    OutboundStatuses,
+    /// Resident memory in bytes.
+    ResidentMemory,
+    /// Open connections that a change of inbound policy ended.
+    EndedConnections,
+    /// Requests that match no route of the port's Server.
+    UnroutedRequests,
+    /// Requests that a rate limit rejected.
+    RateLimited,
+    /// Responses on the routes of ServiceProfiles.
+    ProfileResponses,
 }
 
 /// How values of a family are read.
@@ -99,6 +115,12 @@ pub struct MetricFamily {
     /// Labels of the series that are read; others are ignored.
     #[serde(default)]
     pub only: BTreeMap<String, String>,
+    /// Labels of which one of these values is read; others are ignored.
+    #[serde(default)]
+    pub among: BTreeMap<String, Vec<String>>,
+    /// Labels and their values of the series that are ignored.
+    #[serde(default)]
+    pub except: BTreeMap<String, Vec<String>>,
     names: Vec<FamilyName>,
 }
 
@@ -164,6 +186,10 @@ pub struct MetricGroup<'a> {
     pub labels: &'a [String],
     /// Labels of the series that are read.
     pub only: &'a BTreeMap<String, String>,
+    /// Labels of which one of these values is read.
+    pub among: &'a BTreeMap<String, Vec<String>>,
+    /// Labels and their values of the series that are ignored.
+    pub except: &'a BTreeMap<String, Vec<String>>,
     /// The names.
     pub names: Vec<&'a str>,
     /// The meanings.
@@ -179,6 +205,16 @@ pub struct ProxyMetricNames {
     scraped: ScrapeLabels,
     skip_reasons: Vec<SkipReason>,
     families: Vec<MetricFamily>,
+}
+
+impl MetricFamily {
+    /// Whether a series with these labels is read.
+    pub fn reads(&self, labels: &BTreeMap<String, String>) -> bool {
+        let label = |name: &String| labels.get(name).map_or("", String::as_str);
+        self.only.iter().all(|(name, value)| label(name) == value)
+            && self.among.iter().all(|(name, values)| values.iter().any(|value| label(name) == value))
+            && self.except.iter().all(|(name, values)| values.iter().all(|value| label(name) != value))
+    }
 }
 
 impl ProxyMetricNames {
@@ -211,7 +247,9 @@ impl ProxyMetricNames {
         for family in &self.families {
             let is_time = family.kind == MetricKind::Time;
             let is_same = |group: &&mut MetricGroup<'_>| {
-                (group.is_time, group.labels, group.only) == (is_time, &family.labels[..], &family.only)
+                (group.is_time, group.labels) == (is_time, &family.labels[..])
+                    && (group.only, group.among, group.except)
+                        == (&family.only, &family.among, &family.except)
             };
             let names = family.names.iter().map(|known| known.name.as_str());
             match groups.iter_mut().find(is_same) {
@@ -223,6 +261,8 @@ impl ProxyMetricNames {
                     is_time,
                     labels: &family.labels,
                     only: &family.only,
+                    among: &family.among,
+                    except: &family.except,
                     names: names.collect(),
                     meanings: vec![family.meaning],
                 }),

@@ -129,10 +129,13 @@ impl MetricsReader {
     }
 
     /// Reads one sample; ignores unknown series.
-    pub fn sample(&mut self, name: &str, labels: BTreeMap<String, String>, value: f64) {
+    pub fn sample(&mut self, name: &str, mut labels: BTreeMap<String, String>, value: f64) {
         let Some((family, adds)) = Knowledge::embedded().proxy_metrics().family(name) else { return };
-        let label = |name: &str| labels.get(name).map_or("", String::as_str);
-        if !family.only.iter().all(|(name, value)| label(name) == value) {
+        // Servers since Prometheus 3 write the bound of a bucket with a decimal point.
+        if let Some(bound) = labels.get_mut("le").filter(|bound| bound.ends_with(".0")) {
+            bound.truncate(bound.len() - 2);
+        }
+        if !family.reads(&labels) {
             return;
         }
         let metrics = &mut self.metrics;

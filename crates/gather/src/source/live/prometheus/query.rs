@@ -41,6 +41,9 @@ impl Selector {
     pub(super) fn group(&self, group: &MetricGroup<'_>, names: &ProxyMetricNames) -> String {
         let only: String =
             group.only.iter().map(|(name, value)| format!(",{}", matcher(name, value))).collect();
+        let among = group.among.iter().map(|(name, values)| format!(",{name}=~\"{}\"", any_of(values)));
+        let except = group.except.iter().map(|(name, values)| format!(",{name}!~\"{}\"", any_of(values)));
+        let only: String = std::iter::once(only).chain(among).chain(except).collect();
         let scraped: BTreeSet<&str> = names.scraped().all().collect();
         let kept = group.labels.iter().map(String::as_str).filter(|label| !scraped.contains(label));
         let exported: Vec<String> = group.labels.iter().map(|label| format!("{EXPORTED}{label}")).collect();
@@ -68,6 +71,20 @@ fn matcher(name: &str, value: &str) -> String {
     } else {
         format!("{name}=\"{}\"", escape(value))
     }
+}
+
+/// An expression that matches these values, and bounds of buckets with a decimal point.
+fn any_of(values: &[String]) -> String {
+    let quoted = |value: &String| {
+        let plain =
+            value.chars().flat_map(|c| if c.is_ascii_alphanumeric() { vec![c] } else { vec!['[', c, ']'] });
+        let plain: String = plain.collect();
+        match value.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => format!("{plain}|{plain}[.]0"),
+            false => plain,
+        }
+    };
+    values.iter().map(quoted).collect::<Vec<_>>().join("|")
 }
 
 fn escape(value: &str) -> String {

@@ -1,0 +1,53 @@
+//! `proxy-memory-near-limit`: a proxy uses most of its memory limit.
+
+use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Remedy, StepKind};
+use crate::knowledge::MetricMeaning::ResidentMemory;
+use crate::model::quantity;
+
+/// Share of the limit in percent.
+const MOST: f64 = 80.0;
+/// The number of quoted proxies per workload.
+const QUOTED: usize = 5;
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let limited = proxies(ctx)?.into_iter().filter_map(|(pod, metrics)| {
+        let limit = pod.spec.proxy()?.resources.as_ref()?.limits.memory.as_str();
+        let bytes = quantity::read(limit).filter(|bytes| *bytes > 0.0)?;
+        Some((pod, metrics, bytes))
+    });
+    let limited: Vec<_> = limited.collect();
+    let all = limited.iter().map(|(pod, metrics, _)| (*pod, *metrics)).collect();
+    let exporting = exporting(ctx, all, ResidentMemory, "the memory");
+    let full = exporting.into_iter().filter_map(|(pod, metrics)| {
+        let limit = limited.iter().find(|(of, ..)| std::ptr::eq(*of, pod)).map(|(.., limit)| *limit)?;
+        let used = metrics.value(ResidentMemory)?;
+        (used * 100.0 > limit * MOST).then_some((pod, (used, limit)))
+    });
+    let findings = by_workload(ctx, full).into_iter().map(|(subject, full)| {
+        let said = full.iter().take(QUOTED).map(|(pod, (used, limit))| {
+            quoted(pod, format!("{:.0} of {:.0} MB are used", used / MB, limit / MB))
+        });
+        ctx.finding(
+            subject,
+            "the proxy has nearly used up its memory limit: beyond it the kernel kills the proxy, and all \
+             connections of the pod break",
+        )
+        .evidences(said)
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "Raise config.linkerd.io/proxy-memory-limit in the pod template, then restart the workload",
+                )
+                .step(
+                    StepKind::Note,
+                    "If the memory grows without more traffic, upgrade: some releases leak memory or series",
+                ),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}

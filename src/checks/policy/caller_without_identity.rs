@@ -1,0 +1,202 @@
+//! `caller-without-identity`: the policy of a port requires a mesh identity, and callers of it can never have one: the API
+//! server, and clients outside of the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::behind::behind;
+use super::survey::{field, survey};
+use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::EXTENSION_LABEL;
+use crate::model::owners::Owner;
+use crate::model::policy::{Client, Entry, Inbound, TakenBy};
+use crate::model::skipped::{IN, skipped};
+use crate::objects::{
+    APIService, Kind, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
+};
+
+/// The port of the proxy that receives all inbound connections. Multicluster gateways name it in their Service.
+const PROXY_INBOUND: u16 = 4143;
+
+/// Callers without an identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Caller {
+    /// The API server calls a webhook, whose failure rejects requests.
+    Webhook,
+    /// The API server calls a webhook, whose failure is ignored.
+    LenientWebhook,
+    /// The API server forwards requests of an API.
+    Api,
+    /// Clients of a load balancer.
+    Balancer,
+    /// Clients of a node port.
+    NodePort,
+}
+
+/// A port of a Service, and the object that makes the caller use it.
+struct Called<'a> {
+    caller: Caller,
+    service: &'a Service,
+    port: &'a ServicePort,
+    by: Evidence,
+    is_observed: bool,
+}
+
+/// A port that denies a caller.
+struct Refused<'a> {
+    inbound: Inbound<'a>,
+    by: Vec<Evidence>,
+    pods: BTreeSet<&'a str>,
+    is_observed: bool,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let is_own = |pod: &Pod| pod.metadata.namespace == home || pod.metadata.label(EXTENSION_LABEL).is_some();
+    let mut refused: BTreeMap<(Owner, u16, Caller), Refused<'_>> = BTreeMap::new();
+    for called in called(ctx)? {
+        for (pod, workload, number) in behind(survey, called.service, called.port) {
+            let is_skipped = skipped(pod, IN).is_some_and(|ports| ports.holds(number));
+            if is_skipped || number == PROXY_INBOUND || is_own(pod) || !ctx.judges(&pod.metadata.namespace) {
+                continue;
+            }
+            let inbound = survey.index.inbound(workload, number);
+            // An unknown address matches every network, so only policies that require an identity remain.
+            if inbound.connect(Client::default()) == Entry::Admitted {
+                continue;
+            }
+            let key = (ctx.owners().of(pod), number, called.caller);
+            let one = refused.entry(key).or_insert_with(|| Refused {
+                inbound,
+                by: Vec::new(),
+                pods: BTreeSet::new(),
+                is_observed: false,
+            });
+            one.pods.insert(pod.metadata.name.as_str());
+            one.is_observed |= called.is_observed;
+            if !one.by.contains(&called.by) {
+                one.by.push(called.by.clone());
+            }
+        }
+    }
+    Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
+}
+
+/// All Service ports that such callers use.
+fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Missing> {
+    let services = ctx.every::<Service>()?;
+    let find = |namespace: &str, name: &str, number: u16| {
+        let is_it = |one: &&Service| one.metadata.namespace == namespace && one.metadata.name == name;
+        let service = services.iter().find(is_it)?;
+        Some((service, service.spec.ports.iter().find(|port| port.port == number)?))
+    };
+    let mut all = Vec::new();
+    let mutating = ctx.noted(ctx.every::<MutatingWebhookConfiguration>()).unwrap_or_default();
+    let validating = ctx.noted(ctx.every::<ValidatingWebhookConfiguration>()).unwrap_or_default();
+    let of_kind =
+        [("MutatingWebhookConfiguration", mutating), ("ValidatingWebhookConfiguration", validating)];
+    for (kind, configuration) in
+        of_kind.into_iter().flat_map(|(kind, all)| all.iter().map(move |one| (kind, one)))
+    {
+        for webhook in configuration.webhooks.iter().filter(|webhook| !webhook.rules.is_empty()) {
+            let Some(to) = &webhook.client_config.service else { continue };
+            let Some((service, port)) = find(&to.namespace, &to.name, to.port.unwrap_or(443)) else {
+                continue;
+            };
+            let is_strict = matches!(webhook.failure_policy.as_str(), "Fail" | "");
+            let object = format!("{kind} {}", configuration.metadata.name);
+            let by = Evidence::field(
+                object,
+                format!("webhooks[{}].failurePolicy", webhook.name),
+                match is_strict {
+                    true => "Fail",
+                    false => "Ignore",
+                },
+            );
+            let caller = if is_strict { Caller::Webhook } else { Caller::LenientWebhook };
+            all.push(Called { caller, service, port, by, is_observed: false });
+        }
+    }
+    for api in ctx.noted(ctx.every::<APIService>()).unwrap_or_default() {
+        let Some(to) = &api.spec.service else { continue };
+        let Some((service, port)) = find(&to.namespace, &to.name, to.port.unwrap_or(443)) else { continue };
+        let available = api.status.conditions.iter().find(|condition| condition.kind == "Available");
+        let is_observed = available.is_some_and(|condition| condition.status == "False");
+        let object = format!("APIService {}", api.metadata.name);
+        let by = match available.filter(|_| is_observed) {
+            Some(condition) => {
+                Evidence::field(object, "status.conditions[Available]", condition.message.to_string())
+            }
+            None => Evidence::field(object, "spec.service", format!("{}/{}", to.namespace, to.name)),
+        };
+        all.push(Called { caller: Caller::Api, service, port, by, is_observed });
+    }
+    for service in services {
+        let caller = match service.spec.kind.as_str() {
+            "LoadBalancer" => Caller::Balancer,
+            "NodePort" => Caller::NodePort,
+            _ => continue,
+        };
+        let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
+        for port in service.spec.tcp_ports() {
+            let by = Evidence::field(&object, "spec.type", service.spec.kind.as_str());
+            all.push(Called { caller, service, port, by, is_observed: false });
+        }
+    }
+    Ok(all)
+}
+
+fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one: &Refused<'_>) -> Finding {
+    let (who, effect, severity) = match caller {
+        Caller::Webhook => (
+            "the API server",
+            "its calls of the webhook fail, and it rejects the requests that the webhook covers",
+            Severity::Error,
+        ),
+        Caller::LenientWebhook => (
+            "the API server",
+            "its calls of the webhook fail, and the webhook has no effect",
+            Severity::Warning,
+        ),
+        Caller::Api => ("the API server", "requests of this API fail", Severity::Error),
+        Caller::Balancer => {
+            ("clients of the load balancer", "their connections are denied", Severity::Warning)
+        }
+        Caller::NodePort => ("clients of the node port", "their connections are denied", Severity::Info),
+    };
+    let message =
+        format!("the policy of port {port} requires a mesh identity, which {who} cannot have: {effect}");
+    let by = match one.inbound.taken_by {
+        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
+    };
+    let pods: Vec<String> = one.pods.iter().map(|name| (*name).to_owned()).collect();
+    let target = one.pods.first().copied().unwrap_or_default();
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Check which clients are authorized",
+            meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
+        )
+        .step(
+            StepKind::Note,
+            format!(
+                "Authorize the networks of these callers: an AuthorizationPolicy for the Server of the port that \
+                 requires a NetworkAuthentication. Or add the annotation config.linkerd.io/skip-inbound-ports: \
+                 \"{port}\" to the pod template"
+            ),
+        );
+    let mut finding = ctx
+        .finding(owner.subject(pods), message)
+        .parameter(format!("{port} {who}"))
+        .severity(severity)
+        .evidences(one.by.iter().take(3).cloned())
+        .evidence(by)
+        .remedy(remedy);
+    if !one.is_observed {
+        finding = finding.likely();
+    }
+    finding
+}

@@ -1,0 +1,48 @@
+//! `requests-without-route`: a Server has routes, and requests match none of them.
+
+use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
+use crate::finding::{Remedy, StepKind};
+use crate::knowledge::MetricMeaning::UnroutedRequests;
+
+/// The number of quoted ports per workload.
+const QUOTED: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let unrouted = growing(ctx, UnroutedRequests, |_| true)?;
+    let each = unrouted.iter().map(|growth| (growth.pod, growth));
+    let findings = by_workload(ctx, each).into_iter().map(|(subject, all)| {
+        let said = all.iter().flat_map(|(pod, growth)| {
+            growth.grown.iter().map(move |(series, count)| {
+                let (port, server) = (series.label("target_port"), series.label("srv_name"));
+                let client = match series.label("client_id") {
+                    "" => "clients without an identity",
+                    client => client,
+                };
+                let seconds = within(growth.metrics);
+                quoted(pod, format!("port {port}, Server {server}: {count} requests of {client} {seconds}"))
+            })
+        });
+        let target = all.first().map(|(pod, growth)| {
+            let port = growth.grown.first().map_or("", |(series, _)| series.label("target_port"));
+            format!("{}/{}:{port}", pod.metadata.namespace, pod.metadata.name)
+        });
+        let remedy = Remedy::new().run(
+            StepKind::Command,
+            "List the routes of the Server",
+            meshdoctor().words("policy").arg(target.unwrap_or_default()),
+        );
+        ctx.finding(
+            subject,
+            "the proxy rejects requests with 404: the Server of the port has routes, and the requests match none \
+             of them",
+        )
+        .evidences(said.take(QUOTED))
+        .remedy(remedy.step(
+            StepKind::Note,
+            "Add a route for the paths of these requests, with an AuthorizationPolicy for their clients",
+        ))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
