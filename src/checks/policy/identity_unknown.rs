@@ -62,7 +62,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
     {
         let meta = &object.metadata;
-        for (path, text, fault) in faults(survey, object, &there) {
+        let faults = faults(survey, object, &there);
+        let named = object.spec.identities.len() + object.spec.identity_refs.len();
+        // Without the missing account, the policy still authorizes the other clients, or its chart wrote it.
+        let is_harmless = faults.len() < named || is_of_chart(meta);
+        for (path, text, fault) in faults {
             let act = match &fault {
                 Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
                 Fault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
@@ -83,7 +87,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         "ServiceAccount {account} does not exist, so {}",
                         without_client(survey, object, there.namesake(&account, &meta.namespace), &account)
                     ),
-                    Severity::Warning,
+                    match is_harmless && there.namesake(&account, &meta.namespace).is_none() {
+                        true => Severity::Info,
+                        false => Severity::Warning,
+                    },
                 ),
                 Fault::Foreign(suffix) => (
                     format!(
@@ -93,7 +100,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 Fault::NoNamespace(namespace) => (
                     format!("namespace {namespace} does not exist, so no client has an identity of it"),
-                    Severity::Warning,
+                    if is_harmless { Severity::Info } else { Severity::Warning },
                 ),
             };
             findings.push(
@@ -144,6 +151,11 @@ fn without_client(
         Some(namespace) => format!("{effect} (ServiceAccount {namespace}/{name} exists)"),
         None => effect,
     }
+}
+
+/// Whether a chart of Linkerd wrote an object.
+fn is_of_chart(meta: &Meta) -> bool {
+    meta.label(EXTENSION_LABEL).is_some() || meta.label("app.kubernetes.io/part-of") == Some("Linkerd")
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.

@@ -4,6 +4,7 @@
 //! for one more pod each need another step.
 
 mod every;
+mod discovery;
 mod issuance;
 mod one;
 mod rollouts;
@@ -11,6 +12,7 @@ mod rollouts;
 pub(super) use every::{
     all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
 };
+pub use discovery::discovery_faults;
 pub use issuance::Issuance;
 pub(super) use one::renew;
 pub(super) use rollouts::{Needs, Rollouts};
