@@ -230,7 +230,9 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
         };
     }
     let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
-    match is_value || settings::is_program(word) || settings::is_harmless_value(word) {
+    // The first word is the program.
+    let is_path = before.is_empty() && word.starts_with('/');
+    match is_value || is_path || settings::is_program(word) || settings::is_harmless_value(word) {
         true => text::text(word),
         false => masked(word),
     }
