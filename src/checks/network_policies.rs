@@ -15,8 +15,9 @@ use crate::model::network_policy::{
     Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
 };
 use crate::objects::{
-    AdminNetworkPolicy, BaselineAdminNetworkPolicy, ClusterNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
-    CiliumNetworkPolicy, Kind, Listed, Namespace, NetworkPolicy, Pod,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Kind, Listed,
+    Namespace, NetworkPolicy, Pod,
 };
 
 /// The policies of every kind. Network plugins have none if their kinds are not defined. If theirs were
@@ -269,7 +270,12 @@ fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Val
     }
 }
 
-fn of_administrator(kind: Kind, direction: Direction, whom: Whom<'_>, ports: &[(&'static str, u16)]) -> Value {
+fn of_administrator(
+    kind: Kind,
+    direction: Direction,
+    whom: Whom<'_>,
+    ports: &[(&'static str, u16)],
+) -> Value {
     let peer = match (whom, direction) {
         (Whom::Namespace(name), _) => {
             json!({"namespaces": {"matchLabels": {"kubernetes.io/metadata.name": name}}})
@@ -282,7 +288,8 @@ fn of_administrator(kind: Kind, direction: Direction, whom: Whom<'_>, ports: &[(
         Kind::ClusterNetworkPolicy => ("Accept", "protocols"),
         _ => ("Allow", "ports"),
     };
-    let ports: Vec<Value> = ports.iter().map(|(protocol, port)| port_of_administrator(kind, protocol, *port)).collect();
+    let ports: Vec<Value> =
+        ports.iter().map(|(protocol, port)| port_of_administrator(kind, protocol, *port)).collect();
     let side = match direction {
         Direction::Egress => "to",
         Direction::Ingress => "from",

@@ -33,9 +33,9 @@ use crate::model::owners::Owners;
 use crate::model::skipped::{self, OUT};
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
-    AdminNetworkPolicy, BaselineAdminNetworkPolicy, ClusterNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
-    CiliumNetworkPolicy, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet,
-    Server, Service, Workload,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Deployment,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Server, Service, Workload,
 };
 use counters::Counters;
 use identity::Certificates;

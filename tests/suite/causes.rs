@@ -44,7 +44,8 @@ fn expired_anchor_explains_the_issuer_that_expired_with_it() {
     let command = [&["check", "--bundle", path, "--complete", "all"][..], &at].concat();
     let report = crate::binary::ran(crate::binary::meshdoctor(&command)).document();
     let findings = report["findings"].as_array().expect("findings");
-    let found = |id: &str| findings.iter().find(|one| one["check"] == id).unwrap_or_else(|| panic!("no {id}"));
+    let found =
+        |id: &str| findings.iter().find(|one| one["check"] == id).unwrap_or_else(|| panic!("no {id}"));
     let cause = &found("trust-anchor-expired")["fingerprint"];
     assert!(found("issuer-expired")["causedBy"].as_array().is_some_and(|by| by.contains(cause)), "{report}");
 }

@@ -196,7 +196,8 @@ fn admin_network_policies_are_evaluated() {
     let passed = policy.replace("action: Deny", "action: Pass");
     let (_, text) = reached(&FRONT, &DUO, &passed);
     assert!(!text.contains("denies the call"), "{text}");
-    let baseline = policy.replace("AdminNetworkPolicy", "BaselineAdminNetworkPolicy").replace("priority: 1, ", "");
+    let baseline =
+        policy.replace("AdminNetworkPolicy", "BaselineAdminNetworkPolicy").replace("priority: 1, ", "");
     expects(reached(&FRONT, &DUO, &baseline), 1, "BaselineAdminNetworkPolicy np applies");
 }
 

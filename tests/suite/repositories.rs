@@ -150,7 +150,8 @@ fn annotation_of_another_tool_that_is_not_text_is_named() {
     // As a dump, it is named with the line of its object.
     let file = folder.path().join("web.yaml");
     let dump = ran(meshdoctor(&["check", "--no-config", "--bundle", file.to_str().unwrap()]));
-    let named = "Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
+    let named =
+        "Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
     assert!(dump.err.contains(named), "{} {}", dump.err, dump.out);
 }
 

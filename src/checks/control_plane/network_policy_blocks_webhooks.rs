@@ -62,8 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let is_meshed = |pod: &&Pod| pod.metadata.namespace != home && pod.spec.proxy().is_some();
     let meshed: Vec<&Pod> = pods.iter().filter(is_meshed).collect();
     let injected = |policies: &[Policy<'_>]| {
-        !policies.is_empty()
-            && meshed.iter().any(|pod| policies.iter().all(|policy| is_older(*policy, pod)))
+        !policies.is_empty() && meshed.iter().any(|pod| policies.iter().all(|policy| is_older(*policy, pod)))
     };
     let of_injector = || shut.values().filter(|shut| is_injector(shut));
     let called = of_injector().any(|shut| injected(&shut.policies()));
@@ -152,7 +151,9 @@ fn remedy(shut: &Shut<'_>) -> Remedy {
         Policy::Kubernetes(_) => "if the addresses of the API servers are known, restrict it with an ipBlock",
         Policy::Cilium(_) => "restrict it with fromEntities kube-apiserver",
         Policy::Calico(_) => "if the addresses of the API servers are known, restrict it with source.nets",
-        Policy::Admin(..) => "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy",
+        Policy::Admin(..) => {
+            "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy"
+        }
     };
     let words = format!("Allow all sources at the webhook ports, which serve TLS; {narrow}");
     network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)

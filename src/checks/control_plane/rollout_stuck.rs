@@ -61,7 +61,8 @@ fn of_deployment(
         return None;
     }
     let meta = &deployment.metadata;
-    let own: Vec<&Workload> = sets.iter().filter(|set| is_owned(&set.metadata, Kind::Deployment, meta)).collect();
+    let own: Vec<&Workload> =
+        sets.iter().filter(|set| is_owned(&set.metadata, Kind::Deployment, meta)).collect();
     let wanted = own.iter().filter(|set| set.spec.replicas != Some(0));
     let newest = wanted.max_by_key(|set| age_rank(set)).copied();
     let object = format!("Deployment {}/{}", meta.namespace, meta.name);
@@ -70,7 +71,9 @@ fn of_deployment(
             let place = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
             Some((format!("replicaset {}", set.metadata.name), place, set.replica_failure()?))
         })
-        .or_else(|| Some((format!("deployment {}", meta.name), object.clone(), deployment.replica_failure()?)));
+        .or_else(|| {
+            Some((format!("deployment {}", meta.name), object.clone(), deployment.replica_failure()?))
+        });
     let overdue = |condition: &Condition| !ctx.within_grace(condition.last_transition_time);
     let cause = if let Some((name, place, failure)) = refusal.filter(|(_, _, failure)| overdue(failure)) {
         let said = format!("{}: {}", failure.reason, failure.message);
@@ -103,12 +106,7 @@ fn age_rank(set: &Workload) -> (u64, Option<jiff::Timestamp>) {
 }
 
 /// A pod of the newest ReplicaSet that should be ready by now, while pods of an older one exist.
-fn unready<'a>(
-    ctx: &Context<'_>,
-    newest: &Workload,
-    own: &[&Workload],
-    pods: &'a [Pod],
-) -> Option<&'a Pod> {
+fn unready<'a>(ctx: &Context<'_>, newest: &Workload, own: &[&Workload], pods: &'a [Pod]) -> Option<&'a Pod> {
     let has_old = own.iter().any(|set| set.metadata.name != newest.metadata.name && set.status.replicas > 0);
     let is_new = |pod: &&Pod| is_owned(&pod.metadata, Kind::ReplicaSet, &newest.metadata);
     pods.iter().filter(is_new).find(|pod| has_old && is_stuck(ctx, pod))
@@ -164,8 +162,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
     };
     let event = ctx.hints::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
     let place = format!("DaemonSet {}/{}", meta.namespace, meta.name);
-    (pods < wanted)
-        .then(|| Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
+    (pods < wanted).then(|| Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>) -> Finding {
@@ -265,6 +262,9 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
         return remedy.step(StepKind::Note, format!("{act}: {words}"));
     }
     remedy
-        .step(StepKind::Note, "Correct the cause, most often a value of the chart, and apply the upgrade again")
+        .step(
+            StepKind::Note,
+            "Correct the cause, most often a value of the chart, and apply the upgrade again",
+        )
         .run(StepKind::Command, "Or return to the template of the pods that serve", rollout("undo"))
 }

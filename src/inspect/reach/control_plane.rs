@@ -50,8 +50,10 @@ impl<'a> Mesh<'a> {
     fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
         let Some(finding) = self.discovery_faults.first() else { return false };
         let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
-        let says =
-            format!("{subject}: {}. Calls hang, unless the client's proxy already knows this target", finding.message);
+        let says = format!(
+            "{subject}: {}. Calls hang, unless the client's proxy already knows this target",
+            finding.message
+        );
         let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
         step.evidence.extend(finding.evidence.iter().take(2).cloned());
         let [shown] = self.command(meshdoctor().words("check --only").arg(finding.check));

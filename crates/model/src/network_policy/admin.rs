@@ -5,7 +5,9 @@
 use std::net::IpAddr;
 
 use super::added::decides;
-use super::form::{Action, Fits, Held, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects};
+use super::form::{
+    Action, Fits, Held, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects,
+};
 use super::{Decides, Direction, Doubt, Known, Passage, Peer};
 use crate::networks::Network;
 use crate::objects::{
@@ -78,7 +80,10 @@ fn read_rule(rule: &AdminRule, field: String) -> Rule<'_> {
 fn ports(port: &AdminPort) -> Option<Ports> {
     let or_tcp = |protocol: &str| if protocol.is_empty() { "TCP".to_owned() } else { protocol.to_owned() };
     if let Some(one) = &port.port_number {
-        return Some(Ports { protocol: Some(or_tcp(&one.protocol)), which: Which::Range(one.port, one.port) });
+        return Some(Ports {
+            protocol: Some(or_tcp(&one.protocol)),
+            which: Which::Range(one.port, one.port),
+        });
     }
     if let Some(range) = &port.port_range {
         let which = Which::Range(range.start, range.end);
@@ -90,7 +95,8 @@ fn ports(port: &AdminPort) -> Option<Ports> {
 
 fn protocol(named: &AdminProtocol) -> Option<Ports> {
     let each = [("TCP", &named.tcp), ("UDP", &named.udp), ("SCTP", &named.sctp)];
-    if let Some((protocol, transport)) = each.into_iter().find_map(|(name, one)| Some((name, one.as_ref()?))) {
+    if let Some((protocol, transport)) = each.into_iter().find_map(|(name, one)| Some((name, one.as_ref()?)))
+    {
         let which = match &transport.destination_port {
             None => Which::All,
             Some(port) => match &port.range {
@@ -183,7 +189,8 @@ pub(super) fn passage<'a>(
     fits: impl Fn(&Held<'a>, &Rule<'a>) -> Fits,
     between: impl FnOnce() -> Passage<'a>,
 ) -> Passage<'a> {
-    let of_plugin = holding.iter().any(|(held, _)| matches!(held.policy, Policy::Cilium(_) | Policy::Calico(_)));
+    let of_plugin =
+        holding.iter().any(|(held, _)| matches!(held.policy, Policy::Cilium(_) | Policy::Calico(_)));
     let tier = |name: &str| decision(direction, holding, name, &fits);
     let admin = tier(ADMIN);
     let baseline = || {
@@ -275,9 +282,10 @@ fn decision<'a>(
         let Some((action, _)) = decided.first() else { continue };
         let action = *action;
         let others = decided.iter().skip(1).filter(|(other, _)| *other != action);
-        perhaps.extend(others.map(|(other, by)| {
-            (*other, Doubt { policy: by.policy, field: by.field.clone(), why: SAME })
-        }));
+        perhaps
+            .extend(others.map(|(other, by)| {
+                (*other, Doubt { policy: by.policy, field: by.field.clone(), why: SAME })
+            }));
         return Decision { by: decided.into_iter().next(), perhaps };
     }
     Decision { by: None, perhaps }
@@ -313,11 +321,14 @@ mod tests {
     /// The result for a connection from `peer` to port 8080 of pod shop/web, in one word, with the deciding field.
     fn asked(given: Given, peer: Peer<'_>) -> String {
         let list = |all: Vec<Value>| -> Vec<AdminPolicy> {
-            let named = |(at, spec): (usize, Value)| read(json!({"metadata": {"name": format!("p{at}")}, "spec": spec}));
+            let named = |(at, spec): (usize, Value)| {
+                read(json!({"metadata": {"name": format!("p{at}")}, "spec": spec}))
+            };
             all.into_iter().enumerate().map(named).collect()
         };
         let (admin, baseline, cluster) = (list(given.admin), list(given.baseline), list(given.cluster));
-        let policy = |spec: Value| read(json!({"metadata": {"name": "np", "namespace": "shop"}, "spec": spec}));
+        let policy =
+            |spec: Value| read(json!({"metadata": {"name": "np", "namespace": "shop"}, "spec": spec}));
         let kubernetes: Vec<NetworkPolicy> = given.kubernetes.into_iter().map(policy).collect();
         let namespaces: Vec<Namespace> = ["shop", "front", "other"]
             .map(|name| read(json!({"metadata": {"name": name, "labels": {"team": name}}})))
@@ -361,8 +372,10 @@ mod tests {
     fn lowest_priority_and_first_rule_decide() {
         let front = pod("front", "web");
         let deny = policy(20, vec![rule("Deny", json!({"namespaces": {}}))]);
-        let allow = policy(10, vec![rule("Allow", of_team("front")), rule("Deny", json!({"namespaces": {}}))]);
-        let both = || Given { admin: vec![deny.clone(), allow.clone()], kubernetes: shutting(), ..Given::default() };
+        let allow =
+            policy(10, vec![rule("Allow", of_team("front")), rule("Deny", json!({"namespaces": {}}))]);
+        let both =
+            || Given { admin: vec![deny.clone(), allow.clone()], kubernetes: shutting(), ..Given::default() };
         assert_eq!(asked(both(), Peer::Pod(&front)), "through AdminNetworkPolicy spec.ingress[0]");
         let other = pod("other", "web");
         assert_eq!(asked(both(), Peer::Pod(&other)), "shut AdminNetworkPolicy spec.ingress[1]");
@@ -378,14 +391,18 @@ mod tests {
             policy(2, vec![rule("Deny", json!({"namespaces": {}}))]),
         ];
         let baseline = || vec![policy(0, vec![rule("Deny", json!({"namespaces": {}}))])];
-        let given = |kubernetes, baseline| Given { admin: admin.clone(), kubernetes, baseline, ..Given::default() };
+        let given =
+            |kubernetes, baseline| Given { admin: admin.clone(), kubernetes, baseline, ..Given::default() };
         assert_eq!(asked(given(vec![], vec![]), Peer::Pod(&front)), "open");
         assert_eq!(asked(given(shutting(), vec![]), Peer::Pod(&front)), "shut NetworkPolicy spec.ingress");
         let of_baseline = "shut BaselineAdminNetworkPolicy spec.ingress[0]";
         assert_eq!(asked(given(vec![], baseline()), Peer::Pod(&front)), of_baseline);
         // A NetworkPolicy that selects the pod is final.
         let open = vec![json!({"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{}]})];
-        assert_eq!(asked(given(open, baseline()), Peer::Pod(&front)), "through NetworkPolicy spec.ingress[0]");
+        assert_eq!(
+            asked(given(open, baseline()), Peer::Pod(&front)),
+            "through NetworkPolicy spec.ingress[0]"
+        );
     }
 
     #[test]

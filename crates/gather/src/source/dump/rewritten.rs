@@ -67,7 +67,8 @@ fn with_strings(peek: &Peek<'_>, json: &[u8], kind: Kind) -> Option<Value> {
 /// objects of a dump are many.
 fn has_unquoted(json: &[u8]) -> bool {
     [&b"\"annotations\""[..], b"\"labels\""].iter().any(|name| {
-        memchr::memmem::find_iter(json, name).any(|at| holds_unquoted(&json[at + name.len()..]).unwrap_or(false))
+        memchr::memmem::find_iter(json, name)
+            .any(|at| holds_unquoted(&json[at + name.len()..]).unwrap_or(false))
     })
 }
 
