@@ -305,8 +305,10 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     // If no check read any of the manifests, the result is not a pass.
+    let judged_none =
+        !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
     let none_ran = none_ran
-        || (question.origin.kind == "manifests" && read_nothing && question.settings.values.is_empty());
+        || (question.origin.kind == "manifests" && judged_none && question.settings.values.is_empty());
     let evidence =
         Evidence { read_nothing, none_ran, unreadable: !collected.uncollected.unreadable.is_empty() };
     let verdict = RunResult {

@@ -65,7 +65,7 @@ use context::Run;
 use joins::Joins;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
-pub use restart::Issuance;
+pub use restart::{Issuance, discovery_faults};
 pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};

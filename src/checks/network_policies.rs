@@ -15,8 +15,9 @@ use crate::model::network_policy::{
     Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
 };
 use crate::objects::{
-    CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
-    CiliumNetworkPolicy, Kind, Listed, Namespace, NetworkPolicy, Pod,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Kind, Listed,
+    Namespace, NetworkPolicy, Pod,
 };
 
 /// The policies of every kind. Network plugins have none if their kinds are not defined. If theirs were
@@ -32,6 +33,9 @@ pub(super) fn policies<'a>(ctx: &Context<'a>) -> Result<Policies<'a>, Unjudged> 
         calico: plugins::<CalicoNetworkPolicy>(ctx),
         calico_global: plugins::<CalicoGlobalNetworkPolicy>(ctx),
         tiers: plugins::<CalicoTier>(ctx),
+        admin: plugins::<AdminNetworkPolicy>(ctx),
+        baseline: plugins::<BaselineAdminNetworkPolicy>(ctx),
+        cluster_network: plugins::<ClusterNetworkPolicy>(ctx),
         namespaces: ctx.hints::<Namespace>(),
         kubernetes: kubernetes?,
     };
@@ -191,6 +195,7 @@ fn completed(
             Policy::Kubernetes(_) => vec![of_kubernetes(direction, *whom, ports)],
             Policy::Cilium(_) => vec![of_cilium(direction, *whom, ports)],
             Policy::Calico(_) => of_calico(direction, *whom, ports),
+            Policy::Admin(kind, _) => vec![of_administrator(kind, direction, *whom, ports)],
         })
         .collect();
     let path = pointer(&decides.field);
@@ -218,6 +223,8 @@ fn has_rules(decides: &Decides<'_>, direction: Direction) -> bool {
         (Policy::Kubernetes(policy), Direction::Egress) => !policy.spec.egress.is_empty(),
         (Policy::Calico(policy), Direction::Ingress) => !policy.spec.ingress.is_empty(),
         (Policy::Calico(policy), Direction::Egress) => !policy.spec.egress.is_empty(),
+        (Policy::Admin(_, policy), Direction::Ingress) => !policy.spec.ingress.is_empty(),
+        (Policy::Admin(_, policy), Direction::Egress) => !policy.spec.egress.is_empty(),
         (Policy::Cilium(policy), direction) => policy.rules().any(|(field, rule)| {
             let list = match direction {
                 Direction::Ingress => &rule.ingress,
@@ -260,6 +267,43 @@ fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Val
             let labels = json!([{"matchLabels": {"k8s:io.kubernetes.pod.namespace": name}}]);
             json!({format!("{side}Endpoints"): labels, "toPorts": ports})
         }
+    }
+}
+
+fn of_administrator(
+    kind: Kind,
+    direction: Direction,
+    whom: Whom<'_>,
+    ports: &[(&'static str, u16)],
+) -> Value {
+    let peer = match (whom, direction) {
+        (Whom::Namespace(name), _) => {
+            json!({"namespaces": {"matchLabels": {"kubernetes.io/metadata.name": name}}})
+        }
+        (Whom::Anybody, Direction::Egress) => json!({"networks": ["0.0.0.0/0", "::/0"]}),
+        // Other sources than pods cannot be named.
+        (Whom::Pods, _) | (Whom::Anybody, Direction::Ingress) => json!({"namespaces": {}}),
+    };
+    let (action, field) = match kind {
+        Kind::ClusterNetworkPolicy => ("Accept", "protocols"),
+        _ => ("Allow", "ports"),
+    };
+    let ports: Vec<Value> =
+        ports.iter().map(|(protocol, port)| port_of_administrator(kind, protocol, *port)).collect();
+    let side = match direction {
+        Direction::Egress => "to",
+        Direction::Ingress => "from",
+    };
+    json!({"action": action, side: [peer], field: ports})
+}
+
+/// A port in a rule of a policy of this kind.
+pub(super) fn port_of_administrator(kind: Kind, protocol: &str, port: u16) -> Value {
+    match kind {
+        Kind::ClusterNetworkPolicy => {
+            json!({protocol.to_ascii_lowercase(): {"destinationPort": {"number": port}}})
+        }
+        _ => json!({"portNumber": {"protocol": protocol, "port": port}}),
     }
 }
 

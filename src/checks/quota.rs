@@ -40,7 +40,10 @@ fn full(quota: &ResourceQuota, pod: &PodSpec) -> Option<String> {
     let hard = if quota.status.hard.is_empty() { &quota.spec.hard } else { &quota.status.hard };
     hard.iter().find_map(|(resource, hard)| {
         let used = quota.status.used.get(resource)?;
-        let lacks = quantity::read(used)? + needed(resource, pod)? > quantity::read(hard)? + ROUNDING;
+        let (needed, is_whole) = needed(resource, pod)?;
+        let (taken, limit) = (quantity::read(used)?, quantity::read(hard)?);
+        // Without an amount, the API server rejects the pod, or a LimitRange sets one for which no room is left.
+        let lacks = taken + needed > limit + ROUNDING || !is_whole && taken + ROUNDING >= limit;
         lacks.then(|| format!("ResourceQuota {namespace}/{name} ({resource}: {used} of {hard} used)"))
     })
 }
@@ -48,8 +51,9 @@ fn full(quota: &ResourceQuota, pod: &PodSpec) -> Option<String> {
 /// Sums of decimal fractions are not exact.
 const ROUNDING: f64 = 1e-6;
 
-/// How much of a resource one more pod takes; `None` for resources of other objects.
-fn needed(resource: &str, pod: &PodSpec) -> Option<f64> {
+/// How much of a resource one more pod takes, and whether every container states its amount; `None` for resources of other
+/// objects.
+fn needed(resource: &str, pod: &PodSpec) -> Option<(f64, bool)> {
     let amount = |container: &crate::objects::Container| {
         let resources = container.resources.as_deref();
         let text = match resource {
@@ -58,14 +62,16 @@ fn needed(resource: &str, pod: &PodSpec) -> Option<f64> {
             "limits.cpu" => resources.map(|of| of.limits.cpu.to_string()),
             _ => resources.map(|of| of.limits.memory.to_string()),
         };
-        text.and_then(|text| quantity::read(&text)).unwrap_or_default()
+        text.and_then(|text| quantity::read(&text))
     };
     match resource {
-        "pods" | "count/pods" => Some(1.0),
+        // A rollout also creates a ReplicaSet.
+        "pods" | "count/pods" | "count/replicasets.apps" => Some((1.0, true)),
         "cpu" | "requests.cpu" | "memory" | "requests.memory" | "limits.cpu" | "limits.memory" => {
             let sidecars =
                 pod.init_containers.iter().filter(|one| one.restart_policy.as_deref() == Some("Always"));
-            Some(pod.containers.iter().chain(sidecars).map(amount).sum())
+            let amounts: Vec<Option<f64>> = pod.containers.iter().chain(sidecars).map(amount).collect();
+            Some((amounts.iter().flatten().sum(), amounts.iter().all(Option::is_some)))
         }
         _ => None,
     }

@@ -256,7 +256,8 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 }
 
 /// Why a printed `linkerd upgrade` is forced.
-pub(super) const FORCED: &str = ". The option --force is needed: some proxies have other trust anchors";
+pub(super) const FORCED: &str =
+    ". The option --force is needed as long as some proxies have other trust anchors";
 
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {

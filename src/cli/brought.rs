@@ -97,6 +97,10 @@ fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// `meshdoctor test`: runs the cases of cards; with `UPDATE=1` writes the results into them.
 pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
+    if let Some(missing) = args.folders.iter().find(|folder| !folder.exists()) {
+        let cause = format!("{}: no such folder or card", missing.display());
+        return Err(Stop::usage(cause, "give the path of a folder with cards, or of one card").into());
+    }
     let given = if args.folders.is_empty() { folders } else { &args.folders };
     let cards = match (args.builtin.is_empty(), given.is_empty()) {
         (false, _) => builtin(&args.builtin)?,

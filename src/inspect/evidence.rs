@@ -26,13 +26,16 @@ use crate::request::Request;
 use crate::version::LinkerdVersion;
 
 /// The kinds for network policies, including namespaces for selectors.
-pub(super) const NETWORK_POLICIES: [Kind; 7] = [
+pub(super) const NETWORK_POLICIES: [Kind; 10] = [
     Kind::NetworkPolicy,
     Kind::CiliumNetworkPolicy,
     Kind::CiliumClusterwideNetworkPolicy,
     Kind::CalicoNetworkPolicy,
     Kind::CalicoGlobalNetworkPolicy,
     Kind::CalicoTier,
+    Kind::AdminNetworkPolicy,
+    Kind::BaselineAdminNetworkPolicy,
+    Kind::ClusterNetworkPolicy,
     Kind::Namespace,
 ];
 
@@ -66,6 +69,9 @@ pub fn reach_items() -> BTreeSet<Item> {
         Kind::StatefulSet,
         Kind::DaemonSet,
         Kind::ResourceQuota,
+        // Destination cannot serve its clients without its permissions.
+        Kind::ClusterRole,
+        Kind::ClusterRoleBinding,
     ];
     let lists = kinds.into_iter().chain(NETWORK_POLICIES).map(Item::List);
     policy_items()

@@ -21,9 +21,9 @@ use super::routed;
 pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
 pub use traffic::Traffic;
 
-use crate::checks::Issuance;
+use crate::checks::{Issuance, discovery_faults};
 use crate::command::Connection;
-use crate::finding::{Evidence, Subject};
+use crate::finding::{Evidence, Finding, Subject};
 use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
@@ -33,9 +33,9 @@ use crate::model::owners::Owners;
 use crate::model::skipped::{self, OUT};
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
-    CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
-    CiliumNetworkPolicy, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet,
-    Server, Service, Workload,
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Deployment,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Server, Service, Workload,
 };
 use counters::Counters;
 use identity::Certificates;
@@ -57,6 +57,8 @@ pub struct Mesh<'a> {
     control_plane: ControlPlane<'a>,
     certificates: Certificates,
     issuance: Issuance<'a>,
+    /// Problems that keep destination from serving its clients.
+    discovery_faults: Vec<Finding>,
     servers: &'a [Server],
     /// The version of Servers in printed manifests.
     server_version: String,
@@ -109,6 +111,9 @@ impl<'a> Mesh<'a> {
             calico: lists.all::<CalicoNetworkPolicy>(),
             calico_global: lists.all::<CalicoGlobalNetworkPolicy>(),
             tiers: lists.all::<CalicoTier>(),
+            admin: lists.all::<AdminNetworkPolicy>(),
+            baseline: lists.all::<BaselineAdminNetworkPolicy>(),
+            cluster_network: lists.all::<ClusterNetworkPolicy>(),
             namespaces: lists.all::<Namespace>(),
         };
         let network = Network::new(objects, lists.by_proxy());
@@ -136,6 +141,7 @@ impl<'a> Mesh<'a> {
             control_plane,
             certificates,
             issuance,
+            discovery_faults: discovery_faults(cluster, knowledge),
             servers,
             server_version: repair::server_version(definitions),
             deployments,

@@ -32,8 +32,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));
     let whole = coverage::deciding(report).is_empty() && report.errors.is_empty() && !crashed;
     let in_full = whole && !matches!(report.verdict.status, exit::COULD_NOT_RUN | exit::NOT_CHECKED);
-    if report.origin.kind == "manifests" && report.coverage.objects == 0 && report.verdict.passed == 0 {
-        let words = "the manifests contain no object that a check reads";
+    if report.origin.kind == "manifests" && report.verdict.passed == 0 && report.findings.is_empty() {
+        let words = match report.coverage.objects {
+            0 => "the manifests contain no object that a check reads",
+            _ => "no check of manifests judges these objects alone",
+        };
         return said("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
     }
     if !in_full {

@@ -44,7 +44,14 @@ fn honest(whole: &CheckResult, less: &CheckResult) -> bool {
 /// Whether the absence of objects of a kind is known without a list: no CustomResourceDefinition defines it.
 fn is_undefined(live: &case::Live, item: &Item) -> bool {
     let Item::List(kind) = item else { return false };
-    let groups = ["linkerd.io", "gateway.networking.k8s.io", "cilium.io", "projectcalico.org", "smi-spec.io"];
+    let groups = [
+        "linkerd.io",
+        "gateway.networking.k8s.io",
+        "cilium.io",
+        "projectcalico.org",
+        "smi-spec.io",
+        "policy.networking.k8s.io",
+    ];
     let custom = groups.iter().any(|group| kind.info().group.ends_with(group));
     custom && !live.defines(*kind)
 }

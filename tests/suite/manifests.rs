@@ -136,6 +136,20 @@ fn set_without_anything_to_check_is_never_fine() {
 }
 
 #[test]
+fn set_of_objects_that_no_check_judges_alone_is_never_fine() {
+    let own = tempfile::tempdir().unwrap();
+    for text in [
+        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: a, namespace: shop}\nspec: {podSelector: {}}\n",
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a, namespace: shop}\nspec: {hard: {pods: \"3\"}}\n",
+    ] {
+        write(own.path(), "a.yaml", text);
+        let ran = ran(meshdoctor(&["check", "--no-config", "--manifests", own.path().to_str().unwrap()]));
+        assert_eq!(ran.status, 4, "{text} {}", ran.out);
+        assert!(ran.out.contains("NOTHING CHECKED") && !ran.out.contains("NO ERRORS"), "{}", ran.out);
+    }
+}
+
+#[test]
 fn steps_for_manifests_name_files_instead_of_commands() {
     let own = tempfile::tempdir().unwrap();
     write(
@@ -310,6 +324,21 @@ fn templates_of_other_kinds_are_judged_as_such() {
         let injection =
             crate::binary::ran(meshdoctor(&[&given[..], &[own.path().to_str().unwrap()]].concat()));
         assert!(injection.out.contains(&format!("{kind} shop/web")), "{}", injection.out);
+    }
+}
+
+#[test]
+fn annotation_on_a_workload_of_another_kind_is_named() {
+    let own = tempfile::tempdir().unwrap();
+    let on_workload = "{name: web, namespace: shop, annotations: {linkerd.io/inject: disabled}}";
+    let text = OF_OTHER_KIND.replace("{name: web, namespace: shop}", on_workload);
+    let template = "annotations: {linkerd.io/inject: enabled, config.linkerd.io/skip-inbound-port: \"80\"}";
+    let text = text.replace(template, "labels: {app: web}");
+    for (api, kind) in OTHER_KINDS {
+        write(own.path(), "web.yaml", text.replace("API", api).replace("KIND", kind));
+        let report = check(own.path(), &["--linkerd-version", "2.20"]).document();
+        assert_eq!(found(&report), ["annotation-on-workload web.yaml:3"], "{kind}");
+        assert_eq!(report["findings"][0]["subjects"][0]["kind"], kind);
     }
 }
 

@@ -172,6 +172,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "cpu",
             "memory",
             "hard.pods",
+            "hard.count/replicasets.apps",
+            "used.count/replicasets.apps",
             "used.pods",
             "weight",
             "period",

@@ -177,11 +177,28 @@ spec:
 }
 
 #[test]
-fn admin_network_policies_are_not_judged() {
+fn destination_without_permissions_stops_the_call_partly() {
+    let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
+    let (_, text) = reached(&FRONT, &DUO, &format!("---\n{base}"));
+    assert!(!text.contains("lacks permissions"), "{text}");
+    let role = "metadata: {name: linkerd-linkerd-destination";
+    assert!(base.contains(role), "the role of destination");
+    let renamed = base.replace(role, "metadata: {name: another");
+    expects(reached(&FRONT, &DUO, &format!("---\n{renamed}")), 1, "destination lacks permissions");
+}
+
+#[test]
+fn admin_network_policies_are_evaluated() {
     let policy = "---\napiVersion: policy.networking.k8s.io/v1alpha1\nkind: AdminNetworkPolicy\nmetadata: {name: np}\n\
                   spec: {priority: 1, subject: {namespaces: {}}, ingress: [{action: Deny, from: [{namespaces: {}}]}]}\n";
-    let part = "policies of kinds that are not evaluated may deny the call or allow it before others: 1 AdminNetworkPolicy";
-    expects(reached(&FRONT, &DUO, policy), 4, part);
+    let part = "AdminNetworkPolicy np applies to traffic to pod duo-1, and denies the call";
+    expects(reached(&FRONT, &DUO, policy), 1, part);
+    let passed = policy.replace("action: Deny", "action: Pass");
+    let (_, text) = reached(&FRONT, &DUO, &passed);
+    assert!(!text.contains("denies the call"), "{text}");
+    let baseline =
+        policy.replace("AdminNetworkPolicy", "BaselineAdminNetworkPolicy").replace("priority: 1, ", "");
+    expects(reached(&FRONT, &DUO, &baseline), 1, "BaselineAdminNetworkPolicy np applies");
 }
 
 #[test]

@@ -140,6 +140,22 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
 }
 
 #[test]
+fn annotation_of_another_tool_that_is_not_text_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: shop\n  annotations:\n    example.com/port: 8080\n";
+    write(folder.path(), "web.yaml", text);
+    let expected = "web.yaml:7: Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
+    let (status, _, said) = checked(&[folder.path()]);
+    assert!(status == 4 && said.contains(expected), "{status} {said}");
+    // As a dump, it is named with the line of its object.
+    let file = folder.path().join("web.yaml");
+    let dump = ran(meshdoctor(&["check", "--no-config", "--bundle", file.to_str().unwrap()]));
+    let named =
+        "Service shop/web: metadata.annotations[example.com/port] is a number: put its value in quotes";
+    assert!(dump.err.contains(named), "{} {}", dump.err, dump.out);
+}
+
+#[test]
 fn an_object_that_is_named_when_it_is_created_is_judged() {
     let folder = tempfile::tempdir().unwrap();
     let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-, namespace: shop}\nspec:\n  template:\n    metadata:\n      \

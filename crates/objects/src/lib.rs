@@ -5,6 +5,7 @@
 //! Slim types contain only fields that checks read, because each field costs memory for every object. All fields have
 //! defaults: a field that an old API server does not send is not an error.
 
+mod admin_network_policy;
 mod admission_policy;
 mod api_service;
 mod authorization_policy;
@@ -70,6 +71,9 @@ mod volume;
 mod webhook_configuration;
 mod workload;
 
+pub use admin_network_policy::{
+    AdminPeer, AdminPods, AdminPolicy, AdminPort, AdminProtocol, AdminRule, NamespacedPods,
+};
 pub use admission_policy::{AdmissionMatch, NamedExpression, ResourceRule};
 pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, CalicoRule, CalicoSpec};
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
@@ -194,6 +198,9 @@ kinds! {
     calico_network_policy::CalicoNetworkPolicy,
     calico_network_policy::CalicoGlobalNetworkPolicy,
     calico_network_policy::CalicoTier,
+    admin_network_policy::AdminNetworkPolicy,
+    admin_network_policy::BaselineAdminNetworkPolicy,
+    admin_network_policy::ClusterNetworkPolicy,
     felix_configuration::FelixConfiguration,
     ingress::Ingress,
     ingress_class::IngressClass,

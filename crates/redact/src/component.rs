@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::free_text::is_sensitive;
+use super::free_text::{is_sensitive, is_words};
 use super::marker::{Marker, stand_in};
 use super::object::{Counts, masked, replace};
-use super::{json, keys, text};
+use super::{json, keys, settings, text};
 
 /// Containers that the injector adds to pods.
 const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
@@ -27,7 +27,7 @@ const INSTALLERS: [&str; 8] = [
     "SKIP_TLS_VERIFY",
     "SLEEP",
 ];
-/// Prefixes of other variables that Linkerd sets.
+/// Prefixes of variables that Linkerd sets. If their name is not known, only values with a harmless form are kept.
 const PROXYS: [&str; 3] = ["LINKERD2_PROXY_", "LINKERD_", "_"];
 /// Maximum length of a setting.
 const MAX_SETTING: usize = 512;
@@ -210,7 +210,32 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     if !keeps || announced && !word.starts_with('-') || !is_setting(word) {
         return masked(word);
     }
-    text::text(word)
+    known_argument(before, word)
+}
+
+/// A word of Linkerd's own command line: a known option, program or command, or the value of a known option. Of an unknown
+/// option, the name is kept if it consists of words, and the value if its form is harmless.
+fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
+    let is_name = |name: &str| settings::is_option(name) || is_words(name.trim_start_matches('-'));
+    if word.starts_with('-') {
+        return match word.split_once('=') {
+            None if is_name(word) => text::text(word),
+            Some((name, _)) if settings::is_option(name) => text::text(word),
+            Some((name, value)) if is_name(name) && settings::is_harmless_value(value) => text::text(word),
+            Some((name, value)) if is_name(name) => match masked(value) {
+                Cow::Borrowed(_) => Cow::Borrowed(word),
+                Cow::Owned(clean) => Cow::Owned(format!("{name}={clean}")),
+            },
+            None | Some(_) => masked(word),
+        };
+    }
+    let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
+    // The first word is the program.
+    let is_path = before.is_empty() && word.starts_with('/');
+    match is_value || is_path || settings::is_program(word) || settings::is_harmless_value(word) {
+        true => text::text(word),
+        false => masked(word),
+    }
 }
 
 /// Start of the value after a sensitive name in `--flag=value` or `--flag=name=value`.
@@ -238,8 +263,14 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
             masked(value)
         }
         _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
+        _ if !is_known_value(name, value) => masked(value),
         _ => text::text(value),
     }
+}
+
+/// Whether the value of a variable is known to be harmless, by its name or by its form.
+fn is_known_value(name: &str, value: &str) -> bool {
+    INSTALLERS.contains(&name) || settings::is_variable(name) || settings::is_harmless_value(value)
 }
 
 /// Whether a text is one word of a setting: an address, a list of ports, a log level, a reference to another variable.

@@ -24,6 +24,7 @@ mod pem;
 mod remote;
 mod route;
 mod scrape;
+mod settings;
 mod shapes;
 mod stored_values;
 mod stream;

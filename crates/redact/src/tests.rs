@@ -231,6 +231,38 @@ fn only_the_shutdown_request_of_a_script_is_kept() {
 }
 
 #[test]
+fn only_known_settings_of_linkerds_containers_are_kept() {
+    let secret = "hunter2";
+    let mut pod = mk_pod();
+    pod["spec"]["containers"][1] = json!({
+        "name": "linkerd-proxy",
+        "command": ["/usr/lib/linkerd/linkerd2-proxy", secret],
+        "args": ["--log-level", "warn", "-token", secret, "--flag", secret, format!("--flag={secret}"), secret,
+            "--connect-addr", "1.1.1.1:20001", "--retries=3", "--retries", "3"],
+        "env": [
+            {"name": "LINKERD2_PROXY_FOO", "value": secret},
+            {"name": "LINKERD2_PROXY_FOO_TIMEOUT", "value": "10s"},
+            {"name": "LINKERD_FOO", "value": secret},
+            {"name": "_foo", "value": secret},
+            {"name": "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", "value": "all-unauthenticated"},
+            {"name": "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "value": "127.0.0.1:4140,[::1]:4140"},
+        ],
+    });
+    sanitize(&mut pod);
+    let proxy = &pod["spec"]["containers"][1];
+    assert!(!proxy.to_string().contains(secret), "{proxy}");
+    let words = |field: &str| -> Vec<String> { serde_json::from_value(proxy[field].clone()).unwrap() };
+    assert_eq!(words("command"), ["/usr/lib/linkerd/linkerd2-proxy", "REDACTED(len=7)"]);
+    let hidden = "REDACTED(len=7)";
+    assert_eq!(words("args")[..4], ["--log-level", "warn", "-token", hidden]);
+    assert_eq!(words("args")[4..8], ["--flag", hidden, "--flag=REDACTED(len=7)", hidden]);
+    assert_eq!(words("args")[8..], ["--connect-addr", "1.1.1.1:20001", "--retries=3", "--retries", "3"]);
+    let values: Vec<&str> = (0..6).filter_map(|at| proxy["env"][at]["value"].as_str()).collect();
+    let policy = "all-unauthenticated";
+    assert_eq!(values, [hidden, "10s", hidden, hidden, policy, "127.0.0.1:4140,[::1]:4140"]);
+}
+
+#[test]
 fn pod_keeps_only_nonsecret_fields_for_checks() {
     let mut pod = mk_pod();
     let counts = sanitize(&mut pod);

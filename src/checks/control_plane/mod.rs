@@ -45,6 +45,7 @@ mod pod_network_overlaps;
 mod proxy_cut_off;
 mod proxy_init_not_root;
 mod removed_component_left;
+mod rollout_stuck;
 mod service_account_missing;
 mod validator_not_called;
 mod validator_webhook_missing;
@@ -91,6 +92,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "proxy-cut-off", proxy_cut_off),
     row!("control-plane", "proxy-init-not-root", proxy_init_not_root),
     row!("control-plane", "removed-component-left", removed_component_left),
+    row!("control-plane", "rollout-stuck", rollout_stuck),
     row!("control-plane", "service-account-missing", service_account_missing),
     row!("control-plane", "validator-not-called", validator_not_called),
     row!("control-plane", "validator-webhook-missing", validator_webhook_missing),

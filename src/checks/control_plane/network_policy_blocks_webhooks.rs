@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, set};
+use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
@@ -59,25 +59,50 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     // A pod that was injected under these policies shows that the network admits hosts.
+    let is_meshed = |pod: &&Pod| pod.metadata.namespace != home && pod.spec.proxy().is_some();
+    let meshed: Vec<&Pod> = pods.iter().filter(is_meshed).collect();
     let injected = |policies: &[Policy<'_>]| {
-        let newest =
-            policies.iter().map(|policy| policy.meta().creation_timestamp.get()).collect::<Option<Vec<_>>>();
-        let Some(newest) = newest.and_then(|times| times.into_iter().max()) else { return false };
-        pods.iter().any(|pod| {
-            pod.metadata.namespace != home
-                && pod.spec.proxy().is_some()
-                && pod.metadata.creation_timestamp.get().is_some_and(|created| created > newest)
-        })
+        !policies.is_empty() && meshed.iter().any(|pod| policies.iter().all(|policy| is_older(*policy, pod)))
     };
-    let called = shut.values().any(|shut| {
-        let policies: Vec<Policy<'_>> = shut.by.iter().map(|decides| decides.policy).collect();
-        is_injector(shut) && injected(&policies)
-    });
+    let of_injector = || shut.values().filter(|shut| is_injector(shut));
+    let called = of_injector().any(|shut| injected(&shut.policies()));
+    // The policies may have changed since.
+    let was_called = of_injector().any(|shut| meshed.iter().any(|pod| shut.is_created_before(pod)));
     if !called && !injected(&doubts.iter().map(|doubt| doubt.policy).collect::<Vec<_>>()) {
         cannot_say(ctx, &doubts);
     }
-    let findings = shut.values().filter(|_| !called).map(|shut| finding(ctx, shut));
+    let findings = shut.values().filter(|_| !called).map(|shut| {
+        let finding = finding(ctx, shut);
+        if was_called { shut.changed_since(finding) } else { finding }
+    });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+impl<'a> Shut<'a> {
+    fn policies(&self) -> Vec<Policy<'a>> {
+        self.by.iter().map(|decides| decides.policy).collect()
+    }
+
+    /// Whether all of its policies existed before a pod, in whatever form.
+    fn is_created_before(&self, pod: &Pod) -> bool {
+        self.by.iter().all(|decides| {
+            let policy = decides.policy.meta().creation_timestamp.get();
+            policy.zip(pod.metadata.creation_timestamp.get()).is_some_and(|(policy, pod)| policy < pod)
+        })
+    }
+
+    /// The finding if pods were injected after the policies were created: one of them has changed, then or later.
+    fn changed_since(&self, finding: Finding) -> Finding {
+        let finding = finding.severity(Severity::Warning);
+        match self.by.iter().find(|decides| !decides.policy.meta().is_unchanged()) {
+            None => finding,
+            Some(changed) => {
+                let said = format!("{}: it changed after its creation", changed.policy.meta().generation);
+                let object = network_policies::subject(changed.policy);
+                finding.evidence(Evidence::field(object, "metadata.generation", said))
+            }
+        }
+    }
 }
 
 fn is_injector(shut: &Shut<'_>) -> bool {
@@ -126,6 +151,9 @@ fn remedy(shut: &Shut<'_>) -> Remedy {
         Policy::Kubernetes(_) => "if the addresses of the API servers are known, restrict it with an ipBlock",
         Policy::Cilium(_) => "restrict it with fromEntities kube-apiserver",
         Policy::Calico(_) => "if the addresses of the API servers are known, restrict it with source.nets",
+        Policy::Admin(..) => {
+            "its peers can only be pods, so rules for the API servers belong in a NetworkPolicy"
+        }
     };
     let words = format!("Allow all sources at the webhook ports, which serve TLS; {narrow}");
     network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)

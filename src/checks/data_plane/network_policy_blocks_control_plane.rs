@@ -225,8 +225,8 @@ fn remedy(
         openings.push((Whom::Anybody, vec![("UDP", 53), ("TCP", 53)]));
     }
     let words = match direction {
-        // For Calico the first matching rule decides.
-        Direction::Egress if matches!(decides.policy, Policy::Calico(_)) => {
+        // For these the first matching rule decides.
+        Direction::Egress if matches!(decides.policy, Policy::Calico(_) | Policy::Admin(..)) => {
             "Allow egress of the pods to the control plane and DNS"
         }
         Direction::Egress => {

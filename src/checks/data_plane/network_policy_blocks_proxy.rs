@@ -282,6 +282,10 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
             (format!("{path}/ports/-"), serde_json::json!({"port": port.to_string(), "protocol": "TCP"}))
         }
         Policy::Calico(_) => (format!("{path}/destination/ports/-"), serde_json::json!(port)),
+        Policy::Admin(kind, _) => {
+            let list = if kind == Kind::ClusterNetworkPolicy { "protocols" } else { "ports" };
+            (format!("{path}/{list}/-"), network_policies::port_of_administrator(kind, "TCP", port))
+        }
     };
     let add = patch(shut.policy, vec![serde_json::json!({"op": "add", "path": path, "value": value})]);
     elsewhere(Remedy::new().run(StepKind::Command, words, add))

@@ -66,7 +66,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
     {
         let meta = &object.metadata;
-        for (path, text, fault) in faults(survey, object, &there) {
+        let faults = faults(survey, object, &there);
+        let named = object.spec.identities.len() + object.spec.identity_refs.len();
+        // Without the missing account, the policy still authorizes the other clients, or its chart wrote it.
+        let is_harmless = faults.len() < named || is_of_chart(meta);
+        for (path, text, fault) in faults {
             let act = match &fault {
                 Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
                 Fault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
@@ -84,8 +88,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     Severity::Warning,
                 ),
                 Fault::NoAccount(account) => {
-                    let (effect, severity) =
-                        without_client(survey, object, there.namesake(&account, &meta.namespace), &account);
+                    let namesake = there.namesake(&account, &meta.namespace);
+                    let is_expected = is_harmless && namesake.is_none();
+                    let (effect, severity) = without_client(survey, object, namesake, &account);
+                    let severity = if is_expected { Severity::Info } else { severity };
                     (format!("ServiceAccount {account} does not exist{effect}"), severity)
                 }
                 Fault::Foreign(suffix) => (
@@ -96,7 +102,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 Fault::NoNamespace(namespace) => (
                     format!("Namespace {namespace} does not exist, so no client matches {text}"),
-                    Severity::Warning,
+                    if is_harmless { Severity::Info } else { Severity::Warning },
                 ),
             };
             findings.push(
@@ -176,6 +182,11 @@ fn closed_by(survey: &Survey<'_>, policy: &AuthorizationPolicy, account: &str) -
         })?;
         Some((workload_of(workload.meta), port))
     })
+}
+
+/// Whether a chart of Linkerd wrote an object.
+fn is_of_chart(meta: &Meta) -> bool {
+    meta.label(EXTENSION_LABEL).is_some() || meta.label("app.kubernetes.io/part-of") == Some("Linkerd")
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.

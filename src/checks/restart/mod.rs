@@ -3,11 +3,13 @@
 //! rolls at all: a paused Deployment, an OnDelete set, a pod without an owner and a namespace without quota
 //! for one more pod each need another step.
 
+mod discovery;
 mod every;
 mod issuance;
 mod one;
 mod rollouts;
 
+pub use discovery::discovery_faults;
 pub(super) use every::{
     all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
 };

@@ -30,6 +30,13 @@ pub(in crate::checks) fn renew(
             ),
             Vec::new(),
         ),
+        Inject::ManualByHand if owner.kind == "Job" => (
+            StepKind::Note,
+            "Run linkerd inject --manual on the manifest of the Job, and replace the Job with it (kubectl replace --force), \
+             since its template is immutable"
+                .to_owned(),
+            Vec::new(),
+        ),
         Inject::ManualByHand => (
             StepKind::Note,
             "Run linkerd inject --manual on the manifest of the workload, apply it, and create the pods again"

@@ -9,7 +9,7 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::model::owners::{Owner, is_static};
-use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet, Workload};
 
 /// Required changes in new pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,24 @@ fn is_injected_by_hand(pod: &Pod) -> bool {
         && meta.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"))
 }
 
+/// Owners of ReplicaSets and Jobs with the proxy in their template: Argo Rollouts, CronJobs, or the objects themselves. A
+/// Deployment's own template decides for its ReplicaSets.
+fn of_other_templates(ctx: &Context<'_>) -> Vec<Owner> {
+    let sets = ctx.hints::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
+    let jobs = ctx.hints::<Job>().iter().map(|one| ("Job", &one.metadata, &one.spec.template));
+    let with_proxy = sets.chain(jobs).filter(|(_, _, template)| {
+        template.spec.proxy().is_some() && template.metadata.label(COMPONENT).is_none()
+    });
+    let owners = with_proxy.map(|(kind, meta, _)| {
+        let (kind, name) = match meta.controller() {
+            Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
+            None => (kind, meta.name.as_str()),
+        };
+        Owner { kind: kind.to_owned(), namespace: meta.namespace.to_string(), name: name.to_owned() }
+    });
+    owners.filter(|owner| owner.kind != "Deployment").collect()
+}
+
 impl<'a> Rollouts<'a> {
     /// Reads `pods`, `deployments.apps`, `statefulsets.apps`, `daemonsets.apps`, `replicasets.apps` and
     /// `jobs.batch`, if available.
@@ -111,6 +129,7 @@ impl<'a> Rollouts<'a> {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         }));
+        in_template.extend(of_other_templates(ctx));
         Rollouts { workloads, in_template, by_namespace: OnceLock::new() }
     }
 

@@ -2,6 +2,7 @@
 //! policy that the server's proxy applies while the policy controller is down.
 
 use super::{Caller, Mesh, subject};
+use crate::command::meshdoctor;
 use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
@@ -39,7 +40,25 @@ impl<'a> Mesh<'a> {
                 return true;
             }
         }
+        if self.has_discovery_fault(walk) {
+            return true;
+        }
         self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
+    }
+
+    /// Records an error of the control plane that keeps destination from serving its clients, although its pods are ready.
+    fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
+        let Some(finding) = self.discovery_faults.first() else { return false };
+        let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
+        let says = format!(
+            "{subject}: {}. Calls hang, unless the client's proxy already knows this target",
+            finding.message
+        );
+        let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
+        step.evidence.extend(finding.evidence.iter().take(2).cloned());
+        let [shown] = self.command(meshdoctor().words("check --only").arg(finding.check));
+        step.fix(format!("repair {} ({shown} prints the steps)", finding.check));
+        true
     }
 
     /// Records that the client and destination may share no trust anchor. Proxies of the control plane read

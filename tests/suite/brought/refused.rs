@@ -150,6 +150,8 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     ran(&["list", "--checks", &empty.display().to_string()], 2);
     ran(&["list", "--checks", "no-such-folder"], 2);
     ran(&["test"], 2);
+    let said = ran(&["test", "nothere"], 2).err;
+    assert!(said.contains("nothere: no such folder or card"), "{said}");
     // A card without cases is reported as lacking them.
     let home = card(folder.path(), "unproved", ANY);
     let said = ran(&["test", &home], 1).out;

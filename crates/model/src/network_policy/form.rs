@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use super::{Direction, Doubt, Peer, Port};
 use crate::objects::{
-    CalicoPolicy, CalicoRule, CiliumPolicy, CiliumSide, Kind, LabelSelector, Meta, NetworkPolicy,
-    NetworkPolicyRule, Pod, TargetPort,
+    AdminPods, AdminPolicy, AdminRule, CalicoPolicy, CalicoRule, CiliumPolicy, CiliumSide, Kind,
+    LabelSelector, Meta, NetworkPolicy, NetworkPolicyRule, Pod, TargetPort,
 };
 
 /// The result of a match.
@@ -71,6 +71,8 @@ pub enum Policy<'a> {
     Cilium(&'a CiliumPolicy),
     /// Of Calico.
     Calico(&'a CalicoPolicy),
+    /// Of a cluster administrator, with its kind.
+    Admin(Kind, &'a AdminPolicy),
 }
 
 impl<'a> Policy<'a> {
@@ -83,6 +85,7 @@ impl<'a> Policy<'a> {
             Policy::Cilium(_) => Kind::CiliumNetworkPolicy,
             Policy::Calico(_) if of_cluster => Kind::CalicoGlobalNetworkPolicy,
             Policy::Calico(_) => Kind::CalicoNetworkPolicy,
+            Policy::Admin(kind, _) => kind,
         }
     }
 
@@ -92,6 +95,7 @@ impl<'a> Policy<'a> {
             Policy::Kubernetes(policy) => &policy.metadata,
             Policy::Cilium(policy) => &policy.metadata,
             Policy::Calico(policy) => &policy.metadata,
+            Policy::Admin(_, policy) => &policy.metadata,
         }
     }
 
@@ -183,6 +187,8 @@ pub enum Peers<'a> {
     Cilium(&'a CiliumSide),
     /// In the form of Calico, which can also restrict the pod itself.
     Calico(&'a CalicoRule),
+    /// In the form of policies of cluster administrators.
+    Admin(&'a AdminRule),
 }
 
 /// A rule.
@@ -215,6 +221,7 @@ impl Rule<'_> {
             Peers::Kubernetes(rule) => rule.peers.is_empty(),
             Peers::Cilium(side) => super::cilium::is_for_all(side),
             Peers::Calico(rule) => super::calico::is_for_all(rule),
+            Peers::Admin(_) => false,
         }
     }
 }
@@ -228,6 +235,8 @@ pub enum Subject<'a> {
     Cilium(&'a LabelSelector),
     /// By Calico's expressions.
     Calico(&'a CalicoPolicy),
+    /// By labels, in several namespaces.
+    Admin(&'a AdminPods),
 }
 
 /// The place of a policy in the order.

@@ -4,9 +4,11 @@
 //!
 //! A pod that no policy of a direction selects is open in that direction. Policies of Kubernetes and of
 //! Cilium are additive: a connection that one of them allows passes, unless a Cilium rule denies it. Calico
-//! evaluates its policies and those of Kubernetes in order.
+//! evaluates its policies and those of Kubernetes in order. Policies of cluster administrators come before and after all
+//! of these.
 
 mod added;
+mod admin;
 mod calico;
 mod cilium;
 pub mod control_plane;
@@ -25,7 +27,9 @@ use form::{Label, Peers, Subject};
 pub use peers::RulesByPeer;
 
 use super::by_label::ByLabel;
-use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod, Texts};
+use crate::objects::{
+    AdminPolicy, CalicoPolicy, CalicoTier, CiliumPolicy, Kind, Namespace, NetworkPolicy, Pod, Texts,
+};
 
 /// Direction of a connection, from the view of the pod that a policy selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +127,12 @@ pub struct Objects<'a> {
     pub calico_global: &'a [CalicoPolicy],
     /// Calico's Tiers.
     pub tiers: &'a [CalicoTier],
+    /// AdminNetworkPolicies.
+    pub admin: &'a [AdminPolicy],
+    /// BaselineAdminNetworkPolicies.
+    pub baseline: &'a [AdminPolicy],
+    /// ClusterNetworkPolicies.
+    pub cluster_network: &'a [AdminPolicy],
     /// Namespaces, for their labels.
     pub namespaces: &'a [Namespace],
 }
@@ -164,6 +174,8 @@ pub struct Policies<'a> {
     known: Known<'a>,
     /// Whether Cilium policies exist, and whether Calico policies exist.
     plugins: (bool, bool),
+    /// Whether policies of cluster administrators exist.
+    has_admin: bool,
 }
 
 impl<'a> Policies<'a> {
@@ -178,9 +190,13 @@ impl<'a> Policies<'a> {
             let calico = objects.calico.iter().chain(objects.calico_global);
             let calico: Vec<Held<'a>> =
                 calico.filter_map(|policy| calico::read(policy, direction, objects.tiers)).collect();
+            let admin = of_administrators(objects);
+            let admin: Vec<Held<'a>> =
+                admin.filter_map(|(kind, policy)| admin::read(kind, policy, direction)).collect();
+            policies.has_admin |= !admin.is_empty();
             policies.plugins.0 |= !cilium.is_empty();
             policies.plugins.1 |= !calico.is_empty();
-            for held in kubernetes.chain(cilium).chain(calico) {
+            for held in kubernetes.chain(cilium).chain(calico).chain(admin) {
                 let list = match held.policy.meta().namespace.as_str() {
                     "" => &mut policies.of_cluster,
                     namespace => policies.by_namespace.entry(namespace).or_default(),
@@ -194,7 +210,7 @@ impl<'a> Policies<'a> {
         let lists = policies.by_namespace.iter();
         let selector = |(_, held): &(Direction, Held<'a>)| match held.subject {
             Subject::Kubernetes(selector) => Some(selector),
-            Subject::Cilium(_) | Subject::Calico(_) => None,
+            Subject::Cilium(_) | Subject::Calico(_) | Subject::Admin(_) => None,
         };
         policies.by_label =
             lists.map(|(namespace, list)| (*namespace, ByLabel::new(list.iter().map(selector)))).collect();
@@ -208,7 +224,7 @@ impl<'a> Policies<'a> {
 
     /// Whether all policies are Kubernetes policies, whose peers do not depend on the selected pod.
     pub fn are_of_kubernetes(&self) -> bool {
-        self.plugins == (false, false)
+        self.plugins == (false, false) && !self.has_admin
     }
 
     /// All policies of a direction.
@@ -238,6 +254,7 @@ impl<'a> Policies<'a> {
             Subject::Kubernetes(selector) => selector.matches(&pod.metadata.labels).into(),
             Subject::Cilium(selector) => cilium::holds_for(selector, pod, &self.known),
             Subject::Calico(policy) => calico::holds_for(policy, pod, &self.known),
+            Subject::Admin(pods) => admin::holds_for(pods, pod, &self.known),
         };
         all.map(|one| (&one.1, holds(one))).filter(|(_, holds)| *holds != Fits::No).collect()
     }
@@ -263,16 +280,18 @@ impl<'a> Policies<'a> {
                 Policy::Kubernetes(_) => true,
                 Policy::Cilium(_) => !calico,
                 Policy::Calico(_) => calico,
+                Policy::Admin(..) => false,
             });
             some
         };
         let added = || added::passage(direction, &of(false), fits);
         let ordered = || ordered::passage(direction, of(true), fits);
-        match self.plugins {
+        let between = || match self.plugins {
             (_, false) => added(),
             (false, true) => ordered(),
             (true, true) => either(added(), ordered()),
-        }
+        };
+        if self.has_admin { admin::passage(direction, holding, fits, between) } else { between() }
     }
 
     /// Whether a rule matches a connection.
@@ -303,8 +322,19 @@ impl<'a> Policies<'a> {
             Peers::Kubernetes(rule) => kubernetes::is_about(rule, namespace, peer, &self.known),
             Peers::Cilium(side) => cilium::is_about(side, namespace, peer, &self.known),
             Peers::Calico(rule) => calico::is_about(rule, direction, namespace, pod, peer, &self.known),
+            Peers::Admin(rule) => admin::is_about(rule, peer, &self.known),
         }
     }
+}
+
+/// The policies of cluster administrators, with their kinds.
+fn of_administrators(objects: Objects<'_>) -> impl Iterator<Item = (Kind, &AdminPolicy)> {
+    let each = [
+        (Kind::AdminNetworkPolicy, objects.admin),
+        (Kind::BaselineAdminNetworkPolicy, objects.baseline),
+        (Kind::ClusterNetworkPolicy, objects.cluster_network),
+    ];
+    each.into_iter().flat_map(|(kind, list)| list.iter().map(move |policy| (kind, policy)))
 }
 
 /// With policies of both Cilium and Calico, only one of them enforces its own, and it is unknown which.

@@ -68,6 +68,11 @@ pub(super) fn is_words(text: &str) -> bool {
     words::is_words(Knowledge::embedded().free_text(), text, false)
 }
 
+/// Whether a text consists of numbers, durations, addresses and versions between commas.
+pub(super) fn is_typed_list(text: &str) -> bool {
+    text.split(',').all(|part| typed::is_typed(part, typed::Numbers::Usual))
+}
+
 /// One round; `None` if nothing changes.
 fn judged(input: &str) -> Option<String> {
     let visible = characters::visible(input);

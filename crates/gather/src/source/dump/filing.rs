@@ -365,8 +365,8 @@ impl<'a> Filing<'a> {
             if let Some(places) = &mut self.builder.places {
                 places.note((kind, of_kind), key.clone(), self.name, self.blob, line);
             }
-            self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
         }
+        self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
         self.builder.hold(kind, key, held);
     }

@@ -12,9 +12,11 @@ use crate::item::Kind;
 impl Filing<'_> {
     /// The form in which an object of manifests is filed, if it differs from the one in the file.
     pub(super) fn rewritten(&mut self, peek: &Peek<'_>, json: &[u8]) -> Option<(Vec<u8>, u64)> {
-        self.builder.places.as_ref()?;
+        let is_of_manifests = self.builder.places.is_some();
         let object = match kind_of(peek) {
-            None | Some(Kind::ReplicaSet) if peek.rewritten.of_kind.is_none() => as_deployment(peek, json),
+            None | Some(Kind::ReplicaSet) if is_of_manifests && peek.rewritten.of_kind.is_none() => {
+                as_deployment(peek, json)
+            }
             Some(kind) if peek.rewritten.unquoted.is_empty() => with_strings(peek, json, kind),
             _ => None,
         }?;
@@ -44,9 +46,9 @@ fn as_deployment(peek: &Peek<'_>, json: &[u8]) -> Option<Value> {
     }))
 }
 
-/// An object whose annotations and labels are strings, if it can be read only then.
+/// An object whose annotations and labels are strings, if some of them are not in the file and nothing else is wrong.
 fn with_strings(peek: &Peek<'_>, json: &[u8], kind: Kind) -> Option<Value> {
-    if !matches!(aside::unfit(json, kind), Some(Unfit::Broken(_))) {
+    if !has_unquoted(json) || matches!(aside::unfit(json, kind), Some(Unfit::SetAside(_))) {
         return None;
     }
     let mut object: Value = serde_json::from_slice(json).ok()?;
@@ -59,6 +61,50 @@ fn with_strings(peek: &Peek<'_>, json: &[u8], kind: Kind) -> Option<Value> {
     rewritten.unquoted = unquoted;
     object[REWRITTEN] = serde_json::to_value(rewritten).ok()?;
     Some(object)
+}
+
+/// Whether a map of annotations or labels may have a value that is not a string. Reads only these maps, since the
+/// objects of a dump are many.
+fn has_unquoted(json: &[u8]) -> bool {
+    [&b"\"annotations\""[..], b"\"labels\""].iter().any(|name| {
+        memchr::memmem::find_iter(json, name)
+            .any(|at| holds_unquoted(&json[at + name.len()..]).unwrap_or(false))
+    })
+}
+
+/// Whether the map after a name has such a value; `None` if no map follows.
+fn holds_unquoted(json: &[u8]) -> Option<bool> {
+    let mut rest = after(after(json, b':')?, b'{')?;
+    loop {
+        if after(rest, b'}').is_some() {
+            return Some(false);
+        }
+        rest = after(after_string(rest)?, b':')?;
+        rest = match after_string(rest) {
+            Some(rest) => rest,
+            None => return Some(!rest.trim_ascii_start().starts_with(b"null")),
+        };
+        match after(rest, b',') {
+            Some(next) => rest = next,
+            None => return Some(false),
+        }
+    }
+}
+
+fn after(json: &[u8], sign: u8) -> Option<&[u8]> {
+    json.trim_ascii_start().strip_prefix(&[sign])
+}
+
+fn after_string(json: &[u8]) -> Option<&[u8]> {
+    let mut rest = after(json, b'"')?;
+    loop {
+        let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        let is_end = rest[at] == b'"';
+        rest = rest.get(at + if is_end { 1 } else { 2 }..)?;
+        if is_end {
+            return Some(rest);
+        }
+    }
 }
 
 /// Replaces numbers and booleans in annotations and labels by strings, and notes each.
@@ -123,6 +169,19 @@ fn is_within(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unquoted_values_are_found_without_parsing() {
+        for (object, is_found) in [
+            (json!({"metadata": {"annotations": {"a": "1", "b\"\\": 60}}}), true),
+            (json!({"spec": {"template": {"metadata": {"labels": {"a": true}}}}}), true),
+            (json!({"metadata": {"annotations": {"a": "1", "b": "\": 2"}, "labels": {}}, "x": 1}), false),
+            (json!({"metadata": {"annotations": null, "labels": {"annotations": "x"}}}), false),
+        ] {
+            assert_eq!(has_unquoted(object.to_string().as_bytes()), is_found, "{object}");
+            assert_eq!(has_unquoted(format!("{object:#}").as_bytes()), is_found, "{object:#}");
+        }
+    }
 
     #[test]
     fn numbers_in_annotations_and_labels_become_strings() {
