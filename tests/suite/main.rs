@@ -30,6 +30,8 @@ mod diffs;
 mod dumps;
 mod ends;
 mod environments;
+#[cfg(unix)]
+mod executed;
 mod explanations;
 #[cfg(feature = "live")]
 mod faults;

@@ -21,11 +21,21 @@ use meshdoctor::source::change::{Change, Set};
 use crate::{case, golden};
 
 /// A case, to judge changes of it.
-struct CaseOverlay<'a> {
+pub struct CaseOverlay<'a> {
     scene: &'a Scene,
     /// The checks that judge the result.
     checks: &'a [&'static Check],
-    items: BTreeSet<Item>,
+}
+
+/// The checks of a case's run.
+pub fn selected(scene: &Scene) -> Vec<&'static Check> {
+    Policy { mode: scene.settings.mode, ..Policy::default() }.select().unwrap()
+}
+
+impl<'a> CaseOverlay<'a> {
+    pub fn new(scene: &'a Scene, checks: &'a [&'static Check]) -> CaseOverlay<'a> {
+        CaseOverlay { scene, checks }
+    }
 }
 
 impl CaseOverlay<'_> {
@@ -34,13 +44,13 @@ impl CaseOverlay<'_> {
         Change::new(&self.scene.memory, set, Knowledge::embedded(), at)
     }
 
-    fn collected(&self, set: &Set) -> Collected {
+    fn collected(&self, set: &Set, items: &BTreeSet<Item>) -> Collected {
         let options = Options {
             whole: checks::expressed::whole_kinds(),
             applied: set.keys().chain(self.scene.options.applied.iter().cloned()).collect(),
             ..self.scene.options.clone()
         };
-        collect_now(&self.change(set), &self.items, &options, None)
+        collect_now(&self.change(set), items, &options, None)
     }
 
     fn report(&self, set: &Set, checks: &[&'static Check]) -> Report {
@@ -52,7 +62,7 @@ impl CaseOverlay<'_> {
             origin: self.scene.memory.origin(),
             change: None,
         };
-        report::judge(&question, &self.collected(set))
+        report::judge(&question, &self.collected(set, &policy::items(checks)))
     }
 }
 
@@ -82,7 +92,7 @@ enum Outcome {
 }
 
 /// The report of one check, with its infos as warnings: the remedies of infos are judged too.
-fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Report {
+pub fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Report {
     let mut report = overlay.report(set, &[check]);
     for finding in &mut report.findings {
         finding.severity = finding.severity.max(Severity::Warning);
@@ -92,10 +102,9 @@ fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Repo
 
 fn outcome(check: &'static Check, case: &Case) -> Outcome {
     let scene = Scene::of(&case.blocks, &case::base).unwrap();
-    let selection = Policy { mode: scene.settings.mode, ..Policy::default() };
-    let checks = selection.select().unwrap();
-    let overlay = CaseOverlay { scene: &scene, checks: &checks, items: policy::items(&checks) };
-    let own = CaseOverlay { scene: &scene, checks: &[check], items: policy::items(&[check]) };
+    let checks = selected(&scene);
+    let overlay = CaseOverlay::new(&scene, &checks);
+    let own = CaseOverlay::new(&scene, &[]);
     let begin = Set::default();
     let report = of_check(&own, &begin, check);
     let plan = RepairPlan::from_findings(&report.findings);
@@ -199,4 +208,24 @@ fn printed_commands_cure_their_cases() {
     }
     println!("not proven:\n{}\nadded:\n{}", open.join("\n"), added.join("\n"));
     golden::check("docs/remedies.md", &page(&outcomes));
+}
+
+/// Prints the result of running each remedy; `REMEDY=word` selects checks.
+#[test]
+#[ignore = "for development"]
+fn trial() {
+    let machine = crate::executed::Machine::new().unwrap();
+    let word = std::env::var("REMEDY").unwrap_or_default();
+    let overlay = std::env::var_os("REMEDY_ALL").is_none();
+    for check in checks::all().filter(|check| check.id.contains(&word)) {
+        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
+            let first = outcome(check, case);
+            if overlay && (first == Outcome::Proven || first == Outcome::Manual) {
+                println!("{first:?}\t{}\t{}", check.id, case.title);
+                continue;
+            }
+            let scene = Scene::of(&case.blocks, &case::base).unwrap();
+            println!("{:?}\t{}\t{}", machine.remedy(check, &scene), check.id, case.title);
+        }
+    }
 }

@@ -1,0 +1,215 @@
+//! Remedies that are run: the printed commands of firing cases, with /bin/sh and the real kubectl, on an API server in this
+//! process. Other programs are stand-ins. Afterwards all checks judge the cluster again.
+
+mod certificates;
+mod cni;
+mod helm;
+mod linkerd;
+mod nodes;
+mod programs;
+mod server;
+mod strategic;
+mod values;
+mod world;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use meshdoctor::checks::Check;
+use meshdoctor::finding::{Applies, Step};
+use meshdoctor::node_files::NodeFiles;
+use meshdoctor::render::fix::guarded;
+use meshdoctor::repair::{Overlay as _, State};
+use meshdoctor::report::RepairPlan;
+use meshdoctor::scene::Scene;
+use meshdoctor::source::change::Set;
+
+use crate::remedies::{CaseOverlay, of_check};
+use world::World;
+
+/// The result of running the steps of a remedy.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ran {
+    /// The finding is gone, nothing new came, and no step failed.
+    Cured,
+    /// No step has a command that changes something.
+    NoCommand,
+    /// A step failed: its number, from 1, and the message.
+    Failed(usize, String),
+    /// All steps ran, and the finding is still there.
+    Remains,
+    /// The check can no longer judge the cluster.
+    NotJudged,
+    /// Findings of these checks are new.
+    Adds(String),
+}
+
+/// Values that an operator sets for the variables of printed commands.
+const VARIABLES: [(&str, &str); 6] = [
+    ("OTHER_CLUSTER", "other"),
+    ("RELEASE", "linkerd-cni"),
+    ("RELEASE_NAMESPACE", "linkerd-cni"),
+    ("CHART_VERSION", "2025.3.1"),
+    ("IMAGE", "registry.example.com/meshdoctor:latest"),
+    ("MEMORY_LIMIT", "500Mi"),
+];
+
+/// The machine of the operator: programs, a kubeconfig and the server.
+pub struct Machine {
+    programs: tempfile::TempDir,
+    home: tempfile::TempDir,
+    world: server::Shared,
+}
+
+/// The kubectl of this machine.
+fn kubectl() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join("kubectl")).find(|file| file.is_file())
+}
+
+impl Machine {
+    /// `None` if there is no kubectl.
+    pub fn new() -> Option<Machine> {
+        let kubectl = kubectl()?;
+        let (programs, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        programs::write(programs.path(), &kubectl);
+        let world: server::Shared = Arc::new(Mutex::new(None));
+        let port = server::start(Arc::clone(&world));
+        let kubeconfig = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: case\nclusters:\n\
+             - {{name: case, cluster: {{server: \"http://127.0.0.1:{port}\"}}}}\n\
+             contexts:\n- {{name: case, context: {{cluster: case, user: admin}}}}\n\
+             - {{name: other, context: {{cluster: case, user: admin}}}}\n\
+             users:\n- {{name: admin, user: {{}}}}\n"
+        );
+        std::fs::write(home.path().join("kubeconfig"), kubeconfig).unwrap();
+        Some(Machine { programs, home, world })
+    }
+
+    /// Runs the lines of a step.
+    fn step(&self, folder: &Path, lines: &[String]) -> Result<(), String> {
+        let path = format!("{}:/usr/bin:/bin", self.programs.path().display());
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-uc", &lines.join("\n")]).current_dir(folder).env_clear();
+        shell.env("PATH", path).env("HOME", self.home.path());
+        shell.env("KUBECONFIG", self.home.path().join("kubeconfig")).envs(VARIABLES);
+        let output = shell.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if std::env::var_os("REMEDY_LOG").is_some() {
+            println!("$ {}\n{}{said}", lines.join("\n"), String::from_utf8_lossy(&output.stdout));
+        }
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(said.trim().lines().last().unwrap_or("no message").to_owned()),
+        }
+    }
+
+    /// Runs steps on the cluster of a case, and judges it again.
+    fn run(&self, check: &'static Check, scene: &Scene, steps: &[(usize, &Step)]) -> Ran {
+        let folder = tempfile::tempdir().unwrap();
+        *self.world.lock().unwrap() = Some(World::new(scene, folder.path()));
+        for (number, step) in steps {
+            let Some(command) = &step.command else { continue };
+            if let (Some(release), Some(world)) = (command.required_cli(), self.world.lock().unwrap().as_mut()) {
+                world.cli = release.to_owned();
+            }
+            if let Err(why) = self.step(folder.path(), &guarded(command, "exit 1")) {
+                return Ran::Failed(*number, why);
+            }
+            programs::settle(self.world.lock().unwrap().as_mut().unwrap());
+        }
+        let world = self.world.lock().unwrap().take().unwrap();
+        judged(check, scene, &world)
+    }
+
+    /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional.
+    pub fn remedy(&self, check: &'static Check, scene: &Scene) -> Ran {
+        let own = CaseOverlay::new(scene, &[]);
+        let report = of_check(&own, &Set::default(), check);
+        let plan = RepairPlan::from_findings(&report.findings);
+        let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
+        let mut results = Vec::new();
+        for route in routes(&steps) {
+            let ran = self.run(check, scene, &route);
+            if ran == Ran::Cured {
+                return ran;
+            }
+            results.push(ran);
+        }
+        results.into_iter().next().unwrap_or(Ran::NoCommand)
+    }
+}
+
+/// The ways through the steps of a remedy: those that always apply, all of them, and each alternative.
+fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
+    let with = |keep: &dyn Fn(usize, &Step) -> bool| -> Vec<(usize, &'s Step)> {
+        steps.iter().filter(|(number, step)| step.command.is_some() && keep(*number, step)).copied().collect()
+    };
+    let always = |step: &Step| step.applies == Applies::Always;
+    let mut routes = vec![
+        with(&|_, step| always(step)),
+        with(&|_, step| matches!(step.applies, Applies::Always | Applies::Later)),
+        with(&|_, step| step.applies != Applies::Instead),
+    ];
+    for (number, step) in steps {
+        match step.applies {
+            Applies::Instead => {
+                routes.push(with(&|at, step| at == *number || at + 1 != *number && step.applies != Applies::Instead));
+            }
+            Applies::Conditionally => routes.push(with(&|at, step| at == *number || always(step))),
+            _ => {}
+        }
+    }
+    let changes = |route: &Vec<(usize, &Step)>| {
+        route.iter().any(|(_, step)| {
+            let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
+            !meshdoctor::kubectl::actions(&text)
+                .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))
+        })
+    };
+    let mut seen = BTreeSet::new();
+    routes.retain(|route| {
+        changes(route) && seen.insert(route.iter().map(|(number, _)| *number).collect::<Vec<_>>())
+    });
+    routes
+}
+
+/// The scene with the nodes of a world.
+fn with_nodes(scene: &Scene, world: &World) -> Scene {
+    let mut scene = scene.clone();
+    let nodes = world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
+    scene.memory.nodes = nodes.collect();
+    scene
+}
+
+/// Judges the cluster after the commands.
+fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
+    let after = with_nodes(scene, world);
+    let checks = crate::remedies::selected(scene);
+    let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
+    let mut set = Set::default();
+    for action in world.actions() {
+        match overlay.apply(&set, &action) {
+            Ok(changed) => set = changed,
+            Err(why) => return Ran::Failed(0, why),
+        }
+    }
+    let own = of_check(&begin, &Set::default(), check);
+    let fresh = of_check(&overlay, &set, check);
+    let (before, now) = (State::from_report(&own), State::from_report(&fresh));
+    if before.problems.keys().any(|print| now.problems.contains_key(print)) {
+        return Ran::Remains;
+    }
+    let gaps = |report: &meshdoctor::report::Report| report.checks.iter().any(|one| !one.gaps.is_empty());
+    if gaps(&fresh) && !gaps(&own) {
+        return Ran::NotJudged;
+    }
+    let (today, then) = (begin.judge(&Set::default()), overlay.judge(&set));
+    let new: BTreeSet<&str> = then.beyond(&today).iter().map(|(_, problem)| problem.check).collect();
+    match new.is_empty() {
+        true => Ran::Cured,
+        false => Ran::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}

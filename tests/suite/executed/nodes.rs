@@ -1,0 +1,143 @@
+//! The nodes of a case as folders, for scripts that run in the shell of a node.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::world::World;
+
+/// Folder of CNI configurations in a snapshot.
+pub const CONFIGS: &str = "cni/net.d/";
+/// Facts about kubeconfigs in a snapshot.
+pub const KUBECONFIGS: &str = "cni/kubeconfig.facts.json";
+/// Programs of the CNI folders in a snapshot.
+const PROGRAMS: &str = "cni/bin.json";
+const MODULES: &str = "host/modules.txt";
+const SETTINGS: &str = "host/sysctl.json";
+
+/// A file of a snapshot as JSON.
+pub fn json(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Value {
+    files.get(path).and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+}
+
+/// The CNI folder of the node's runtime.
+pub fn conf_dir(files: &BTreeMap<String, Vec<u8>>) -> String {
+    json(files, "cni/dirs.json")["confDir"].as_str().unwrap_or("/etc/cni/net.d").to_owned()
+}
+
+/// Runs a script as root's shell of a node does.
+pub fn run(world: &mut World, node: &str, script: &str) -> Result<String, String> {
+    let files = world.nodes.get(node).ok_or_else(|| format!("no snapshot of {node}"))?;
+    let host = Host::write(files, &world.folder.join(format!("host-{node}")));
+    let output = host.run(script)?;
+    let after = host.read(files.clone());
+    world.nodes.insert(node.to_owned(), after);
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{}{}", output.status, String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// The folder of a node.
+struct Host {
+    root: PathBuf,
+    confs: String,
+}
+
+/// Programs of a node that change no file of its CNI folders.
+const STUBS: [(&str, &str); 5] = [
+    ("modprobe", "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done"),
+    ("sysctl", "echo \"$2\" >> \"$HOST/settings\""),
+    ("systemctl", ":"),
+    ("journalctl", "echo linkerd-cni"),
+    ("crictl", ":"),
+];
+
+impl Host {
+    fn write(files: &BTreeMap<String, Vec<u8>>, root: &Path) -> Host {
+        use std::os::unix::fs::PermissionsExt as _;
+        _ = std::fs::remove_dir_all(root);
+        let host = Host { root: root.to_owned(), confs: conf_dir(files) };
+        let put = |path: &str, bytes: &[u8]| {
+            let path = root.join(path.trim_start_matches('/'));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        };
+        for (path, bytes) in files {
+            if let Some(name) = path.strip_prefix(CONFIGS) {
+                put(&format!("{}/{name}", host.confs), bytes);
+            }
+        }
+        for fact in json(files, KUBECONFIGS).as_array().into_iter().flatten() {
+            put(fact["path"].as_str().unwrap_or("lost"), b"kubeconfig\n");
+        }
+        for entry in json(files, PROGRAMS)["entries"].as_array().into_iter().flatten() {
+            put(&program(entry), b"program\n");
+        }
+        for (name, body) in STUBS {
+            let path = format!("stubs/{name}");
+            put(&path, format!("#!/bin/sh\n{body}\n").as_bytes());
+            std::fs::set_permissions(root.join(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        host
+    }
+
+    fn run(&self, script: &str) -> Result<std::process::Output, String> {
+        let root = self.root.display().to_string();
+        let paths = regex::Regex::new(r#"(^|[\s="'(>])/(etc|opt|var|home|run|usr|lib)/"#).unwrap();
+        let script = paths.replace_all(script, format!("$1{root}/$2/"));
+        let path = format!("{root}/stubs:{}", std::env::var("PATH").unwrap_or_default());
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script]).current_dir(&self.root).env_clear().env("PATH", path).env("HOST", &root);
+        shell.output().map_err(|error| error.to_string())
+    }
+
+    /// The snapshot after the script.
+    fn read(&self, mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+        files.retain(|path, _| !path.starts_with(CONFIGS));
+        let folder = self.root.join(self.confs.trim_start_matches('/'));
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let bytes = std::fs::read(entry.path()).unwrap_or_default();
+            let is_kubeconfig = bytes == b"kubeconfig\n";
+            if !is_kubeconfig {
+                files.insert(format!("{CONFIGS}{name}"), bytes);
+            }
+        }
+        let exists = |path: &str| self.root.join(path.trim_start_matches('/')).exists();
+        let mut facts = json(&files, KUBECONFIGS);
+        if let Some(facts) = facts.as_array_mut() {
+            facts.retain(|fact| exists(fact["path"].as_str().unwrap_or_default()));
+            files.insert(KUBECONFIGS.to_owned(), json!(facts).to_string().into_bytes());
+        }
+        let mut programs = json(&files, PROGRAMS);
+        if let Some(entries) = programs["entries"].as_array_mut() {
+            entries.retain(|entry| exists(&program(entry)));
+            files.insert(PROGRAMS.to_owned(), programs.to_string().into_bytes());
+        }
+        self.kernel(&mut files);
+        files
+    }
+
+    /// Loaded modules and changed settings of the kernel.
+    fn kernel(&self, files: &mut BTreeMap<String, Vec<u8>>) {
+        let text = |name: &str| std::fs::read_to_string(self.root.join(name)).unwrap_or_default();
+        if files.contains_key(MODULES) {
+            files.get_mut(MODULES).unwrap().extend_from_slice(text("modules").as_bytes());
+        }
+        let mut settings = json(files, SETTINGS);
+        for (name, value) in text("settings").lines().filter_map(|line| line.split_once('=')) {
+            settings[name] = json!(value);
+        }
+        if settings.is_object() {
+            files.insert(SETTINGS.to_owned(), settings.to_string().into_bytes());
+        }
+    }
+}
+
+fn program(entry: &Value) -> String {
+    let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+    format!("{}/{}", text("dir"), text("name"))
+}
