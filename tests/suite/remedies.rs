@@ -210,6 +210,39 @@ fn printed_commands_cure_their_cases() {
     golden::check("docs/remedies.md", &page(&outcomes));
 }
 
+/// Judges another case of the card as the cluster after the remedy of a case.
+fn repaired(check: &'static Check, case: &Case, after: &Case) -> Outcome {
+    let (before, after) = (Scene::of(&case.blocks, &case::base).unwrap(), Scene::of(&after.blocks, &case::base).unwrap());
+    let (checks, none) = (selected(&before), Set::default());
+    let (begin, then) = (CaseOverlay::new(&before, &checks), CaseOverlay::new(&after, &checks));
+    let own = of_check(&then, &none, check);
+    if !own.findings.is_empty() || own.checks.iter().any(|one| !one.gaps.is_empty()) {
+        return Outcome::Remains;
+    }
+    let (today, then) = (begin.judge(&none), then.judge(&none));
+    let new: BTreeSet<&str> = then.beyond(&today).iter().map(|(_, problem)| problem.check).collect();
+    match new.is_empty() {
+        true => Outcome::Proven,
+        false => Outcome::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Prints the cases that could be the cluster after the remedy of each case.
+#[test]
+#[ignore = "for development"]
+fn candidates() {
+    let word = std::env::var("REMEDY").unwrap_or_default();
+    for check in checks::all().filter(|check| check.id.contains(&word)) {
+        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
+            for after in check.cases().iter().filter(|case| case.kind == CaseKind::Quiet) {
+                if repaired(check, case, after) == Outcome::Proven {
+                    println!("{}\t{}\t{}", check.id, case.title, after.title);
+                }
+            }
+        }
+    }
+}
+
 /// Prints the result of running each remedy; `REMEDY=word` selects checks.
 #[test]
 #[ignore = "for development"]

@@ -1,11 +1,19 @@
 //! Certificates that the stand-in of the step CLI and of the charts make.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose,
 };
+
+use meshdoctor::certificates::Certificate;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use meshdoctor::item::Kind;
+use serde_json::json;
 
 use super::programs::Call;
 use super::world::World;
@@ -55,6 +63,36 @@ pub fn issuer(name: &str, day: &str, root: &Authority) -> (String, String) {
     (params.signed_by(&key, root).unwrap().pem(), key.serialize_pem())
 }
 
+
+/// A root with the name and validity of another one.
+pub fn copy_of_root(root: &Certificate) -> Authority {
+    let mut params = params(common_name(&root.subject()), true, ("2026-01-01", 1));
+    take_validity(&mut params, root);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// An issuer with the name and validity of another one, under a root.
+pub fn copy_of_issuer(issuer: &Certificate, root: &Authority) -> (String, String) {
+    let mut params = params(common_name(&issuer.subject()), true, ("2026-01-01", 1));
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    take_validity(&mut params, issuer);
+    let key = KeyPair::generate().unwrap();
+    (params.signed_by(&key, root).unwrap().pem(), key.serialize_pem())
+}
+
+fn take_validity(params: &mut CertificateParams, of: &Certificate) {
+    let at = |moment: jiff::Timestamp| {
+        let seconds = u64::try_from(moment.as_second()).unwrap();
+        rcgen::date_time_ymd(1970, 1, 1) + std::time::Duration::from_secs(seconds)
+    };
+    (params.not_before, params.not_after) = (at(of.not_before()), at(of.not_after()));
+}
+
+/// The common name of a subject.
+pub fn common_name(subject: &str) -> &str {
+    subject.split(',').find_map(|part| part.trim().strip_prefix("CN=")).unwrap_or(subject)
+}
+
 /// The certificates of a bundle, one by one.
 pub fn split(bundle: &str) -> Vec<String> {
     let end = "-----END CERTIFICATE-----";
@@ -72,7 +110,7 @@ pub fn step(world: &mut World, call: &Call) -> Result<String, String> {
                 Some("root-ca") => {
                     let root = root(name, &day);
                     let made = (root.pem(), root.key().serialize_pem());
-                    world.authorities.insert(made.0.trim().to_owned(), root);
+                    world.keys.roots.insert(made.0.trim().to_owned(), Arc::new(root));
                     made
                 }
                 Some("intermediate-ca") => {
@@ -80,7 +118,7 @@ pub fn step(world: &mut World, call: &Call) -> Result<String, String> {
                     read(&folder, call.value(&["--ca-key"]).ok_or("no --ca-key")?)?;
                     // The step CLI signs with the first certificate of the file, whose key it is given.
                     let first = split(&authority).into_iter().next().ok_or("no certificate in --ca")?;
-                    let root = world.authorities.get(first.trim()).ok_or("the key belongs to another certificate")?;
+                    let root = world.keys.roots.get(first.trim()).ok_or("the key belongs to another certificate")?;
                     issuer(name, &day, root)
                 }
                 other => return Err(format!("profile {other:?} is not played")),
@@ -103,4 +141,17 @@ pub fn step(world: &mut World, call: &Call) -> Result<String, String> {
 /// A file of the operator's folder.
 pub fn read(folder: &Path, file: &str) -> Result<String, String> {
     std::fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))
+}
+
+/// `cmctl renew`: cert-manager issues the issuer again under the trust anchor.
+pub fn renewed(world: &mut World, call: &Call) -> Result<String, String> {
+    let name = call.plain(&["-n", "--namespace"]).last().map(|name| (*name).to_owned()).unwrap_or_default();
+    let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default");
+    let mut secret = world.get(Kind::Secret, namespace, &name).cloned().ok_or("no such certificate")?;
+    let root = world.keys.roots.values().next().ok_or("the issuer of cert-manager is unknown")?;
+    let (certificate, key) = issuer("identity.linkerd.cluster.local", &world.day(), root);
+    secret["data"]["tls.crt"] = json!(STANDARD.encode(&certificate));
+    secret["data"]["tls.key"] = json!(STANDARD.encode(&key));
+    world.put(Kind::Secret, secret);
+    Ok(String::new())
 }

@@ -182,11 +182,17 @@ pub fn settle(world: &mut World) {
         if !is_started {
             continue;
         }
-        let Some(config) = world.get(Kind::ConfigMap, &home, CONFIG).cloned() else { continue };
-        let files = world.nodes[&node].clone();
-        let installed = installed(world, (&home, &node), files, &config["data"]);
-        world.nodes.insert(node, installed);
+        add_entry(world, &node);
     }
+}
+
+/// The installer of a node writes its files.
+pub fn add_entry(world: &mut World, node: &str) {
+    let home = home(world);
+    let Some(config) = world.get(Kind::ConfigMap, &home, CONFIG).cloned() else { return };
+    let files = world.nodes[node].clone();
+    let installed = installed(world, (&home, node), files, &config["data"]);
+    world.nodes.insert(node.to_owned(), installed);
 }
 
 /// The files of a node after the installer ran.

@@ -3,8 +3,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use meshdoctor::certificates::{Certificate, Trust, from_bundle, trust};
 use meshdoctor::item::Kind;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::certificates::{read, server, split};
 use super::programs::Call;
@@ -33,6 +35,14 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
         ["upgrade"] => control_plane(world, call, true)?,
         ["install"] => control_plane(world, call, false)?,
         ["install-cni"] => super::cni::chart(world, call)?,
+        ["stand-in", release] => {
+            world.cli = (*release).to_owned();
+            world.installed_cli = Some(world.cli.clone());
+            return Ok(String::new());
+        }
+        ["viz", "allow-scrapes"] => allowed_scrapes(call.value(&["--namespace", "-n"]).unwrap_or("default")),
+        ["multicluster", "link-gen"] => linked(world),
+        ["multicluster", "unlink"] => unlinked(world, call.value(&["--cluster-name"]).unwrap_or_default()),
         ["viz", "install"] => extension("viz", world),
         ["jaeger", "install"] => extension("jaeger", world),
         ["multicluster", "install"] => multicluster(world, call),
@@ -159,7 +169,13 @@ fn credentials(
     }
     let certificate = file("--identity-issuer-certificate-file")?;
     let key = file("--identity-issuer-key-file")?;
+    let is_new = values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
     values["identityTrustAnchorsPEM"] = json!(anchors);
+    let digest: String = Sha256::digest(anchors.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    for object in rendered.iter_mut().filter(|object| is_new && object["kind"] == "Deployment") {
+        let annotations = &mut object["spec"]["template"]["metadata"]["annotations"];
+        annotations["linkerd.io/trust-root-sha256"] = json!(digest);
+    }
     let issuer = world.get(Kind::Secret, home, "linkerd-identity-issuer");
     for object in rendered.iter_mut() {
         match object["metadata"]["name"].as_str().unwrap_or_default() {
@@ -169,28 +185,57 @@ fn credentials(
                     object["data"] = json!({
                         "crt.pem": STANDARD.encode(certificate), "key.pem": STANDARD.encode(key)});
                 }
-                _ => {
-                    let issuer = issuer.ok_or("no issuer is stored")?;
-                    object["data"] = issuer["data"].clone();
-                    object["type"] = issuer["type"].clone();
-                }
+                // The stored values hold the issuer of the installation, with its key.
+                _ => stored_issuer(world, issuer, object),
             },
             _ => {}
         }
     }
-    let proxies = world.of_kind(Kind::Pod).filter(|pod| {
-        let bundle = proxy_anchors(pod);
-        bundle.is_some_and(|bundle| {
-            let own = split(&bundle);
-            !own.is_empty() && !split(&anchors).iter().all(|anchor| own.contains(anchor))
-        })
+    // What the CLI verifies before it renders anything.
+    let issuer = rendered.iter().find(|object| object["metadata"]["name"] == "linkerd-identity-issuer");
+    let pem = issuer.and_then(|issuer| {
+        let data = &issuer["data"];
+        let text = data.get("crt.pem").or_else(|| data.get("tls.crt"))?.as_str()?;
+        String::from_utf8(STANDARD.decode(text).ok()?).ok()
     });
-    if proxies.count() > 0 && (certificate.is_some() || call.has("--identity-trust-anchors-file")) && !call.has("--force") {
+    let issuer = from_bundle(&pem.unwrap_or_default()).map_err(|why| format!("the issuer is invalid: {why}"))?;
+    let first = issuer.first().ok_or("the issuer is missing")?;
+    let bundle = from_bundle(&anchors).map_err(|why| format!("invalid trust anchors: {why}"))?;
+    let now: jiff::Timestamp = world.at.parse().unwrap();
+    let is_valid = |one: &Certificate| one.not_before() <= now && now <= one.not_after();
+    if !is_valid(first) || !first.is_authority() {
+        return Err("the issuer certificate is not a valid authority".to_owned());
+    }
+    let usable: Vec<Certificate> = bundle.iter().filter(|one| is_valid(one)).cloned().collect();
+    if trust(&issuer, &usable) != Trust::Yes {
+        return Err("invalid credentials: x509: certificate signed by unknown authority".to_owned());
+    }
+    let is_refused = |pod: &&Value| {
+        let own = proxy_anchors(pod).and_then(|text| from_bundle(&text).ok()).unwrap_or_default();
+        !own.is_empty() && trust(&issuer, &own) != Trust::Yes
+    };
+    let is_external = values.pointer("/identity/issuer/scheme") == Some(&json!("kubernetes.io/tls"));
+    if !call.has("--force") && !is_external && world.of_kind(Kind::Pod).any(|pod| is_refused(&pod)) {
         return Err("You are attempting to use an issuer certificate which does not validate against the trust \
                     anchors of some pods; restart them, or use --force"
             .to_owned());
     }
     Ok(())
+}
+
+/// The issuer of the installation: the one in the cluster, as far as its Secret has it.
+fn stored_issuer(world: &World, secret: Option<&Value>, object: &mut Value) {
+    let current = secret.filter(|secret| secret["data"].get("crt.pem").is_some());
+    let Some(current) = current else {
+        object["metadata"]["annotations"]["meshdoctor.io/key-matches"] = json!("true");
+        return;
+    };
+    object["data"] = current["data"].clone();
+    let pem = current["data"]["crt.pem"].as_str().and_then(|text| STANDARD.decode(text).ok());
+    let pem = String::from_utf8(pem.unwrap_or_default()).unwrap_or_default();
+    if let Some(key) = world.keys.issuers.get(pem.trim()) {
+        object["data"]["key.pem"] = json!(STANDARD.encode(key));
+    }
 }
 
 /// The trust anchors in the environment of a pod's proxy.
@@ -316,6 +361,54 @@ fn multicluster(world: &World, call: &Call) -> Vec<Value> {
         !is_link && (has_controller || !is_controller)
     };
     rendered.into_iter().filter(is_installed).collect()
+}
+
+/// `linkerd multicluster link-gen`, run on the other cluster.
+fn linked(world: &World) -> Vec<Value> {
+    let rendered = manifests("multicluster", &world.cli).into_iter();
+    let is_link = |object: &Value| {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        object["kind"] == "Link" || name.starts_with("cluster-credentials")
+    };
+    rendered.filter(is_link).collect()
+}
+
+/// The controller of a link.
+fn unlinked(world: &World, cluster: &str) -> Vec<Value> {
+    let all = world.objects.iter().filter(|((kind, _), object)| {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let is_controller = name.starts_with("linkerd-service-mirror-") || name.starts_with("controller-");
+        !kind.is_of_running_cluster() && *kind != Kind::Pod && is_controller && name.ends_with(cluster)
+    });
+    all.map(|(_, object)| object.clone()).collect()
+}
+
+/// `linkerd viz allow-scrapes`.
+fn allowed_scrapes(namespace: &str) -> Vec<Value> {
+    let metadata = |name: &str| json!({"name": name, "namespace": namespace});
+    let group = "policy.linkerd.io";
+    vec![
+        json!({"apiVersion": "policy.linkerd.io/v1beta3", "kind": "Server", "metadata": metadata("proxy-admin"),
+            "spec": {"podSelector": {"matchExpressions": [{"key": "linkerd.io/control-plane-ns", "operator": "Exists"}]},
+                "port": "linkerd-admin", "proxyProtocol": "HTTP/1"}}),
+        json!({"apiVersion": "policy.linkerd.io/v1beta3", "kind": "HTTPRoute", "metadata": metadata("proxy-metrics"),
+            "spec": {"parentRefs": [{"name": "proxy-admin", "kind": "Server", "group": group}],
+                "rules": [{"matches": [{"path": {"value": "/metrics"}}]}]}}),
+        json!({"apiVersion": "policy.linkerd.io/v1beta3", "kind": "HTTPRoute", "metadata": metadata("proxy-probes"),
+            "spec": {"parentRefs": [{"name": "proxy-admin", "kind": "Server", "group": group}],
+                "rules": [{"matches": [{"path": {"value": "/live"}}, {"path": {"value": "/ready"}}]}]}}),
+        json!({"apiVersion": "policy.linkerd.io/v1alpha1", "kind": "AuthorizationPolicy",
+            "metadata": metadata("prometheus-scrape"),
+            "spec": {"targetRef": {"group": group, "kind": "HTTPRoute", "name": "proxy-metrics"},
+                "requiredAuthenticationRefs":
+                    [{"kind": "ServiceAccount", "name": "prometheus", "namespace": "linkerd-viz"}]}}),
+        json!({"apiVersion": "policy.linkerd.io/v1alpha1", "kind": "AuthorizationPolicy",
+            "metadata": metadata("proxy-probes"),
+            "spec": {"targetRef": {"group": group, "kind": "HTTPRoute", "name": "proxy-probes"},
+                "requiredAuthenticationRefs": [{"kind": "NetworkAuthentication", "group": group, "name": "kubelet"}]}}),
+        json!({"apiVersion": "policy.linkerd.io/v1alpha1", "kind": "NetworkAuthentication",
+            "metadata": metadata("kubelet"), "spec": {"networks": [{"cidr": "0.0.0.0/0"}, {"cidr": "::/0"}]}}),
+    ]
 }
 
 /// The objects of Linkerd that the current release does not render.

@@ -3,6 +3,7 @@
 
 mod certificates;
 mod cni;
+mod complete;
 mod helm;
 mod linkerd;
 mod nodes;
@@ -17,8 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use meshdoctor::checks::Check;
 use meshdoctor::finding::{Applies, Step};
+use meshdoctor::item::Kind;
 use meshdoctor::node_files::NodeFiles;
 use meshdoctor::render::fix::guarded;
 use meshdoctor::repair::{Overlay as _, State};
@@ -107,9 +111,20 @@ impl Machine {
     }
 
     /// Runs steps on the cluster of a case, and judges it again.
-    fn run(&self, check: &'static Check, scene: &Scene, steps: &[(usize, &Step)]) -> Ran {
+    fn run(
+        &self,
+        check: &'static Check,
+        (scene, keys): (&Scene, &complete::Keys),
+        steps: &[(usize, &Step)],
+    ) -> Ran {
         let folder = tempfile::tempdir().unwrap();
-        *self.world.lock().unwrap() = Some(World::new(scene, folder.path()));
+        let mut world = World::new(scene, folder.path());
+        world.keys = keys.clone();
+        if let Some(root) = world.keys.roots.remove(complete::ROOT) {
+            std::fs::write(folder.path().join(complete::ROOT), root.pem()).unwrap();
+            world.keys.roots.insert(root.pem().trim().to_owned(), root);
+        }
+        *self.world.lock().unwrap() = Some(world);
         for (number, step) in steps {
             let Some(command) = &step.command else { continue };
             if let (Some(release), Some(world)) = (command.required_cli(), self.world.lock().unwrap().as_mut()) {
@@ -126,13 +141,20 @@ impl Machine {
 
     /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional.
     pub fn remedy(&self, check: &'static Check, scene: &Scene) -> Ran {
+        let mut scene = scene.clone();
+        complete::workloads(&mut scene);
+        let keys = match check.card().front.category.as_str() {
+            "certificates" => complete::authorities(&mut scene),
+            _ => complete::Keys::default(),
+        };
+        let scene = &scene;
         let own = CaseOverlay::new(scene, &[]);
         let report = of_check(&own, &Set::default(), check);
         let plan = RepairPlan::from_findings(&report.findings);
         let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
         let mut results = Vec::new();
         for route in routes(&steps) {
-            let ran = self.run(check, scene, &route);
+            let ran = self.run(check, (scene, &keys), &route);
             if ran == Ran::Cured {
                 return ran;
             }
@@ -176,9 +198,33 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     routes
 }
 
-/// The scene with the nodes of a world.
-fn with_nodes(scene: &Scene, world: &World) -> Scene {
+/// The scene with the nodes and the runtime state after the commands: new pods have no log yet, and serve the
+/// certificates in the Secrets.
+fn after(scene: &Scene, world: &World) -> Scene {
     let mut scene = scene.clone();
+    let is_new = |namespace: &str, name: &str| {
+        let pod = world.begin_pods().find(|pod| pod["metadata"]["name"] == name && pod["metadata"]["namespace"] == namespace);
+        pod.is_some_and(|pod| world.is_new(pod))
+    };
+    for (server, pods) in &mut scene.memory.served {
+        let secret = world.get(Kind::Secret, "linkerd", &format!("linkerd-{}-k8s-tls", server.name()));
+        let data = secret.and_then(|secret| secret["data"]["tls.crt"].as_str());
+        let pem = data.and_then(|data| STANDARD.decode(data).ok()).and_then(|pem| String::from_utf8(pem).ok());
+        for (pod, served) in pods.iter_mut().filter(|(pod, _)| is_new("linkerd", pod)) {
+            _ = pod;
+            if let Some(pem) = &pem {
+                *served = Ok(pem.clone());
+            }
+        }
+    }
+    scene.memory.logs.retain(|log| {
+        let log: serde_json::Value = serde_json::from_slice(log).unwrap();
+        let text = |field: &str| log["metadata"][field].as_str().unwrap_or_default().to_owned();
+        !is_new(&text("namespace"), text("name").split('/').next().unwrap_or_default())
+    });
+    if let Some(cli) = &world.installed_cli {
+        scene.memory.cli_version = Some(cli.clone());
+    }
     let nodes = world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();
     scene
@@ -186,7 +232,7 @@ fn with_nodes(scene: &Scene, world: &World) -> Scene {
 
 /// Judges the cluster after the commands.
 fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
-    let after = with_nodes(scene, world);
+    let after = after(scene, world);
     let checks = crate::remedies::selected(scene);
     let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
     let mut set = Set::default();

@@ -76,6 +76,8 @@ impl Host {
         for entry in json(files, PROGRAMS)["entries"].as_array().into_iter().flatten() {
             put(&program(entry), b"program\n");
         }
+        let most = json(files, "cni/dirs.json")["maxConfNum"].clone();
+        put("/etc/containerd/config.toml", format!("[cni]\nmax_conf_num = {most}\n").as_bytes());
         for (name, body) in STUBS {
             let path = format!("stubs/{name}");
             put(&path, format!("#!/bin/sh\n{body}\n").as_bytes());
@@ -118,6 +120,13 @@ impl Host {
             files.insert(PROGRAMS.to_owned(), programs.to_string().into_bytes());
         }
         self.kernel(&mut files);
+        let config = std::fs::read_to_string(self.root.join("etc/containerd/config.toml")).unwrap_or_default();
+        let most = config.lines().find_map(|line| line.strip_prefix("max_conf_num = ")?.parse::<u64>().ok());
+        let mut dirs = json(&files, "cni/dirs.json");
+        if let (Some(most), true) = (most, dirs.is_object()) {
+            dirs["maxConfNum"] = json!(most);
+            files.insert("cni/dirs.json".to_owned(), dirs.to_string().into_bytes());
+        }
         files
     }
 
@@ -140,4 +149,31 @@ impl Host {
 fn program(entry: &Value) -> String {
     let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
     format!("{}/{}", text("dir"), text("name"))
+}
+
+/// The DaemonSet of the base network, and the file that its pods write.
+const NETWORKS: [(&str, &str); 1] = [("aws-node", "10-aws.conflist")];
+
+/// Pods of the base network that started write its configuration on their nodes; linkerd-cni then adds its entry.
+pub fn settle(world: &mut World) {
+    let gone = world.gone_pods();
+    for (set, file) in NETWORKS {
+        let is_restarted = world.restarted.iter().any(|(_, (_, name))| name == set);
+        let names: Vec<String> = world.nodes.keys().cloned().collect();
+        for node in names {
+            let is_started = is_restarted
+                || gone.iter().any(|pod| {
+                    let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+                    pod["spec"]["nodeName"] == node.as_str() && name.starts_with(set)
+                });
+            let path = format!("{CONFIGS}{file}");
+            let files = world.nodes.get_mut(&node).unwrap();
+            if is_started {
+                let plugins = json!([{"name": "aws-cni", "type": "aws-cni"}, {"type": "portmap", "snat": true}]);
+                let list = json!({"cniVersion": "0.4.0", "name": "aws-cni", "plugins": plugins});
+                files.insert(path, list.to_string().into_bytes());
+                super::cni::add_entry(world, &node);
+            }
+        }
+    }
 }

@@ -17,7 +17,6 @@ const ANSWERED: [&str; 8] = ["linkerd", "helm", "step", "cmctl", "curl", "meshdo
 /// A call of a program.
 pub struct Call {
     pub words: Vec<String>,
-    pub input: String,
 }
 
 impl Call {
@@ -59,11 +58,10 @@ impl Call {
     }
 }
 
-/// The script that sends its arguments, each in base64, then a line without any, then its input.
-fn sender(kubectl: &Path, program: &str, reads: bool) -> String {
-    let input = if reads { "cat" } else { "true" };
+/// The script that sends its arguments, each in base64.
+fn sender(kubectl: &Path, program: &str) -> String {
     format!(
-        "#!/bin/sh\n{{ for word; do printf '%s' \"$word\" | base64 -w0; echo .; done; echo; {input}; }} |\
+        "#!/bin/sh\n{{ for word; do printf '%s' \"$word\" | base64 -w0; echo .; done; }} |\
          \n  {} create --raw /stand-in/{program} -f -\n",
         kubectl.display()
     )
@@ -73,7 +71,7 @@ fn sender(kubectl: &Path, program: &str, reads: bool) -> String {
 /// real API server.
 fn kubectl_script(kubectl: &Path) -> String {
     let real = kubectl.display();
-    let send = sender(kubectl, "kubectl", false).lines().skip(1).collect::<Vec<_>>().join("\n");
+    let send = sender(kubectl, "kubectl").lines().skip(1).collect::<Vec<_>>().join("\n");
     format!(
         "#!/bin/sh
 verb= skip=
@@ -86,7 +84,7 @@ for word; do
   esac
 done
 case \"$verb\" in
-  'rollout status'|'wait '*|'debug '*|'exec '*|'edit '*|'drain '*|'port-forward '*|'run '*)
+  'describe certificate'|'get certificate'|'rollout status'|'wait '*|'debug '*|'exec '*|'edit '*|'drain '*|'port-forward '*|'run '*)
     {send} ;;
   apply*|'create '*|'replace'*) exec {real} \"$@\" --validate=false ;;
   *) exec {real} \"$@\" ;;
@@ -103,7 +101,7 @@ pub fn write(folder: &Path, kubectl: &Path) {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
     for program in ANSWERED {
-        put(program, &sender(kubectl, program, false));
+        put(program, &sender(kubectl, program));
     }
     put("kubectl", &kubectl_script(kubectl));
     for program in ["sleep", "timedatectl"] {
@@ -114,12 +112,11 @@ pub fn write(folder: &Path, kubectl: &Path) {
 /// Runs a program on the cluster.
 pub fn run(world: &mut World, program: &str, body: &[u8]) -> Result<String, String> {
     let text = String::from_utf8_lossy(body).into_owned();
-    let (words, input) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
-    let words = words.lines().filter(|line| !line.is_empty()).map(|line| {
+    let words = text.lines().filter(|line| !line.is_empty()).map(|line| {
         let bytes = STANDARD.decode(line.trim_end_matches('.')).unwrap();
         String::from_utf8(bytes).unwrap()
     });
-    let call = Call { words: words.collect(), input: input.to_owned() };
+    let call = Call { words: words.collect() };
     match program {
         "kubectl" => kubectl(world, &call),
         "linkerd" => linkerd::run(world, &call),
@@ -127,20 +124,22 @@ pub fn run(world: &mut World, program: &str, body: &[u8]) -> Result<String, Stri
         "step" => certificates::step(world, &call),
         // A check or a page to read: the result is judged after all steps.
         "meshdoctor" => Ok(String::new()),
+        // The script of the installer, which installs the release in its environment.
+        "curl" => Ok("linkerd stand-in \"$LINKERD2_VERSION\"\n".to_owned()),
+        "cmctl" => certificates::renewed(world, &call),
         other => Err(format!("{other} is not played")),
     }
 }
 
 fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
-    let plain = call.plain(&["-n", "--namespace", "--context", "--timeout", "--image", "--for"]);
+    let plain = call.plain(&["-n", "--namespace", "--context", "--timeout", "--image", "--for", "-l", "--field-selector"]);
     let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default").to_owned();
     match plain.as_slice() {
         ["rollout", "status", target @ ..] | ["wait", target @ ..] => {
             let named: Vec<&str> = target.iter().flat_map(|word| word.split('/')).collect();
             let [kind, name] = named.as_slice() else {
-                return if call.has("--for") || call.has("-l") { Ok(String::new()) } else {
-                    Err(format!("not played: {plain:?}"))
-                };
+                // Pods by their labels: they are ready at once.
+                return Ok(String::new());
             };
             let kind: Kind = kind.parse().map_err(|error| format!("{error}"))?;
             let found = world.get(kind, &namespace, name).or_else(|| world.get(kind, "", name));
@@ -150,6 +149,7 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
                 None => Err(format!("{kind} {name} not found")),
             }
         }
+        ["describe" | "get", "certificate", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;
             let script = call.words.last().ok_or("no script")?;
@@ -161,5 +161,6 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
 
 /// Lets the components act on what changed: linkerd-cni writes its files on every node when its pods start.
 pub fn settle(world: &mut World) {
+    nodes::settle(world);
     cni::settle(world);
 }

@@ -10,7 +10,7 @@ use meshdoctor::kubectl::Edit;
 use serde_json::{Value, json};
 
 use super::{programs, strategic};
-use super::world::{World, key};
+use super::world::{World, key, with_applied};
 
 /// The cluster of the current case.
 pub type Shared = Arc<Mutex<Option<World>>>;
@@ -230,7 +230,7 @@ fn object(world: &mut World, request: &Request, (group, version): (&str, &str), 
         ("GET", Some(_)) if below == Some("log") => (200, Value::String(String::new())),
         ("GET", Some(name)) => match world.get(kind, namespace, name) {
             Some(object) if below == Some("scale") => (200, scale(object)),
-            Some(object) => (200, served(object.clone())),
+            Some(object) => (200, served(with_applied(kind, object.clone()))),
             None => missing(name),
         },
         ("POST", None) => {

@@ -18,6 +18,9 @@ pub type Objects = BTreeMap<(Kind, Key), Value>;
 /// What `kubectl rollout restart` writes into a template.
 const RESTARTED: &str = "kubectl.kubernetes.io/restartedAt";
 
+/// The annotation with the manifest that kubectl applied last.
+const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// Results of reading a Secret, which cards write as annotations in place of its data.
 const READ: [&str; 2] = ["meshdoctor.io/key-matches", "meshdoctor.io/stored-values"];
 
@@ -29,6 +32,8 @@ pub struct World {
     begin: Objects,
     /// Release of the operator's linkerd CLI.
     pub cli: String,
+    /// Release that a step installed.
+    pub installed_cli: Option<String>,
     /// The operator's folder.
     pub folder: PathBuf,
     /// Nodes by name, each with the files of its snapshot.
@@ -38,8 +43,10 @@ pub struct World {
     pub seconds: i64,
     /// DaemonSets and other workloads whose pods were created again, in order.
     pub restarted: Vec<(Kind, Key)>,
-    /// Authorities whose keys the operator has, by the PEM of their certificate.
-    pub authorities: BTreeMap<String, super::certificates::Authority>,
+    /// The same since the first command.
+    pub started: Vec<(Kind, Key)>,
+    /// Certificates whose keys the operator has.
+    pub keys: super::complete::Keys,
 }
 
 /// Namespace and name of an object.
@@ -66,6 +73,9 @@ impl World {
     pub fn new(scene: &Scene, folder: &Path) -> World {
         let objects = objects(&scene.memory);
         let nodes = scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
+        for (file, text) in [("ca.key", "the key of the trust anchor\n")] {
+            std::fs::write(folder.join(file), text).unwrap();
+        }
         let cli = scene.memory.cli_version.clone().unwrap_or_default();
         let begin = objects.clone();
         let at = scene.memory.captured_at.unwrap();
@@ -75,10 +85,12 @@ impl World {
             objects,
             begin,
             cli,
+            installed_cli: None,
             folder: folder.to_owned(),
             nodes,
             restarted: Vec::new(),
-            authorities: BTreeMap::new(),
+            started: Vec::new(),
+            keys: super::complete::Keys::default(),
         }
     }
 
@@ -106,8 +118,22 @@ impl World {
         self.begin.iter().filter(|(of, _)| gone(of)).map(|(_, pod)| pod.clone()).collect()
     }
 
+    /// The pods before the first command that were created again since.
+    pub fn is_new(&self, pod: &Value) -> bool {
+        let Some((namespace, name)) = pod["metadata"]["namespace"].as_str().zip(pod["metadata"]["name"].as_str()) else {
+            return false;
+        };
+        let gone = !self.objects.contains_key(&(Kind::Pod, (namespace.to_owned(), name.to_owned())));
+        gone || self.started.iter().any(|(_, (of, workload))| {
+            of == namespace && name.strip_prefix(workload.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        })
+    }
+
     /// Stores an object.
     pub fn put(&mut self, kind: Kind, mut object: Value) {
+        if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
+            annotations.remove(APPLIED);
+        }
         let key = (kind, key(kind, &object));
         let before = self.objects.get(&key);
         if kind == Kind::Secret {
@@ -115,6 +141,7 @@ impl World {
         }
         if before.is_some_and(|before| template(before) != template(&object)) {
             self.restarted.push(key.clone());
+            self.started.push(key.clone());
         }
         self.objects.insert(key, object);
     }
@@ -167,6 +194,24 @@ impl World {
 
 fn escaped() -> String {
     RESTARTED.replace('/', "~1")
+}
+
+/// An object of Linkerd as the API server returns it: with the manifest of its installation. Webhook configurations may
+/// have been changed since, so their manifest is unknown.
+pub fn with_applied(kind: Kind, mut object: Value) -> Value {
+    let is_ours = ["linkerd.io/control-plane-ns", "linkerd.io/extension", "linkerd.io/cni-resource"]
+        .iter()
+        .any(|label| object["metadata"]["labels"].get(*label).is_some());
+    let is_kept = matches!(kind, Kind::Deployment | Kind::DaemonSet | Kind::ConfigMap | Kind::Secret);
+    if is_ours && is_kept {
+        let mut manifest = object.clone();
+        manifest.as_object_mut().unwrap().remove("status");
+        if !object["metadata"]["annotations"].is_object() {
+            object["metadata"]["annotations"] = json!({});
+        }
+        object["metadata"]["annotations"][APPLIED] = json!(manifest.to_string());
+    }
+    object
 }
 
 /// The kind of a manifest.
