@@ -19,8 +19,8 @@ use crate::item::Item;
 use crate::markdown::{MarkdownError, Reader};
 pub use cases::{Case, CaseKind};
 pub use expressed::{ExpressedEvidence, ExpressedFix, ExpressedRule, ExpressedVariable};
-pub use proves::Proves;
 pub use params::{Param, Shown, Unit, none_of_the_name};
+pub use proves::Proves;
 
 /// The prose sections, in order. `Cases` follows.
 pub const SECTIONS: [&str; 4] = ["What it finds", "Why it matters", "How to fix", "What it cannot see"];

@@ -112,7 +112,8 @@ fn without_others(server: &Server, configuration: &WebhookConfiguration) -> Reme
         .rev()
         .flat_map(|(at, webhook)| {
             let path = format!("/webhooks/{at}");
-            let test = serde_json::json!({"op": "test", "path": format!("{path}/name"), "value": webhook.name});
+            let test =
+                serde_json::json!({"op": "test", "path": format!("{path}/name"), "value": webhook.name});
             [test, serde_json::json!({"op": "remove", "path": path})]
         })
         .collect();

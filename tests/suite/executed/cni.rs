@@ -79,7 +79,17 @@ fn rendered(world: &World, call: &Call, current: &Value) -> Result<Vec<Value>, S
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         match (object["kind"].as_str().unwrap_or_default(), name) {
             ("ConfigMap", CONFIG) => config(&mut object["data"], &values, has_mode),
-            ("DaemonSet", _) => daemon_set(object, &values, world),
+            ("DaemonSet", _) => {
+                daemon_set(object, &values, world);
+                // The pods mount the folders of the node.
+                if call.values(&["--set"]).iter().any(|pair| pair.starts_with("destCNI")) {
+                    let folder = |name: &str, value: &str| json!({"name": name, "hostPath": {"path": values.get(value)}});
+                    object["spec"]["template"]["spec"]["volumes"] = json!([
+                        folder("cni-net-dir", "destCNINetDir"),
+                        folder("cni-bin-dir", "destCNIBinDir")
+                    ]);
+                }
+            }
             _ => {}
         }
         if home != HOME {
@@ -177,7 +187,8 @@ pub fn settle(world: &mut World) {
     for node in names {
         let is_started = is_restarted
             || gone.iter().any(|pod| {
-                pod["spec"]["nodeName"] == node.as_str() && pod["metadata"]["name"].as_str().unwrap_or_default().starts_with(HOME)
+                pod["spec"]["nodeName"] == node.as_str()
+                    && pod["metadata"]["name"].as_str().unwrap_or_default().starts_with(HOME)
             });
         if !is_started {
             continue;
@@ -214,7 +225,8 @@ fn installed(
         let extension = name.rsplit('.').next().unwrap_or_default();
         matches!(extension, "conf" | "conflist") && !name.contains("linkerd")
     };
-    let names: Vec<String> = files.keys().filter(|path| path.starts_with(CONFIGS) && is_config(path)).cloned().collect();
+    let names: Vec<String> =
+        files.keys().filter(|path| path.starts_with(CONFIGS) && is_config(path)).cloned().collect();
     for path in names {
         let Ok(config) = serde_json::from_slice::<Value>(&files[&path]) else { continue };
         let (to, list) = with_entry(&path, config, &entry);
@@ -222,10 +234,12 @@ fn installed(
         files.insert(to, serde_json::to_string_pretty(&list).unwrap().into_bytes());
     }
     let pod = world.of_kind(Kind::Pod).chain(world.begin_pods()).find(|pod| {
-        pod["spec"]["nodeName"] == node && pod["metadata"]["namespace"] == home
+        pod["spec"]["nodeName"] == node
+            && pod["metadata"]["namespace"] == home
             && pod["metadata"]["name"].as_str().unwrap_or_default().starts_with(HOME)
     });
-    let account = world.get(Kind::ServiceAccount, home, HOME).map(|account| account["metadata"]["uid"].clone());
+    let account =
+        world.get(Kind::ServiceAccount, home, HOME).map(|account| account["metadata"]["uid"].clone());
     let facts = json!([{"path": kubeconfig, "mode": "0600", "size": 3076, "mtime": world.at, "parseError": null,
         "server": "https://10.100.0.1:443", "currentContext": "linkerd-cni-context",
         "contexts": ["linkerd-cni-context"], "users": ["linkerd-cni"], "insecure": false, "hasToken": true,

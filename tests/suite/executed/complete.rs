@@ -26,16 +26,49 @@ pub fn workloads(scene: &mut Scene) {
             added.extend(owners(&known, namespace, pod));
         }
     }
-    let names: BTreeSet<&String> = known.keys().map(|(_, (namespace, _))| namespace).filter(|n| !n.is_empty()).collect();
-    let missing = |name: &&&String| !known.contains_key(&(Kind::Namespace, (String::new(), (**name).clone())));
+    let names: BTreeSet<&String> =
+        known.keys().map(|(_, (namespace, _))| namespace).filter(|n| !n.is_empty()).collect();
+    let missing =
+        |name: &&&String| !known.contains_key(&(Kind::Namespace, (String::new(), (**name).clone())));
     for name in names.iter().filter(missing) {
         let labels = json!({"kubernetes.io/metadata.name": name});
-        added.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}));
+        added.push(
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}),
+        );
     }
     let mut seen = BTreeSet::new();
     for object in added {
         if seen.insert(format!("{} {}", object["kind"], object["metadata"])) {
             scene.memory.add(&object).unwrap();
+        }
+    }
+}
+
+/// Adds the DaemonSet of a base network with a pod on each node, if commands name it and the case leaves it out.
+pub fn network(scene: &mut Scene, commands: &str) {
+    let known = objects(&scene.memory);
+    let home = || "kube-system".to_owned();
+    let named = super::nodes::networks().filter(|set| {
+        (commands.contains(&format!("set={set}")) || commands.contains(&format!("daemonset/{set}")))
+            && !known.contains_key(&(Kind::DaemonSet, (home(), (*set).to_owned())))
+    });
+    let nodes: Vec<&String> =
+        known.keys().filter(|(kind, _)| *kind == Kind::Node).map(|(_, (_, name))| name).collect();
+    for set in named {
+        for (at, node) in nodes.iter().enumerate() {
+            let owner =
+                json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set, "controller": true}]);
+            let pod = json!({"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": format!("{set}-{at}"), "namespace": "kube-system", "ownerReferences": owner,
+                    "creationTimestamp": "2025-11-01T09:00:00Z"},
+                "spec": {"nodeName": node, "hostNetwork": true, "containers": [{"name": set, "image": "r/network:1"}]},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+                    "containerStatuses": [{"name": set, "ready": true, "restartCount": 0,
+                        "state": {"running": {"startedAt": "2025-11-01T09:00:00Z"}}}]}});
+            scene.memory.add(&pod).unwrap();
+            if at == 0 {
+                scene.memory.add(&workload("DaemonSet", set, "kube-system", &pod)).unwrap();
+            }
         }
     }
 }
@@ -66,9 +99,29 @@ fn owners(known: &Objects, namespace: &str, pod: &Value) -> Vec<Value> {
             added
         }
         "DaemonSet" if !has(Kind::DaemonSet, &name) => vec![workload("DaemonSet", &name, namespace, pod)],
-        "StatefulSet" if !has(Kind::StatefulSet, &name) => vec![workload("StatefulSet", &name, namespace, pod)],
+        "StatefulSet" if !has(Kind::StatefulSet, &name) => {
+            vec![workload("StatefulSet", &name, namespace, pod)]
+        }
         _ => Vec::new(),
     }
+}
+
+/// The manifest of a pod without an owner: without status, and without what the injector added or copied from the
+/// namespace.
+pub fn manifest(pod: &Value, namespace: &Value) -> Value {
+    let made = workload("Deployment", "", "", pod);
+    let mut manifest = made["spec"]["template"].clone();
+    let copied = &namespace["metadata"]["annotations"];
+    if let Some(annotations) = manifest["metadata"]["annotations"].as_object_mut() {
+        annotations.retain(|name, _| !name.starts_with("config.") || copied.get(name).is_none());
+    }
+    for field in ["name", "namespace"] {
+        manifest["metadata"][field] = pod["metadata"][field].clone();
+    }
+    manifest["apiVersion"] = json!("v1");
+    manifest["kind"] = json!("Pod");
+    manifest["spec"]["nodeName"] = pod["spec"]["nodeName"].clone();
+    manifest
 }
 
 /// A workload with the template of a pod, without the parts of the injector.
@@ -115,15 +168,18 @@ pub struct Keys {
     pub issuers: BTreeMap<String, String>,
 }
 
-/// Replaces each authority by one with the same name and validity whose key is known.
-pub fn authorities(scene: &mut Scene) -> Keys {
+/// Replaces each root, and with `issuers` also each issuer, by one with the same name and validity whose key is known.
+pub fn authorities(scene: &mut Scene, issuers: bool) -> Keys {
     let mut found = BTreeSet::new();
     for object in objects(&scene.memory).values() {
         visit(object, &mut |pem| _ = found.insert(pem.to_owned()));
     }
     let read = |pem: &String| from_bundle(pem).ok().and_then(|all| all.into_iter().next());
-    let all: Vec<(String, Certificate)> =
-        found.iter().filter_map(|pem| Some((pem.clone(), read(pem)?))).filter(|(_, one)| one.is_authority()).collect();
+    let all: Vec<(String, Certificate)> = found
+        .iter()
+        .filter_map(|pem| Some((pem.clone(), read(pem)?)))
+        .filter(|(_, one)| one.is_authority())
+        .collect();
     let mut new: BTreeMap<String, String> = BTreeMap::new();
     let mut keys = Keys::default();
     let (roots, below): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, one)| one.is_self_issued());
@@ -135,16 +191,17 @@ pub fn authorities(scene: &mut Scene) -> Keys {
         new.insert(pem.clone(), copy.pem().trim().to_owned());
         keys.roots.insert(copy.pem().trim().to_owned(), Arc::new(copy));
     }
-    for (pem, issuer) in &below {
-        let above = roots.iter().find(|(_, root)| {
-            trust(std::slice::from_ref(issuer), std::slice::from_ref(root)) == Trust::Yes
-        });
+    for (pem, issuer) in below.iter().filter(|_| issuers) {
+        let above = roots
+            .iter()
+            .find(|(_, root)| trust(std::slice::from_ref(issuer), std::slice::from_ref(root)) == Trust::Yes);
         let known = above.and_then(|(root, _)| keys.roots.get(new.get(root)?)).cloned();
         let root = match (known, above) {
             (Some(root), _) => root,
             // A root that no object contains: the operator has its file.
             (None, None) => {
-                let root = Arc::new(certificates::root(certificates::common_name(&issuer.issuer()), "2025-06-01"));
+                let root =
+                    Arc::new(certificates::root(certificates::common_name(&issuer.issuer()), "2025-06-01"));
                 keys.roots.insert(ROOT.to_owned(), Arc::clone(&root));
                 root
             }

@@ -52,18 +52,32 @@ fn releases(world: &World) -> Vec<Release> {
 
 /// Answers `helm list`, `helm repo add` and `helm upgrade`.
 pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
-    let valued = ["-n", "--namespace", "--filter", "-o", "--output", "--set", "--set-string", "--version", "--repo", "--kube-context"];
+    let valued = [
+        "-n",
+        "--namespace",
+        "--filter",
+        "-o",
+        "--output",
+        "--set",
+        "--set-string",
+        "--version",
+        "--repo",
+        "--kube-context",
+    ];
     let plain = call.plain(&valued);
     let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default").to_owned();
     match plain.as_slice() {
         ["repo", ..] | ["get", ..] | ["history", ..] => Ok(String::new()),
         ["list"] => {
-            let filter = regex::Regex::new(call.value(&["--filter"]).unwrap_or("")).map_err(|e| e.to_string())?;
+            let filter =
+                regex::Regex::new(call.value(&["--filter"]).unwrap_or("")).map_err(|e| e.to_string())?;
             let all = releases(world).into_iter();
             let here = all.filter(|one| one.namespace == namespace && filter.is_match(&one.name));
             let rows: Vec<Value> = here
-                .map(|one| json!({"app_version": "", "chart": format!("{}-{}", one.chart, one.version),
-                    "name": one.name, "namespace": one.namespace, "status": "deployed"}))
+                .map(|one| {
+                    json!({"app_version": "", "chart": format!("{}-{}", one.chart, one.version),
+                    "name": one.name, "namespace": one.namespace, "status": "deployed"})
+                })
                 .collect();
             Ok(match call.value(&["-o", "--output"]) {
                 Some("json") => json!(rows).to_string(),
@@ -71,7 +85,8 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
             })
         }
         ["upgrade", name, chart] => {
-            let release = releases(world).into_iter().find(|one| one.name == *name && one.namespace == namespace);
+            let release =
+                releases(world).into_iter().find(|one| one.name == *name && one.namespace == namespace);
             let is_new = call.has("--install") || call.has("-i");
             if release.is_none() && !is_new {
                 return Err(format!("UPGRADE FAILED: \"{name}\" has no deployed releases"));
@@ -103,7 +118,8 @@ fn cilium(world: &mut World, call: &Call) {
     for pair in call.values(&["--set"]) {
         for (value, key) in keys {
             if let Some(text) = pair.strip_prefix(value).and_then(|rest| rest.strip_prefix('=')) {
-                let mut config = world.get(Kind::ConfigMap, "kube-system", "cilium-config").cloned().unwrap_or_default();
+                let mut config =
+                    world.get(Kind::ConfigMap, "kube-system", "cilium-config").cloned().unwrap_or_default();
                 config["data"][key] = json!(text);
                 world.put(Kind::ConfigMap, config);
             }

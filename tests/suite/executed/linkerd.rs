@@ -23,14 +23,28 @@ const USERS: [&str; 3] = ["shop", "tools", "kube-system"];
 /// The output of a command.
 pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
     let valued = [
-        "--context", "--set", "--set-string", "--set-file", "-f", "--values", "--namespace", "-n", "-L",
-        "--linkerd-namespace", "--cni-namespace", "--cluster-name",
-        "--identity-trust-anchors-file", "--identity-issuer-certificate-file", "--identity-issuer-key-file",
+        "--context",
+        "--set",
+        "--set-string",
+        "--set-file",
+        "-f",
+        "--values",
+        "--namespace",
+        "-n",
+        "-L",
+        "--linkerd-namespace",
+        "--cni-namespace",
+        "--cluster-name",
+        "--identity-trust-anchors-file",
+        "--identity-issuer-certificate-file",
+        "--identity-issuer-key-file",
     ];
     let plain = call.plain(&valued);
     let objects = match plain.as_slice() {
         ["version", ..] => return Ok(format!("{}\n", world.cli)),
-        ["check", ..] | ["diagnostics", ..] | [_, "check", ..] | [_, "gateways", ..] => return Ok(String::new()),
+        ["check", ..] | ["diagnostics", ..] | [_, "check", ..] | [_, "gateways", ..] => {
+            return Ok(String::new());
+        }
         ["upgrade" | "install"] if call.has("--crds") => crds(world),
         ["upgrade"] => control_plane(world, call, true)?,
         ["install"] => control_plane(world, call, false)?,
@@ -115,17 +129,24 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
     let home = home(world);
     let overrides = world.get(Kind::Secret, &home, "linkerd-config-overrides");
     if is_upgrade && overrides.is_none() {
-        return Err("failed to load current values: secrets \"linkerd-config-overrides\" not found".to_owned());
+        return Err(
+            "failed to load current values: secrets \"linkerd-config-overrides\" not found".to_owned()
+        );
     }
     if !is_upgrade && !call.has("--ignore-cluster") && stored(world).is_some() {
-        return Err("Unable to install the Linkerd control plane. Linkerd has already been installed.".to_owned());
+        return Err(
+            "Unable to install the Linkerd control plane. Linkerd has already been installed.".to_owned()
+        );
     }
     let rendered = manifests("healthy", &world.cli);
     let config = |object: &&mut Value| object["metadata"]["name"] == "linkerd-config";
-    let mut rendered: Vec<Value> =
-        rendered.into_iter().filter(|object| kind_of(object) != Some(Kind::CustomResourceDefinition)).collect();
+    let mut rendered: Vec<Value> = rendered
+        .into_iter()
+        .filter(|object| kind_of(object) != Some(Kind::CustomResourceDefinition))
+        .collect();
     let defaults = rendered.iter_mut().find(config).map(|object| object["data"]["values"].clone());
-    let defaults: Value = serde_yaml::from_str(defaults.as_ref().and_then(Value::as_str).unwrap_or_default()).unwrap();
+    let defaults: Value =
+        serde_yaml::from_str(defaults.as_ref().and_then(Value::as_str).unwrap_or_default()).unwrap();
     let mut values = stored(world).unwrap_or(defaults);
     let folder = world.folder.clone();
     values::given(&mut values, call, &folder)?;
@@ -169,9 +190,11 @@ fn credentials(
     }
     let certificate = file("--identity-issuer-certificate-file")?;
     let key = file("--identity-issuer-key-file")?;
-    let is_new = values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
+    let is_new =
+        values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
     values["identityTrustAnchorsPEM"] = json!(anchors);
-    let digest: String = Sha256::digest(anchors.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String =
+        Sha256::digest(anchors.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     for object in rendered.iter_mut().filter(|object| is_new && object["kind"] == "Deployment") {
         let annotations = &mut object["spec"]["template"]["metadata"]["annotations"];
         annotations["linkerd.io/trust-root-sha256"] = json!(digest);
@@ -198,7 +221,8 @@ fn credentials(
         let text = data.get("crt.pem").or_else(|| data.get("tls.crt"))?.as_str()?;
         String::from_utf8(STANDARD.decode(text).ok()?).ok()
     });
-    let issuer = from_bundle(&pem.unwrap_or_default()).map_err(|why| format!("the issuer is invalid: {why}"))?;
+    let issuer =
+        from_bundle(&pem.unwrap_or_default()).map_err(|why| format!("the issuer is invalid: {why}"))?;
     let first = issuer.first().ok_or("the issuer is missing")?;
     let bundle = from_bundle(&anchors).map_err(|why| format!("invalid trust anchors: {why}"))?;
     let now: jiff::Timestamp = world.at.parse().unwrap();
@@ -216,9 +240,11 @@ fn credentials(
     };
     let is_external = values.pointer("/identity/issuer/scheme") == Some(&json!("kubernetes.io/tls"));
     if !call.has("--force") && !is_external && world.of_kind(Kind::Pod).any(|pod| is_refused(&pod)) {
-        return Err("You are attempting to use an issuer certificate which does not validate against the trust \
+        return Err(
+            "You are attempting to use an issuer certificate which does not validate against the trust \
                     anchors of some pods; restart them, or use --force"
-            .to_owned());
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -242,9 +268,9 @@ fn stored_issuer(world: &World, secret: Option<&Value>, object: &mut Value) {
 fn proxy_anchors(pod: &Value) -> Option<String> {
     let lists = ["containers", "initContainers"];
     let containers = lists.iter().flat_map(|list| pod["spec"][*list].as_array().into_iter().flatten());
-    let mut env = containers.filter(|one| one["name"] == "linkerd-proxy").flat_map(|proxy| {
-        proxy["env"].as_array().into_iter().flatten()
-    });
+    let mut env = containers
+        .filter(|one| one["name"] == "linkerd-proxy")
+        .flat_map(|proxy| proxy["env"].as_array().into_iter().flatten());
     let anchors = env.find(|one| one["name"] == "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS")?;
     anchors["value"].as_str().map(str::to_owned)
 }
@@ -283,7 +309,8 @@ fn valued(object: &mut Value, values: &Value) {
         object["spec"]["template"]["spec"]["initContainers"] =
             json!([{"name": "linkerd-network-validator", "image": image}]);
     }
-    let limits = values.get(format!("{component}Resources")).or_else(|| values.pointer("/destinationResources"));
+    let limits =
+        values.get(format!("{component}Resources")).or_else(|| values.pointer("/destinationResources"));
     for container in object["spec"]["template"]["spec"]["containers"].as_array_mut().into_iter().flatten() {
         if container["name"] == component.as_str()
             && let Some(limit) = limits.and_then(|limits| limits.pointer("/memory/limit"))
@@ -291,7 +318,8 @@ fn valued(object: &mut Value, values: &Value) {
             container["resources"] = json!({"limits": {"memory": limit}});
         }
         if container["name"] == "policy"
-            && let Some(networks) = values.pointer("/policyController/probeNetworks").and_then(Value::as_array)
+            && let Some(networks) =
+                values.pointer("/policyController/probeNetworks").and_then(Value::as_array)
         {
             let networks: Vec<&str> = networks.iter().filter_map(Value::as_str).collect();
             container["args"] = json!([format!("--probe-networks={}", networks.join(","))]);
@@ -306,7 +334,8 @@ fn webhooks(rendered: &mut [Value], home: &str, day: &str) {
         let service = if home == "linkerd" { format!("linkerd-{component}") } else { component.to_owned() };
         let secret = format!("{service}-k8s-tls");
         let (certificate, key) = server(&format!("{service}.{home}.svc"), day);
-        let Some(object) = rendered.iter_mut().find(|object| object["metadata"]["name"] == secret.as_str()) else {
+        let Some(object) = rendered.iter_mut().find(|object| object["metadata"]["name"] == secret.as_str())
+        else {
             continue;
         };
         object["data"] = json!({"tls.crt": STANDARD.encode(&certificate), "tls.key": STANDARD.encode(&key)});
@@ -356,7 +385,9 @@ fn multicluster(world: &World, call: &Call) -> Vec<Value> {
     let has_controller = !call.values(&["--set"]).is_empty();
     let is_installed = |object: &Value| {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let is_link = object["kind"] == "Link" || name.starts_with("cluster-credentials") || name.contains("probe-gateway");
+        let is_link = object["kind"] == "Link"
+            || name.starts_with("cluster-credentials")
+            || name.contains("probe-gateway");
         let is_controller = name.contains("controller-") || name.ends_with("-east");
         !is_link && (has_controller || !is_controller)
     };
@@ -428,9 +459,10 @@ fn left(world: &World) -> Vec<Value> {
 
 fn installed(world: &World) -> Vec<Value> {
     let is_ours = |object: &Value| object["metadata"]["labels"].get("linkerd.io/control-plane-ns").is_some();
-    let makers = world.objects.iter().filter(|((kind, _), object)| {
-        !kind.is_of_running_cluster() && *kind != Kind::Pod && is_ours(object)
-    });
+    let makers = world
+        .objects
+        .iter()
+        .filter(|((kind, _), object)| !kind.is_of_running_cluster() && *kind != Kind::Pod && is_ours(object));
     makers.map(|(_, object)| object.clone()).collect()
 }
 

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use meshdoctor::checks::Check;
+use meshdoctor::command::RunsOn;
 use meshdoctor::finding::{Applies, Step};
 use meshdoctor::item::Kind;
 use meshdoctor::node_files::NodeFiles;
@@ -106,7 +107,7 @@ impl Machine {
         }
         match output.status.success() {
             true => Ok(()),
-            false => Err(said.trim().lines().last().unwrap_or("no message").to_owned()),
+            false => Err(cause(&said)),
         }
     }
 
@@ -126,9 +127,18 @@ impl Machine {
         }
         *self.world.lock().unwrap() = Some(world);
         for (number, step) in steps {
+            by_hand(self.world.lock().unwrap().as_mut().unwrap(), check, scene, step);
             let Some(command) = &step.command else { continue };
-            if let (Some(release), Some(world)) = (command.required_cli(), self.world.lock().unwrap().as_mut()) {
+            if let (Some(release), Some(world)) =
+                (command.required_cli(), self.world.lock().unwrap().as_mut())
+            {
                 world.cli = release.to_owned();
+            }
+            if command.runs_on() == RunsOn::Node {
+                if let Err(why) = on_nodes(self.world.lock().unwrap().as_mut().unwrap(), &command.to_string()) {
+                    return Ran::Failed(*number, why);
+                }
+                continue;
             }
             if let Err(why) = self.step(folder.path(), &guarded(command, "exit 1")) {
                 return Ran::Failed(*number, why);
@@ -139,35 +149,110 @@ impl Machine {
         judged(check, scene, &world)
     }
 
-    /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional.
+    /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional; then in the
+    /// repair plan of all findings of the case.
     pub fn remedy(&self, check: &'static Check, scene: &Scene) -> Ran {
-        let mut scene = scene.clone();
-        complete::workloads(&mut scene);
-        let keys = match check.card().front.category.as_str() {
-            "certificates" => complete::authorities(&mut scene),
-            _ => complete::Keys::default(),
-        };
-        let scene = &scene;
-        let own = CaseOverlay::new(scene, &[]);
-        let report = of_check(&own, &Set::default(), check);
+        let (scene, keys) = completed(check, scene);
+        let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
+        let mut results = Vec::new();
         let plan = RepairPlan::from_findings(&report.findings);
         let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
-        let mut results = Vec::new();
-        for route in routes(&steps) {
-            let ran = self.run(check, (scene, &keys), &route);
-            if ran == Ran::Cured {
-                return ran;
+        let routes = routes(&steps);
+        for route in &routes {
+            match self.run(check, (&scene, &keys), route) {
+                Ran::Cured => return Ran::Cured,
+                other => results.push(other),
             }
-            results.push(ran);
+        }
+        if !routes.is_empty() {
+            let all =
+                CaseOverlay::new(&scene, &[]).report(&Set::default(), &crate::remedies::selected(&scene));
+            let plan = RepairPlan::from_findings(&all.findings);
+            let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
+            if plan.findings.len() > 1
+                && let Some(route) = self::routes(&steps).first()
+                && self.run(check, (&scene, &keys), route) == Ran::Cured
+            {
+                return Ran::Cured;
+            }
         }
         results.into_iter().next().unwrap_or(Ran::NoCommand)
     }
 }
 
+/// The cluster of a case with the parts that it leaves out, as long as the finding stays.
+fn completed(check: &'static Check, scene: &Scene) -> (Scene, complete::Keys) {
+    let mut scene = scene.clone();
+    let findings =
+        |scene: &Scene| of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check).findings.len();
+    let wanted = findings(&scene);
+    let mut more = scene.clone();
+    let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
+    let steps = report.findings.iter().flat_map(|finding| &finding.remedy.steps);
+    let commands: Vec<String> = steps.filter_map(|step| Some(step.command.as_ref()?.to_string())).collect();
+    complete::network(&mut more, &commands.join("\n"));
+    complete::workloads(&mut more);
+    if findings(&more) == wanted {
+        scene = more;
+    }
+    if check.card().front.category == "certificates" {
+        for issuers in [true, false] {
+            let mut signed = scene.clone();
+            let keys = complete::authorities(&mut signed, issuers);
+            if findings(&signed) == wanted {
+                return (signed, keys);
+            }
+        }
+    }
+    (scene, complete::Keys::default())
+}
+
+/// Creates the pods again that a step leaves to the reader, from their manifests.
+fn by_hand(world: &mut World, check: &'static Check, scene: &Scene, step: &Step) {
+    let mut named: Vec<(String, String)> = Vec::new();
+    if step.text.contains("again from its manifest") || step.text.contains("again from their manifest") {
+        let report = of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check);
+        for subject in report.findings.iter().flat_map(|finding| &finding.subjects) {
+            if let Some(name) = subject.to_string().strip_prefix("Pod ")
+                && let Some((namespace, name)) = name.split_once('/')
+            {
+                named.push((namespace.to_owned(), name.to_owned()));
+            }
+        }
+    }
+    if step.text.contains("again by hand") {
+        let listed = regex::Regex::new(r"([a-z0-9-]+): Pods? ([a-z0-9.-]+(?:, [a-z0-9.-]+)*)").unwrap();
+        for found in listed.captures_iter(&step.text) {
+            named.extend(
+                found[2].split(", ").map(|name| (found[1].to_owned(), name.trim_end_matches('.').to_owned())),
+            );
+        }
+    }
+    for (namespace, name) in named {
+        let Some(pod) = world.get(Kind::Pod, &namespace, &name).cloned() else { continue };
+        let copied = world.get(Kind::Namespace, "", &namespace).cloned().unwrap_or_default();
+        world.by_hand.push(complete::manifest(&pod, &copied));
+    }
+}
+
+/// Runs a script in the root shell of each node.
+fn on_nodes(world: &mut World, script: &str) -> Result<(), String> {
+    let names: Vec<String> = world.nodes.keys().cloned().collect();
+    names.iter().try_for_each(|node| nodes::run(world, node, script).map(|_| ()))
+}
+
+/// The first error that a program printed.
+fn cause(said: &str) -> String {
+    let is_error = |line: &&str| {
+        !line.starts_with("Warning:") && !line.contains("no objects passed") && !line.trim().is_empty()
+    };
+    said.lines().find(is_error).unwrap_or("no message").to_owned()
+}
+
 /// The ways through the steps of a remedy: those that always apply, all of them, and each alternative.
 fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     let with = |keep: &dyn Fn(usize, &Step) -> bool| -> Vec<(usize, &'s Step)> {
-        steps.iter().filter(|(number, step)| step.command.is_some() && keep(*number, step)).copied().collect()
+        steps.iter().filter(|(number, step)| keep(*number, step)).copied().collect()
     };
     let always = |step: &Step| step.applies == Applies::Always;
     let mut routes = vec![
@@ -178,7 +263,9 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     for (number, step) in steps {
         match step.applies {
             Applies::Instead => {
-                routes.push(with(&|at, step| at == *number || at + 1 != *number && step.applies != Applies::Instead));
+                routes.push(with(&|at, step| {
+                    at == *number || at + 1 != *number && step.applies != Applies::Instead
+                }));
             }
             Applies::Conditionally => routes.push(with(&|at, step| at == *number || always(step))),
             _ => {}
@@ -187,8 +274,10 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     let changes = |route: &Vec<(usize, &Step)>| {
         route.iter().any(|(_, step)| {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
-            !meshdoctor::kubectl::actions(&text)
-                .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))
+            let by_hand = ["again from its manifest", "again from their manifest", "again by hand"];
+            by_hand.iter().any(|words| step.text.contains(words))
+                || !meshdoctor::kubectl::actions(&text)
+                    .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))
         })
     };
     let mut seen = BTreeSet::new();
@@ -203,13 +292,16 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
 fn after(scene: &Scene, world: &World) -> Scene {
     let mut scene = scene.clone();
     let is_new = |namespace: &str, name: &str| {
-        let pod = world.begin_pods().find(|pod| pod["metadata"]["name"] == name && pod["metadata"]["namespace"] == namespace);
+        let pod = world
+            .begin_pods()
+            .find(|pod| pod["metadata"]["name"] == name && pod["metadata"]["namespace"] == namespace);
         pod.is_some_and(|pod| world.is_new(pod))
     };
     for (server, pods) in &mut scene.memory.served {
         let secret = world.get(Kind::Secret, "linkerd", &format!("linkerd-{}-k8s-tls", server.name()));
         let data = secret.and_then(|secret| secret["data"]["tls.crt"].as_str());
-        let pem = data.and_then(|data| STANDARD.decode(data).ok()).and_then(|pem| String::from_utf8(pem).ok());
+        let pem =
+            data.and_then(|data| STANDARD.decode(data).ok()).and_then(|pem| String::from_utf8(pem).ok());
         for (pod, served) in pods.iter_mut().filter(|(pod, _)| is_new("linkerd", pod)) {
             _ = pod;
             if let Some(pem) = &pem {
@@ -222,10 +314,20 @@ fn after(scene: &Scene, world: &World) -> Scene {
         let text = |field: &str| log["metadata"][field].as_str().unwrap_or_default().to_owned();
         !is_new(&text("namespace"), text("name").split('/').next().unwrap_or_default())
     });
+    // A new pod has another name, which earlier events do not mention.
+    if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
+        events.retain(|event| {
+            let event: serde_json::Value = serde_json::from_slice(&event.json).unwrap();
+            let involved = &event["involvedObject"];
+            let text = |field: &str| involved[field].as_str().unwrap_or_default();
+            involved["kind"] != "Pod" || !is_new(text("namespace"), text("name"))
+        });
+    }
     if let Some(cli) = &world.installed_cli {
         scene.memory.cli_version = Some(cli.clone());
     }
-    let nodes = world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
+    let nodes =
+        world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();
     scene
 }
@@ -236,6 +338,9 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     let checks = crate::remedies::selected(scene);
     let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
     let mut set = Set::default();
+    for pod in &world.by_hand {
+        set.put(Kind::Pod, pod.clone());
+    }
     for action in world.actions() {
         match overlay.apply(&set, &action) {
             Ok(changed) => set = changed,

@@ -48,7 +48,10 @@ struct Host {
 
 /// Programs of a node that change no file of its CNI folders.
 const STUBS: [(&str, &str); 5] = [
-    ("modprobe", "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done"),
+    (
+        "modprobe",
+        "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done",
+    ),
     ("sysctl", "echo \"$2\" >> \"$HOST/settings\""),
     ("systemctl", ":"),
     ("journalctl", "echo linkerd-cni"),
@@ -120,7 +123,8 @@ impl Host {
             files.insert(PROGRAMS.to_owned(), programs.to_string().into_bytes());
         }
         self.kernel(&mut files);
-        let config = std::fs::read_to_string(self.root.join("etc/containerd/config.toml")).unwrap_or_default();
+        let config =
+            std::fs::read_to_string(self.root.join("etc/containerd/config.toml")).unwrap_or_default();
         let most = config.lines().find_map(|line| line.strip_prefix("max_conf_num = ")?.parse::<u64>().ok());
         let mut dirs = json(&files, "cni/dirs.json");
         if let (Some(most), true) = (most, dirs.is_object()) {
@@ -151,13 +155,23 @@ fn program(entry: &Value) -> String {
     format!("{}/{}", text("dir"), text("name"))
 }
 
-/// The DaemonSet of the base network, and the file that its pods write.
-const NETWORKS: [(&str, &str); 1] = [("aws-node", "10-aws.conflist")];
+/// A DaemonSet of a base network, the file that its pods write, and its plugin.
+const NETWORKS: [(&str, &str, &str); 4] = [
+    ("aws-node", "10-aws.conflist", "aws-cni"),
+    ("cilium", "05-cilium.conflist", "cilium-cni"),
+    ("calico-node", "10-calico.conflist", "calico"),
+    ("kube-flannel-ds", "10-flannel.conflist", "flannel"),
+];
+
+/// The DaemonSets of base networks.
+pub fn networks() -> impl Iterator<Item = &'static str> {
+    NETWORKS.iter().map(|(set, ..)| *set)
+}
 
 /// Pods of the base network that started write its configuration on their nodes; linkerd-cni then adds its entry.
 pub fn settle(world: &mut World) {
     let gone = world.gone_pods();
-    for (set, file) in NETWORKS {
+    for (set, file, plugin) in NETWORKS {
         let is_restarted = world.restarted.iter().any(|(_, (_, name))| name == set);
         let names: Vec<String> = world.nodes.keys().cloned().collect();
         for node in names {
@@ -168,10 +182,14 @@ pub fn settle(world: &mut World) {
                 });
             let path = format!("{CONFIGS}{file}");
             let files = world.nodes.get_mut(&node).unwrap();
-            if is_started {
-                let plugins = json!([{"name": "aws-cni", "type": "aws-cni"}, {"type": "portmap", "snat": true}]);
-                let list = json!({"cniVersion": "0.4.0", "name": "aws-cni", "plugins": plugins});
+            let is_intact =
+                files.get(&path).is_some_and(|bytes| serde_json::from_slice::<Value>(bytes).is_ok());
+            if is_started && !is_intact {
+                let plugins = json!([{"name": plugin, "type": plugin}, {"type": "portmap", "snat": true}]);
+                let list = json!({"cniVersion": "0.4.0", "name": plugin, "plugins": plugins});
                 files.insert(path, list.to_string().into_bytes());
+            }
+            if is_started {
                 super::cni::add_entry(world, &node);
             }
         }

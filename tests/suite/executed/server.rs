@@ -9,8 +9,8 @@ use meshdoctor::item::Kind;
 use meshdoctor::kubectl::Edit;
 use serde_json::{Value, json};
 
-use super::{programs, strategic};
 use super::world::{World, key, with_applied};
+use super::{programs, strategic};
 
 /// The cluster of the current case.
 pub type Shared = Arc<Mutex<Option<World>>>;
@@ -182,14 +182,21 @@ fn resources(group: &str, version: &str) -> (u16, Value) {
         }
     }
     if group == "authorization.k8s.io" {
-        all.push(json!({"name": "selfsubjectaccessreviews", "singularName": "", "kind": "SelfSubjectAccessReview",
-            "namespaced": false, "verbs": ["create"]}));
+        all.push(
+            json!({"name": "selfsubjectaccessreviews", "singularName": "", "kind": "SelfSubjectAccessReview",
+            "namespaced": false, "verbs": ["create"]}),
+        );
     }
     let name = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     (200, json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": all}))
 }
 
-fn object(world: &mut World, request: &Request, (group, version): (&str, &str), rest: &[&str]) -> (u16, Value) {
+fn object(
+    world: &mut World,
+    request: &Request,
+    (group, version): (&str, &str),
+    rest: &[&str],
+) -> (u16, Value) {
     let (namespace, plural, name, below) = match rest {
         ["namespaces", namespace, plural, name, below] if *plural != "status" => {
             (*namespace, *plural, Some(*name), Some(*below))
@@ -206,11 +213,14 @@ fn object(world: &mut World, request: &Request, (group, version): (&str, &str), 
         return (201, review);
     }
     let kind = Kind::every().find(|kind| kind.info().group == group && kind.info().plural == plural);
-    let Some(kind) = kind else { return (404, failure(404, "the server could not find the requested resource")) };
+    let Some(kind) = kind else {
+        return (404, failure(404, "the server could not find the requested resource"));
+    };
     let served = |mut object: Value| {
         let info = kind.info();
         object["kind"] = json!(info.kind);
-        object["apiVersion"] = json!(if group.is_empty() { version.into() } else { format!("{group}/{version}") });
+        object["apiVersion"] =
+            json!(if group.is_empty() { version.into() } else { format!("{group}/{version}") });
         object
     };
     let missing = |name: &str| {
@@ -225,7 +235,10 @@ fn object(world: &mut World, request: &Request, (group, version): (&str, &str), 
             let items: Vec<Value> = selected.cloned().map(&served).collect();
             let list = format!("{}List", kind.info().kind);
             let of = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-            (200, json!({"kind": list, "apiVersion": of, "metadata": {"resourceVersion": "1"}, "items": items}))
+            (
+                200,
+                json!({"kind": list, "apiVersion": of, "metadata": {"resourceVersion": "1"}, "items": items}),
+            )
         }
         ("GET", Some(_)) if below == Some("log") => (200, Value::String(String::new())),
         ("GET", Some(name)) => match world.get(kind, namespace, name) {
@@ -237,7 +250,9 @@ fn object(world: &mut World, request: &Request, (group, version): (&str, &str), 
             let mut object: Value = serde_json::from_slice(&request.body).unwrap_or_default();
             if kind.info().namespaced {
                 object["metadata"]["namespace"] = json!(namespace);
-                if world.get(Kind::Namespace, "", namespace).is_none() && world.of_kind(Kind::Namespace).next().is_some() {
+                if world.get(Kind::Namespace, "", namespace).is_none()
+                    && world.of_kind(Kind::Namespace).next().is_some()
+                {
                     return (404, failure(404, &format!("namespaces \"{namespace}\" not found")));
                 }
             }
@@ -335,7 +350,8 @@ fn selects(query: &str, namespace: &str, object: &Value) -> bool {
         text.split(',').filter(|term| !term.is_empty()).map(str::to_owned).collect()
     };
     let label = |name: &str| object["metadata"]["labels"].get(name)?.as_str().map(str::to_owned);
-    let field = |path: &str| object.pointer(&format!("/{}", path.replace('.', "/")))?.as_str().map(str::to_owned);
+    let field =
+        |path: &str| object.pointer(&format!("/{}", path.replace('.', "/")))?.as_str().map(str::to_owned);
     is_here
         && terms(&labels).iter().all(|term| holds(term, &label))
         && terms(&fields).iter().all(|term| holds(term, &field))

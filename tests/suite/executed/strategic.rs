@@ -5,7 +5,12 @@ use serde_json::{Map, Value, json};
 /// The fields by which the items of a list are told apart; `None` for lists that are replaced.
 fn merge_key(list: &str, item: &Value) -> Option<&'static str> {
     match list {
-        "containers" | "initContainers" | "ephemeralContainers" | "volumes" | "env" | "webhooks"
+        "containers"
+        | "initContainers"
+        | "ephemeralContainers"
+        | "volumes"
+        | "env"
+        | "webhooks"
         | "imagePullSecrets" => Some("name"),
         "volumeMounts" => Some("mountPath"),
         "hostAliases" => Some("ip"),

@@ -45,6 +45,8 @@ pub struct World {
     pub restarted: Vec<(Kind, Key)>,
     /// The same since the first command.
     pub started: Vec<(Kind, Key)>,
+    /// Pods that the operator created again.
+    pub by_hand: Vec<Value>,
     /// Certificates whose keys the operator has.
     pub keys: super::complete::Keys,
 }
@@ -72,7 +74,8 @@ pub fn objects(memory: &Memory) -> Objects {
 impl World {
     pub fn new(scene: &Scene, folder: &Path) -> World {
         let objects = objects(&scene.memory);
-        let nodes = scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
+        let nodes =
+            scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
         for (file, text) in [("ca.key", "the key of the trust anchor\n")] {
             std::fs::write(folder.join(file), text).unwrap();
         }
@@ -90,6 +93,7 @@ impl World {
             nodes,
             restarted: Vec::new(),
             started: Vec::new(),
+            by_hand: Vec::new(),
             keys: super::complete::Keys::default(),
         }
     }
@@ -120,7 +124,9 @@ impl World {
 
     /// The pods before the first command that were created again since.
     pub fn is_new(&self, pod: &Value) -> bool {
-        let Some((namespace, name)) = pod["metadata"]["namespace"].as_str().zip(pod["metadata"]["name"].as_str()) else {
+        let Some((namespace, name)) =
+            pod["metadata"]["namespace"].as_str().zip(pod["metadata"]["name"].as_str())
+        else {
             return false;
         };
         let gone = !self.objects.contains_key(&(Kind::Pod, (namespace.to_owned(), name.to_owned())));
@@ -165,8 +171,7 @@ impl World {
         let mut actions = Vec::new();
         for (of, before) in &self.begin {
             let (kind, (namespace, name)) = of;
-            let target =
-                Target { kind: *kind, namespace: namespace.clone(), names: vec![name.clone()] };
+            let target = Target { kind: *kind, namespace: namespace.clone(), names: vec![name.clone()] };
             match self.objects.get(of) {
                 None => actions.push(Action::Delete { target, must_exist: true }),
                 Some(after) if after == before => {}
@@ -174,7 +179,8 @@ impl World {
                 Some(after) => {
                     let edit = Edit::Merge(difference(before, after));
                     actions.push(Action::Edit { target: target.clone(), edit });
-                    if after.pointer(&format!("/spec/template/metadata/annotations/{}", escaped())).is_some() {
+                    if after.pointer(&format!("/spec/template/metadata/annotations/{}", escaped())).is_some()
+                    {
                         actions.push(Action::Restart(target));
                     }
                 }
@@ -263,7 +269,8 @@ fn difference(before: &Value, after: &Value) -> Value {
 /// `stringData` is stored in `data`; the results of reading earlier data are void.
 fn stored_secret(before: Option<&Value>, secret: &mut Value) {
     use base64::Engine as _;
-    if let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData")) {
+    if let Some(Value::Object(texts)) = secret.as_object_mut().and_then(|secret| secret.remove("stringData"))
+    {
         for (name, text) in texts {
             let encoded = base64::engine::general_purpose::STANDARD.encode(text.as_str().unwrap_or_default());
             secret["data"][name] = json!(encoded);
