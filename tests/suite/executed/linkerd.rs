@@ -184,7 +184,7 @@ fn credentials(
     let file = |option: &str| call.value(&[option]).map(|file| read(&world.folder, file)).transpose();
     let given = values.pointer("/identityTrustAnchorsPEM").and_then(Value::as_str).map(str::to_owned);
     let anchors = file("--identity-trust-anchors-file")?;
-    let anchors = anchors.or(roots).or(given).ok_or("no trust anchors are stored")?;
+    let anchors = anchors.or(given).or(roots).ok_or("no trust anchors are stored")?;
     if split(&anchors).is_empty() {
         return Err("the trust anchors contain no certificate".to_owned());
     }

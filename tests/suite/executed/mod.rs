@@ -4,6 +4,7 @@
 mod certificates;
 mod cni;
 mod complete;
+mod gateway_api;
 mod helm;
 mod linkerd;
 mod nodes;
@@ -52,7 +53,15 @@ pub enum Ran {
 }
 
 /// Values that an operator sets for the variables of printed commands.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 14] = [
+    ("NAMESPACE", "shop"),
+    ("NODE_NAME", "ip-10-0-1-12"),
+    ("PORT", "8080"),
+    ("SCC", "privileged"),
+    ("CPU_LIMIT", "1"),
+    ("CPU_REQUEST", "100m"),
+    ("MEMORY_REQUEST", "20Mi"),
+    ("NETWORKS", "10.96.0.0/12"),
     ("OTHER_CLUSTER", "other"),
     ("RELEASE", "linkerd-cni"),
     ("RELEASE_NAMESPACE", "linkerd-cni"),
@@ -100,6 +109,8 @@ impl Machine {
         shell.args(["-uc", &lines.join("\n")]).current_dir(folder).env_clear();
         shell.env("PATH", path).env("HOME", self.home.path());
         shell.env("KUBECONFIG", self.home.path().join("kubeconfig")).envs(VARIABLES);
+        // Nothing leaves the machine.
+        shell.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
         let output = shell.stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if std::env::var_os("REMEDY_LOG").is_some() {
@@ -135,7 +146,8 @@ impl Machine {
                 world.cli = release.to_owned();
             }
             if command.runs_on() == RunsOn::Node {
-                if let Err(why) = on_nodes(self.world.lock().unwrap().as_mut().unwrap(), &command.to_string()) {
+                if let Err(why) = on_nodes(self.world.lock().unwrap().as_mut().unwrap(), &command.to_string())
+                {
                     return Ran::Failed(*number, why);
                 }
                 continue;
@@ -156,7 +168,12 @@ impl Machine {
         let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
         let mut results = Vec::new();
         let plan = RepairPlan::from_findings(&report.findings);
-        let steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
+        let mut steps: Vec<(usize, &Step)> = (1..).zip(plan.steps.iter().map(|step| &step.step)).collect();
+        if steps.is_empty() {
+            // A repair plan leaves out the findings of an upgrade.
+            let own = report.findings.iter().flat_map(|finding| &finding.remedy.steps);
+            steps = (1..).zip(own).collect();
+        }
         let routes = routes(&steps);
         for route in &routes {
             match self.run(check, (&scene, &keys), route) {
@@ -314,6 +331,7 @@ fn after(scene: &Scene, world: &World) -> Scene {
         let text = |field: &str| log["metadata"][field].as_str().unwrap_or_default().to_owned();
         !is_new(&text("namespace"), text("name").split('/').next().unwrap_or_default())
     });
+    world.slices(&mut scene);
     // A new pod has another name, which earlier events do not mention.
     if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
         events.retain(|event| {
@@ -340,6 +358,9 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     let mut set = Set::default();
     for pod in &world.by_hand {
         set.put(Kind::Pod, pod.clone());
+    }
+    for object in world.scaled_up() {
+        set.put(object.0, object.1);
     }
     for action in world.actions() {
         match overlay.apply(&set, &action) {

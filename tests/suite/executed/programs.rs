@@ -9,10 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use meshdoctor::item::Kind;
 
 use super::world::World;
-use super::{certificates, cni, helm, linkerd, nodes};
+use super::{certificates, cni, gateway_api, helm, linkerd, nodes};
 
 /// Programs that the server answers.
-const ANSWERED: [&str; 8] = ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "vi", "chronyc"];
+const ANSWERED: [&str; 8] =
+    ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api"];
 
 /// A call of a program.
 pub struct Call {
@@ -69,12 +70,16 @@ fn sender(kubectl: &Path, program: &str) -> String {
 
 /// kubectl, with the commands that need a kubelet or an editor answered by the server. Validation needs the schemas of a
 /// real API server.
-fn kubectl_script(kubectl: &Path) -> String {
+fn kubectl_script(kubectl: &Path, folder: &Path) -> String {
     let real = kubectl.display();
     let send = sender(kubectl, "kubectl").lines().skip(1).collect::<Vec<_>>().join("\n");
+    let releases = folder.join("gateway-api").display().to_string();
     format!(
         "#!/bin/sh
 verb= skip=
+for word; do
+  case \"$word\" in https://*) exec {releases} \"$@\" ;; esac
+done
 for word; do
   if [ -n \"$skip\" ]; then skip=; continue; fi
   case \"$word\" in
@@ -103,7 +108,7 @@ pub fn write(folder: &Path, kubectl: &Path) {
     for program in ANSWERED {
         put(program, &sender(kubectl, program));
     }
-    put("kubectl", &kubectl_script(kubectl));
+    put("kubectl", &kubectl_script(kubectl, folder));
     for program in ["sleep", "timedatectl"] {
         put(program, "#!/bin/sh\nexit 0\n");
     }
@@ -126,6 +131,7 @@ pub fn run(world: &mut World, program: &str, body: &[u8]) -> Result<String, Stri
         "meshdoctor" | "chronyc" => Ok(String::new()),
         // The script of the installer, which installs the release in its environment.
         "curl" => Ok("linkerd stand-in \"$LINKERD2_VERSION\"\n".to_owned()),
+        "gateway-api" => gateway_api::applied(world, &call),
         "cmctl" => certificates::renewed(world, &call),
         other => Err(format!("{other} is not played")),
     }
@@ -158,7 +164,7 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
                 None => Err(format!("{kind} {name} not found")),
             }
         }
-        ["describe" | "get", "certificate", ..] => Ok(String::new()),
+        ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;
             let script = call.words.last().ok_or("no script")?;

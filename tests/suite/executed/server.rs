@@ -98,6 +98,8 @@ fn serve(stream: TcpStream, world: &Shared) -> Option<()> {
             None => (503, failure(503, "no case is run")),
         };
         let (kind, body) = match body {
+            // A watch that ends at once.
+            Value::Null => ("application/json", String::new()),
             Value::String(text) => ("text/plain", text),
             other => ("application/json", other.to_string()),
         };
@@ -198,11 +200,13 @@ fn object(
     rest: &[&str],
 ) -> (u16, Value) {
     let (namespace, plural, name, below) = match rest {
-        ["namespaces", namespace, plural, name, below] if *plural != "status" => {
-            (*namespace, *plural, Some(*name), Some(*below))
-        }
+        ["namespaces", namespace, plural, name, below] => (*namespace, *plural, Some(*name), Some(*below)),
         ["namespaces", namespace, plural, name] => (*namespace, *plural, Some(*name), None),
+        ["namespaces", name, below @ ("status" | "finalize")] => {
+            ("", "namespaces", Some(*name), Some(*below))
+        }
         ["namespaces", namespace, plural] => (*namespace, *plural, None, None),
+        [plural, name, below @ "status"] => ("", *plural, Some(*name), Some(*below)),
         [plural, name] => ("", *plural, Some(*name), None),
         [plural] => ("", *plural, None, None),
         _ => return (404, failure(404, "no such path")),
@@ -229,7 +233,7 @@ fn object(
     };
     let is_dry = request.query.contains("dryRun=All");
     match (request.method.as_str(), name) {
-        ("GET", None) if request.query.contains("watch=") => (200, Value::String(String::new())),
+        ("GET", None) if request.query.contains("watch=") => (200, Value::Null),
         ("GET", None) => {
             let selected = world.of_kind(kind).filter(|object| selects(&request.query, namespace, object));
             let items: Vec<Value> = selected.cloned().map(&served).collect();

@@ -166,6 +166,54 @@ impl World {
         }
     }
 
+    /// Writes the endpoints of Services whose Deployment is new, or got replicas: its pods are ready.
+    pub fn slices(&self, scene: &mut Scene) {
+        let began = |kind: Kind, of: &Key| self.begin.get(&(kind, of.clone()));
+        let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
+        for ((kind, of), deployment) in &self.objects {
+            let before = began(*kind, of);
+            if *kind != Kind::Deployment || is_stopped(deployment) || before.is_some_and(|b| !is_stopped(b)) {
+                continue;
+            }
+            let labels = &deployment["spec"]["template"]["metadata"]["labels"];
+            for service in
+                self.of_kind(Kind::Service).filter(|one| one["metadata"]["namespace"] == of.0.as_str())
+            {
+                let Some(selector) = service["spec"]["selector"].as_object().filter(|all| !all.is_empty())
+                else {
+                    continue;
+                };
+                if !selector.iter().all(|(name, value)| labels.get(name) == Some(value)) {
+                    continue;
+                }
+                let name = service["metadata"]["name"].as_str().unwrap_or_default();
+                let is_of = |slice: &&Value| {
+                    slice["metadata"]["labels"]["kubernetes.io/service-name"] == name
+                        && slice["metadata"]["namespace"] == of.0.as_str()
+                };
+                let known = self.of_kind(Kind::EndpointSlice).find(is_of);
+                let mut slice = known.cloned().unwrap_or_else(|| {
+                    json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                        "metadata": {"name": format!("{name}-new"), "namespace": of.0,
+                            "labels": {"kubernetes.io/service-name": name}},
+                        "ports": service["spec"]["ports"]})
+                });
+                slice["endpoints"] = json!([{"addresses": ["10.0.9.9"], "conditions": {"ready": true}}]);
+                scene.memory.add(&slice).unwrap();
+            }
+        }
+    }
+
+    /// Workloads that had no replica and have some now.
+    pub fn scaled_up(&self) -> Vec<(Kind, Value)> {
+        let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
+        let workloads = self.objects.iter().filter(|(of, object)| {
+            let before = self.begin.get(*of);
+            is_workload(of.0) && before.is_some_and(is_stopped) && !is_stopped(object)
+        });
+        workloads.map(|((kind, _), object)| (*kind, object.clone())).collect()
+    }
+
     /// The effects of all commands so far on the objects of the beginning.
     pub fn actions(&self) -> Vec<Action> {
         let mut actions = Vec::new();
@@ -175,6 +223,13 @@ impl World {
             match self.objects.get(of) {
                 None => actions.push(Action::Delete { target, must_exist: true }),
                 Some(after) if after == before => {}
+                Some(after)
+                    if is_workload(*kind)
+                        && before["spec"]["replicas"] == 0
+                        && after["spec"]["replicas"] != 0 =>
+                {
+                    actions.push(Action::Restart(target));
+                }
                 Some(after) if without_restart(after) == *before => actions.push(Action::Restart(target)),
                 Some(after) => {
                     let edit = Edit::Merge(difference(before, after));
@@ -196,6 +251,10 @@ impl World {
         });
         actions
     }
+}
+
+fn is_workload(kind: Kind) -> bool {
+    matches!(kind, Kind::Deployment | Kind::StatefulSet)
 }
 
 fn escaped() -> String {
