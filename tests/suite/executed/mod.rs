@@ -113,7 +113,7 @@ impl Machine {
         shell.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
         let output = shell.stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if std::env::var_os("REMEDY_LOG").is_some() {
+        if std::env::var_os("REMEDY").is_some() {
             println!("$ {}\n{}{said}", lines.join("\n"), String::from_utf8_lossy(&output.stdout));
         }
         match output.status.success() {
@@ -304,8 +304,7 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     routes
 }
 
-/// The scene with the nodes and the runtime state after the commands: new pods have no log yet, and serve the
-/// certificates in the Secrets.
+/// The scene with the nodes and the runtime state after the commands: new pods serve the certificates in the Secrets.
 fn after(scene: &Scene, world: &World) -> Scene {
     let mut scene = scene.clone();
     let is_new = |namespace: &str, name: &str| {
@@ -326,19 +325,17 @@ fn after(scene: &Scene, world: &World) -> Scene {
             }
         }
     }
-    scene.memory.logs.retain(|log| {
-        let log: serde_json::Value = serde_json::from_slice(log).unwrap();
-        let text = |field: &str| log["metadata"][field].as_str().unwrap_or_default().to_owned();
-        !is_new(&text("namespace"), text("name").split('/').next().unwrap_or_default())
-    });
     world.slices(&mut scene);
-    // A new pod has another name, which earlier events do not mention.
+    // A new pod has another name, which earlier events do not mention. A pod that does not run may fail again.
     if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
         events.retain(|event| {
             let event: serde_json::Value = serde_json::from_slice(&event.json).unwrap();
             let involved = &event["involvedObject"];
             let text = |field: &str| involved[field].as_str().unwrap_or_default();
-            involved["kind"] != "Pod" || !is_new(text("namespace"), text("name"))
+            let runs = world
+                .begin_pods()
+                .any(|pod| pod["metadata"]["name"] == text("name") && pod["status"]["phase"] == "Running");
+            involved["kind"] != "Pod" || !runs || !is_new(text("namespace"), text("name"))
         });
     }
     if let Some(cli) = &world.installed_cli {
@@ -383,5 +380,52 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     match new.is_empty() {
         true => Ran::Cured,
         false => Ran::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use meshdoctor::card::CaseKind;
+    use meshdoctor::checks;
+    use meshdoctor::command::{Command, program};
+    use meshdoctor::finding::StepKind;
+
+    use super::*;
+    use crate::case;
+
+    /// The result of other steps for the first case of a check.
+    fn ran(steps: &[Step]) -> Option<Ran> {
+        let machine = Machine::new()?;
+        let check = checks::find("webhook-key-mismatch").unwrap();
+        let case = check.cases().iter().find(|case| case.kind == CaseKind::Fires).unwrap();
+        let scene = Scene::of(&case.blocks, &case::base).unwrap();
+        let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
+        Some(machine.run(check, (&scene, &complete::Keys::default()), &steps))
+    }
+
+    fn step(command: Command) -> Step {
+        Step::new(StepKind::Command, "Run it", Some(command))
+    }
+
+    #[test]
+    fn command_without_effect_proves_nothing() {
+        let Some(ran) = ran(&[step(Command::from(program("true")))]) else { return };
+        assert_eq!(ran, Ran::Remains);
+    }
+
+    #[test]
+    fn failing_command_proves_nothing() {
+        let Some(ran) = ran(&[step(Command::from(program("false")))]) else { return };
+        assert_eq!(ran, Ran::Failed(1, "no message".to_owned()));
+    }
+
+    #[test]
+    fn harm_of_a_command_is_found() {
+        let delete = meshdoctor::command::kubectl().words("-n linkerd delete deployment linkerd-identity");
+        let restart =
+            meshdoctor::command::kubectl().words("-n linkerd delete secret linkerd-sp-validator-k8s-tls");
+        let steps = [step(Command::from(delete)), step(Command::from(restart))];
+        let Some(ran) = ran(&steps) else { return };
+        assert!(matches!(&ran, Ran::Adds(checks) if checks.contains("control-plane-missing")), "{ran:?}");
     }
 }
