@@ -165,7 +165,8 @@ pub(super) fn replace(
         changes.push((found.key, None));
     }
     // Without a native sidecar, the Jobs of a CronJob never complete.
-    let sidecar = (row.key == INJECT && found.object.kind == Kind::CronJob)
+    let injects = row.key == INJECT && matches!(value, "enabled" | "ingress");
+    let sidecar = (injects && found.object.kind == Kind::CronJob)
         .then(|| crate::checks::native_sidecar::requested_by(ctx))
         .flatten();
     let act = match sidecar {

@@ -47,7 +47,9 @@ struct Host {
 }
 
 /// Programs of a node that change no file of its CNI folders.
-const STUBS: [(&str, &str); 5] = [
+const STUBS: [(&str, &str); 6] = [
+    // An editor that is closed without a change.
+    ("vi", ":"),
     (
         "modprobe",
         "for word; do case \"$word\" in -*) ;; *) echo \"$word\" >> \"$HOST/modules\" ;; esac; done",
@@ -96,7 +98,7 @@ impl Host {
         let path = format!("{root}/stubs:{}", std::env::var("PATH").unwrap_or_default());
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &script]).current_dir(&self.root).env_clear().env("PATH", path).env("HOST", &root);
-        shell.output().map_err(|error| error.to_string())
+        shell.stdin(std::process::Stdio::null()).output().map_err(|error| error.to_string())
     }
 
     /// The snapshot after the script.
