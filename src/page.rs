@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::card::{Card, Case, CaseKind, Front, SECTIONS};
+use crate::card::{Card, Case, CaseKind, Front, Proves, SECTIONS};
 use crate::checks;
 use crate::item::{Asked, Item, Scope};
 use crate::markdown::{Block, BlockKind};
@@ -100,6 +100,7 @@ fn facts(card: &Card, page: &mut String) {
         ("Explained by", explained_by.join(", ")),
         ("Repair before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Rows of `linkerd check`", answered.join("<br>")),
+        ("Remedy", front.proves.as_ref().map(Proves::words).unwrap_or_default()),
         ("Also known as", code(&front.aliases)),
         ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),
     ];
@@ -144,6 +145,7 @@ fn example(heading: &str, case: &Case, page: &mut String) {
             BlockKind::NodeFile { .. }
             | BlockKind::Log { .. }
             | BlockKind::Diagnostics { .. }
+            | BlockKind::Repair
             | BlockKind::Expect => "text",
         };
         _ = write!(page, "```{language}\n{}\n```\n\n", block.text);
@@ -166,6 +168,6 @@ fn caption(block: &Block) -> Option<String> {
         BlockKind::Diagnostics { of: Some(of) } => {
             Some(format!("Output of `linkerd diagnostics policy`for {of}:"))
         }
-        BlockKind::Expect => None,
+        BlockKind::Repair | BlockKind::Expect => None,
     }
 }

@@ -202,6 +202,7 @@ impl Scene {
                 let read = self.memory.diagnostics.read(&block.text, of.as_ref());
                 read.map(|_| ()).map_err(|why| format!("diagnostics: {why:?}"))
             }
+            BlockKind::Repair => Err("the repair block is not part of a cluster".to_owned()),
             BlockKind::Expect => Err("the expect block is not part of a cluster".to_owned()),
         }
     }

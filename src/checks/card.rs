@@ -7,6 +7,7 @@
 mod cases;
 mod expressed;
 mod params;
+mod proves;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -19,6 +20,7 @@ use crate::markdown::{MarkdownError, Reader};
 pub use cases::{Case, CaseKind};
 pub use expressed::{ExpressedEvidence, ExpressedFix, ExpressedRule, ExpressedVariable};
 pub use params::{Param, Shown, Unit, none_of_the_name};
+pub use proves::Proves;
 
 /// The prose sections, in order. `Cases` follows.
 pub const SECTIONS: [&str; 4] = ["What it finds", "Why it matters", "How to fix", "What it cannot see"];
@@ -92,6 +94,9 @@ pub struct Front {
     /// Parameters that an operator can set, by name.
     #[serde(default)]
     pub params: BTreeMap<String, Param>,
+    /// How a test proves that its remedy repairs its cases.
+    #[serde(default)]
+    pub proves: Option<Proves>,
     /// Links to further documentation.
     #[serde(default)]
     pub references: Vec<String>,

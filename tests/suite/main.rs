@@ -31,6 +31,8 @@ mod diffs;
 mod dumps;
 mod ends;
 mod environments;
+#[cfg(unix)]
+mod executed;
 mod explanations;
 #[cfg(feature = "live")]
 mod faults;

@@ -1,10 +1,13 @@
-//! Remedies that are judged: the printed kubectl commands of every firing case are applied on top of its evidence, and
-//! all checks run again. `UPDATE=1` writes the table of docs/remedies.md.
+//! Remedies that are proven: the printed commands of firing cases are run, or the cluster after them is judged.
+//! `UPDATE=1` writes the class of each card and the table of docs/remedies.md. `MESHDOCTOR_SWEEP=1` runs every case, also
+//! those with the same commands as another one. `REMEDY=WORD` runs the checks whose id contains the word, and prints
+//! their commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::sync::Mutex;
 
-use meshdoctor::card::{Case, CaseKind};
+use meshdoctor::card::{Case, CaseKind, Proves};
 use meshdoctor::checks::{self, Check};
 use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::finding::Severity;
@@ -18,14 +21,26 @@ use meshdoctor::scene::Scene;
 use meshdoctor::source::Source;
 use meshdoctor::source::change::{Change, Set};
 
+use crate::executed::{Machine, Ran};
+use crate::skip::{Need, skipped};
 use crate::{case, golden};
 
 /// A case, to judge changes of it.
-struct CaseOverlay<'a> {
+pub struct CaseOverlay<'a> {
     scene: &'a Scene,
     /// The checks that judge the result.
     checks: &'a [&'static Check],
-    items: BTreeSet<Item>,
+}
+
+/// The checks of a case's run.
+pub fn selected(scene: &Scene) -> Vec<&'static Check> {
+    Policy { mode: scene.settings.mode, ..Policy::default() }.select().unwrap()
+}
+
+impl<'a> CaseOverlay<'a> {
+    pub fn new(scene: &'a Scene, checks: &'a [&'static Check]) -> CaseOverlay<'a> {
+        CaseOverlay { scene, checks }
+    }
 }
 
 impl CaseOverlay<'_> {
@@ -34,16 +49,16 @@ impl CaseOverlay<'_> {
         Change::new(&self.scene.memory, set, Knowledge::embedded(), at)
     }
 
-    fn collected(&self, set: &Set) -> Collected {
+    fn collected(&self, set: &Set, items: &BTreeSet<Item>) -> Collected {
         let options = Options {
             whole: checks::expressed::whole_kinds(),
             applied: set.keys().chain(self.scene.options.applied.iter().cloned()).collect(),
             ..self.scene.options.clone()
         };
-        collect_now(&self.change(set), &self.items, &options, None)
+        collect_now(&self.change(set), items, &options, None)
     }
 
-    fn report(&self, set: &Set, checks: &[&'static Check]) -> Report {
+    pub fn report(&self, set: &Set, checks: &[&'static Check]) -> Report {
         let question = Question {
             checks,
             policy: &Policy::default(),
@@ -52,7 +67,7 @@ impl CaseOverlay<'_> {
             origin: self.scene.memory.origin(),
             change: None,
         };
-        report::judge(&question, &self.collected(set))
+        report::judge(&question, &self.collected(set, &policy::items(checks)))
     }
 }
 
@@ -82,7 +97,7 @@ enum Outcome {
 }
 
 /// The report of one check, with its infos as warnings: the remedies of infos are judged too.
-fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Report {
+pub fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Report {
     let mut report = overlay.report(set, &[check]);
     for finding in &mut report.findings {
         finding.severity = finding.severity.max(Severity::Warning);
@@ -92,10 +107,9 @@ fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> Repo
 
 fn outcome(check: &'static Check, case: &Case) -> Outcome {
     let scene = Scene::of(&case.blocks, &case::base).unwrap();
-    let selection = Policy { mode: scene.settings.mode, ..Policy::default() };
-    let checks = selection.select().unwrap();
-    let overlay = CaseOverlay { scene: &scene, checks: &checks, items: policy::items(&checks) };
-    let own = CaseOverlay { scene: &scene, checks: &[check], items: policy::items(&[check]) };
+    let checks = selected(&scene);
+    let overlay = CaseOverlay::new(&scene, &checks);
+    let own = CaseOverlay::new(&scene, &[]);
     let begin = Set::default();
     let report = of_check(&own, &begin, check);
     let plan = RepairPlan::from_findings(&report.findings);
@@ -132,71 +146,218 @@ fn outcome(check: &'static Check, case: &Case) -> Outcome {
     }
 }
 
-/// A reason without the names of a case.
-fn reason(outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Proven => None,
-        Outcome::NotSimulated(why) if why.ends_with("is not in the evidence") => {
-            Some("the case has no workload for its pods".to_owned())
-        }
-        Outcome::NotSimulated(why) if why.ends_with("are not predicted") => {
-            Some("the new pods and endpoints are not predicted".to_owned())
-        }
-        Outcome::NotSimulated(why) => Some(why.clone()),
-        Outcome::Manual => Some("a person decides".to_owned()),
-        Outcome::Remains => Some("it shows in state that is not predicted".to_owned()),
-        Outcome::Adds(checks) => Some(format!("then {checks} applies")),
+/// The proof for one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Proof {
+    /// Its commands were run, or those of a case with the same commands.
+    Runs,
+    /// The state after its steps was judged.
+    Judged,
+    /// Neither, for this reason.
+    Open(&'static str),
+    /// The case that should be the cluster after the remedy is not.
+    Wrong(String),
+}
+
+/// Programs and options of the commands of a remedy, without names and values.
+fn shape(check: &'static Check, scene: &Scene) -> Vec<String> {
+    let report = of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check);
+    let plan = RepairPlan::from_findings(&report.findings);
+    let mut words = Vec::new();
+    for (at, step) in plan.steps.iter().enumerate() {
+        let text = step.step.command.as_ref().map(ToString::to_string).unwrap_or_default();
+        let is_kept = |word: &&str| {
+            word.starts_with('-')
+                || word.chars().all(|letter| letter.is_ascii_lowercase() || "|&".contains(letter))
+        };
+        words.push(format!("{at} {:?}", step.step.applies));
+        words.extend(text.split_whitespace().filter(is_kept).map(str::to_owned));
     }
+    words
+}
+
+/// The proof of each firing case of a check.
+fn proofs(machine: &Machine, check: &'static Check) -> Vec<Proof> {
+    let every = std::env::var_os("MESHDOCTOR_SWEEP").is_some();
+    let mut proven = BTreeSet::new();
+    let fires = check.cases().iter().filter(|case| case.kind == CaseKind::Fires);
+    fires
+        .map(|case| {
+            let scene = Scene::of(&case.blocks, &case::base).unwrap();
+            let shape = shape(check, &scene);
+            if !every && proven.contains(&shape) {
+                return Proof::Runs;
+            }
+            let ran = machine.remedy(check, &scene);
+            if ran == Ran::Cured {
+                proven.insert(shape);
+                return Proof::Runs;
+            }
+            if let Some(title) = &case.repaired {
+                let after = check.cases().iter().find(|other| other.title == *title);
+                let after = after.unwrap_or_else(|| panic!("{}: no case is called {title:?}", check.id));
+                return match repaired(check, case, after) {
+                    Outcome::Proven => Proof::Judged,
+                    other => Proof::Wrong(format!("{} / {}: {title}: {other:?}", check.id, case.title)),
+                };
+            }
+            if outcome(check, case) == Outcome::Proven {
+                return Proof::Judged;
+            }
+            println!("open\t{}\t{}\t{ran:?}", check.id, case.title);
+            Proof::Open(match ran {
+                Ran::NoCommand => "it has no command",
+                Ran::Failed(..) => "a command needs more than the test cluster has",
+                Ran::Adds(_) => "a manual step of the remedy is missing",
+                _ => "the finding shows in state that the test does not change",
+            })
+        })
+        .collect()
+}
+
+/// The proof of a check by those of its cases; `None` if none is proven.
+fn class(proofs: &[Proof]) -> Option<Proves> {
+    match (proofs.contains(&Proof::Runs), proofs.contains(&Proof::Judged)) {
+        (true, _) => Some(Proves::Runs),
+        (false, true) => Some(Proves::Overlay),
+        (false, false) => None,
+    }
+}
+
+/// Compares the claim of a card with the result, or writes it. Returns the claim.
+fn claim(check: &'static Check, proofs: &[Proof], wrong: &mut Vec<String>) -> Proves {
+    wrong.extend(proofs.iter().filter_map(|proof| match proof {
+        Proof::Wrong(why) => Some(why.clone()),
+        _ => None,
+    }));
+    let claimed = check.card().front.proves.clone();
+    let Some(proven) = class(proofs) else {
+        return match claimed {
+            Some(manual @ Proves::Manual(_)) => manual,
+            other => {
+                wrong.push(format!("{}: its remedy is not proven, and its card states {other:?}", check.id));
+                Proves::Manual("unknown".to_owned())
+            }
+        };
+    };
+    if claimed.as_ref() != Some(&proven) {
+        if std::env::var_os("UPDATE").is_some() {
+            write_claim(check, &proven);
+        } else {
+            wrong.push(format!("{}: its card states {claimed:?}, and the result is {proven:?}", check.id));
+        }
+    }
+    proven
+}
+
+/// Writes `proves` into the front matter of a card.
+fn write_claim(check: &'static Check, proven: &Proves) {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let path = format!("{root}/checks/{}/{}.md", check.card().front.category, check.id);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = format!("proves: {}", proven.text());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("proves: ")).collect();
+    let at = lines.iter().position(|line| line.starts_with("since: ")).unwrap() + 1;
+    let mut lines = lines;
+    lines.insert(at, &line);
+    std::fs::write(path, format!("{}\n", lines.join("\n"))).unwrap();
 }
 
 const HEAD: &str = "<!-- Generated from the cards by `UPDATE=1 cargo test`; do not edit. -->
 # Proven remedies
 
-For each firing case of a check, its printed `kubectl` commands are applied on top of the case as by [`fix`](fix.md), and all checks run again. The
-remedy is proven if the finding is gone and nothing new of warning or above came. Conditional steps are left out.
+A test carries out the remedy of each firing case, and all checks judge the cluster again. A remedy is proven if the finding is gone and nothing new of
+warning or above came. Each check has one of three classes, from the best of its cases:
+
+- **runs**: the printed commands are run with `/bin/sh` and the real `kubectl` on an API server that holds the objects of the case. The programs `linkerd`,
+  `helm`, `step` and those of a node are stand-ins with the guards of the real ones; new pods come from the model of injection.
+- **overlay**: the cluster is judged as a person leaves it who follows the steps.
+- **manual**: no test carries it out, for the reason in the last column.
 
 ";
 
-/// The table of docs/remedies.md.
-fn page(outcomes: &BTreeMap<&str, Vec<Outcome>>) -> String {
-    let all: Vec<&Outcome> = outcomes.values().flatten().collect();
-    let count = |is: fn(&Outcome) -> bool| all.iter().filter(|outcome| is(outcome)).count();
-    let proven = count(|outcome| *outcome == Outcome::Proven);
-    let unknown = count(|outcome| matches!(outcome, Outcome::NotSimulated(_)));
-    let manual = count(|outcome| *outcome == Outcome::Manual);
-    let open = all.len() - proven - unknown - manual;
+/// The text of docs/remedies.md.
+fn page(all: &BTreeMap<&str, (Proves, Vec<Proof>)>) -> String {
+    let count = |is: fn(&Proves) -> bool| all.values().filter(|(claim, _)| is(claim)).count();
+    let (runs, overlay) = (count(|one| *one == Proves::Runs), count(|one| *one == Proves::Overlay));
     let mut text = HEAD.to_owned();
     _ = writeln!(
         text,
-        "Of {} cases, {proven} are proven, {unknown} have a step that is not simulated, {manual} are left to a person, and {open} are not proven by their commands.\n",
-        all.len()
+        "Of {} checks, {runs} run, {overlay} are judged on an overlay, and {} are manual.\n",
+        all.len(),
+        all.len() - runs - overlay
     );
-    text.push_str("| check | cases | proven | otherwise |\n|---|---|---|---|\n");
-    for (check, outcomes) in outcomes {
-        let proven = outcomes.iter().filter(|outcome| **outcome == Outcome::Proven).count();
-        let reasons: BTreeSet<String> = outcomes.iter().filter_map(reason).collect();
-        let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
-        _ = writeln!(text, "| [{check}](checks/{check}.md) | {} | {proven} | {reasons} |", outcomes.len());
+    text.push_str("| check | class | cases | proven | the others |\n|---|---|---|---|---|\n");
+    for (check, (claim, proofs)) in all {
+        let reasons: BTreeSet<&str> = proofs
+            .iter()
+            .filter_map(|proof| match proof {
+                Proof::Open(reason) => Some(*reason),
+                _ => None,
+            })
+            .collect();
+        let (class, others) = match claim {
+            Proves::Manual(reason) => ("manual", reason.clone()),
+            Proves::Runs => ("runs", reasons.into_iter().collect::<Vec<_>>().join("; ")),
+            Proves::Overlay => ("overlay", reasons.into_iter().collect::<Vec<_>>().join("; ")),
+        };
+        let proven = proofs.iter().filter(|proof| matches!(proof, Proof::Runs | Proof::Judged)).count();
+        let cases = proofs.len();
+        _ = writeln!(text, "| [{check}](checks/{check}.md) | {class} | {cases} | {proven} | {others} |");
     }
     text
 }
 
 #[test]
-fn printed_commands_cure_their_cases() {
-    let mut outcomes: BTreeMap<&str, Vec<Outcome>> = BTreeMap::new();
-    let (mut open, mut added) = (Vec::new(), Vec::new());
-    for check in checks::all() {
-        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
-            let outcome = outcome(check, case);
-            let place = format!("{} / {}", check.id, case.title);
-            match &outcome {
-                Outcome::Remains => open.push(place),
-                Outcome::Adds(checks) => added.push(format!("{place}: {checks}")),
-                _ => {}
-            }
-            outcomes.entry(check.id).or_default().push(outcome);
-        }
+fn printed_remedies_cure_their_cases() {
+    if Machine::new().is_none() {
+        skipped(Need::Kubectl, "printed remedies are not run");
+        return;
     }
-    println!("not proven:\n{}\nadded:\n{}", open.join("\n"), added.join("\n"));
-    golden::check("docs/remedies.md", &page(&outcomes));
+    let wanted = std::env::var("REMEDY").ok();
+    let is_wanted =
+        |check: &&'static Check| wanted.as_ref().is_none_or(|word| check.id.contains(word.as_str()));
+    let left = Mutex::new(checks::all().filter(is_wanted).collect::<Vec<_>>());
+    let all = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let machine = Machine::new().unwrap();
+                loop {
+                    let Some(check) = left.lock().unwrap().pop() else { return };
+                    let proofs = proofs(&machine, check);
+                    all.lock().unwrap().insert(check.id, (check, proofs));
+                }
+            });
+        }
+    });
+    let mut wrong = Vec::new();
+    let all = all.into_inner().unwrap().into_iter().map(|(id, (check, proofs))| {
+        let claim = claim(check, &proofs, &mut wrong);
+        (id, (claim, proofs))
+    });
+    let all: BTreeMap<&str, (Proves, Vec<Proof>)> = all.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    if wanted.is_some() {
+        return;
+    }
+    golden::check("docs/remedies.md", &page(&all));
+}
+
+/// Judges another case of the card as the cluster after the remedy of a case.
+fn repaired(check: &'static Check, case: &Case, after: &Case) -> Outcome {
+    let (before, after) =
+        (Scene::of(&case.blocks, &case::base).unwrap(), Scene::of(&after.blocks, &case::base).unwrap());
+    let (checks, none) = (selected(&before), Set::default());
+    let (begin, then) = (CaseOverlay::new(&before, &checks), CaseOverlay::new(&after, &checks));
+    let own = of_check(&then, &none, check);
+    if !own.findings.is_empty() || own.checks.iter().any(|one| !one.gaps.is_empty()) {
+        return Outcome::Remains;
+    }
+    let (today, then) = (begin.judge(&none), then.judge(&none));
+    let new: BTreeSet<&str> = then.beyond(&today).iter().map(|(_, problem)| problem.check).collect();
+    match new.is_empty() {
+        true => Outcome::Proven,
+        false => Outcome::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
 }

@@ -41,6 +41,8 @@ pub enum BlockKind {
         /// As in `--diagnostics`.
         of: Option<String>,
     },
+    /// `text repair`: the title of the card's case that is this cluster after the remedy, done by a person.
+    Repair,
     /// `text expect`: the expected output.
     Expect,
 }
@@ -221,6 +223,7 @@ impl<'a> Reader<'a> {
         match (words.first(), value("node"), value("path")) {
             (Some(&"cluster"), ..) => Ok(BlockKind::Cluster { on: value("on") }),
             (Some(&"run"), ..) => Ok(BlockKind::Run),
+            (Some(&"repair"), ..) => Ok(BlockKind::Repair),
             (Some(&"expect"), ..) => Ok(BlockKind::Expect),
             (Some(_), None, None) if value("log").is_some() => {
                 Ok(BlockKind::Log { name: value("log").unwrap_or_default() })
@@ -230,7 +233,7 @@ impl<'a> Reader<'a> {
             }
             (_, Some(node), Some(path)) => Ok(BlockKind::NodeFile { node, path }),
             _ => self.fail(format!(
-                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME`, `text diagnostics[=NAMESPACE/POD:PORT]` or `text expect`"
+                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME`, `text diagnostics[=NAMESPACE/POD:PORT]`, `text repair` or `text expect`"
             )),
         }
     }

@@ -164,6 +164,18 @@ pub(super) fn replace(
     if row.kind == found.written_as && !same {
         changes.push((found.key, None));
     }
+    // Without a native sidecar, the Jobs of a CronJob never complete.
+    let injects = row.key == INJECT && matches!(value, "enabled" | "ingress");
+    let sidecar = (injects && found.object.kind == Kind::CronJob)
+        .then(|| crate::checks::native_sidecar::requested_by(ctx))
+        .flatten();
+    let act = match sidecar {
+        Some(key) => {
+            changes.push((key, Some("true")));
+            &format!("{act} and {key}: \"true\", without which the proxy keeps Jobs from completing,")
+        }
+        None => act,
+    };
     let act = Act::Put(act);
     let mut remedy = match (row.kind, found.scope) {
         (knowledge::KeyKind::Label, _) if readable_here && found.scope != KeyScope::PodTemplate => {

@@ -27,6 +27,8 @@ pub struct Case {
     pub reason: String,
     /// The fenced blocks, without `expect`.
     pub blocks: Vec<Block>,
+    /// The title of the case of this card that is the cluster after the remedy, if a person carries it out.
+    pub repaired: Option<String>,
     /// The text of the `expect` block.
     pub expect: String,
 }
@@ -65,11 +67,18 @@ fn case(heading: &str, reader: &mut Reader<'_>) -> Result<Case, MarkdownError> {
     let body = reader.body()?;
     let (expect, blocks): (Vec<Block>, _) =
         body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
+    let (repaired, blocks): (Vec<Block>, _) =
+        blocks.into_iter().partition(|b| b.content == BlockKind::Repair);
+    if repaired.len() > 1 {
+        return reader.fail("the case above has several ```text repair blocks; keep one");
+    }
+    let repaired = repaired.into_iter().next().map(|block| block.text.trim().to_owned());
     let [expect] = expect.as_slice() else {
         return reader.fail(
             "the case above needs exactly one ```text expect block; add an empty one, which UPDATE=1 fills \
              in",
         );
     };
-    Ok(Case { kind, title: title.trim().to_owned(), reason: body.prose, blocks, expect: expect.text.clone() })
+    let (title, expect) = (title.trim().to_owned(), expect.text.clone());
+    Ok(Case { kind, title, reason: body.prose, blocks, repaired, expect })
 }

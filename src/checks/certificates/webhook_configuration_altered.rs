@@ -8,7 +8,9 @@ use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Kind;
 use crate::missing::Missing;
 use crate::objects::{Service, WebhookConfiguration};
 
@@ -86,7 +88,7 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
     };
     let remedy = upgrade::step(
         ctx,
-        Remedy::new(),
+        without_others(server, configuration),
         StepKind::Command,
         "Have it written again, and find out what changes it (a policy engine, a tool of the platform)",
         Options::none(),
@@ -99,4 +101,30 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
         .evidence(Evidence::field(format!("{} {name}", server.kind()), "webhooks", said))
         .remedy(remedy);
     if severity == Severity::Error { server.tied(ctx, finding) } else { finding }
+}
+
+/// Removes the webhooks that are not Linkerd's: an apply keeps them, since it merges the list by name.
+fn without_others(server: &Server, configuration: &WebhookConfiguration) -> Remedy {
+    let own = format!("linkerd-{}.linkerd.io", server.name);
+    let others = configuration.webhooks.iter().enumerate().filter(|(_, webhook)| webhook.name != own);
+    // From the end, so that the positions of the others stay.
+    let operations: Vec<serde_json::Value> = others
+        .rev()
+        .flat_map(|(at, webhook)| {
+            let path = format!("/webhooks/{at}");
+            let test =
+                serde_json::json!({"op": "test", "path": format!("{path}/name"), "value": webhook.name});
+            [test, serde_json::json!({"op": "remove", "path": path})]
+        })
+        .collect();
+    if operations.is_empty() {
+        return Remedy::new();
+    }
+    let patch = kubectl().words(match server.kind() {
+        Kind::MutatingWebhookConfiguration => "patch mutatingwebhookconfiguration",
+        _ => "patch validatingwebhookconfiguration",
+    });
+    let patch = patch.operand(&configuration.metadata.name);
+    let patch = patch.words("--type=json -p").arg(serde_json::Value::from(operations).to_string());
+    Remedy::new().run(StepKind::Command, "Remove the other webhooks: an apply keeps them", patch)
 }

@@ -36,7 +36,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "If the control plane is in another namespace, name it",
         meshdoctor().words("check -L").arg(Arg::placeholder("NAMESPACE")),
     );
-    let remedy = if there.is_empty() {
+    // The CLI refuses to install while the values of an installation exist.
+    let has_values = config(ctx).is_ok_and(|config| config.is_some());
+    let remedy = if there.is_empty() && !has_values {
         let remedy = remedy.run(
             StepKind::Command,
             "Otherwise, check whether the cluster meets the requirements",

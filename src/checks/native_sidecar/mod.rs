@@ -2,6 +2,8 @@
 //! Only these checks evaluate the keys of this family.
 
 use super::{Check, row};
+use crate::checks::Context;
+use crate::knowledge::KeyScope;
 
 mod family;
 mod job_held_by_proxy;
@@ -29,3 +31,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "native-sidecar-value-invalid", native_sidecar_value_invalid),
     row!("native-sidecar", "native-sidecar-wait-refused", native_sidecar_wait_refused),
 ];
+
+/// The annotation with which a pod template requests a native sidecar; `None` if the installed release reads none.
+pub(in crate::checks) fn requested_by<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+    family::Switch::of(ctx).right_key(KeyScope::PodTemplate)
+}

@@ -261,7 +261,7 @@ fn running(mut pod: Value, moment: String) -> Value {
         let known = status[field].as_array().cloned().unwrap_or_default();
         let statuses = names.into_iter().map(|(name, goes_on)| {
             let same = known.iter().find(|status| status["name"] == json!(name));
-            same.cloned().unwrap_or_else(|| {
+            same.map(|status| started(status, &moment)).unwrap_or_else(|| {
                 let state = match goes_on {
                     true => json!({"running": {"startedAt": moment}}),
                     false => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
@@ -278,6 +278,15 @@ fn running(mut pod: Value, moment: String) -> Value {
         status["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     }
     pod
+}
+
+/// The status of a container in a new pod: one that runs and is ready started with the pod.
+fn started(status: &Value, moment: &str) -> Value {
+    let mut status = status.clone();
+    if status["ready"] == json!(true) && status["state"]["running"].is_object() {
+        status["state"]["running"]["startedAt"] = json!(moment);
+    }
+    status
 }
 
 fn is_finished(pod: &Value) -> bool {

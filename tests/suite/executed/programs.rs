@@ -1,0 +1,181 @@
+//! Stand-ins for the programs of printed commands. Each script on PATH sends its arguments to the server of
+//! [`super::server`], and prints the answer.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use meshdoctor::item::Kind;
+
+use super::world::World;
+use super::{certificates, cni, gateway_api, helm, linkerd, nodes};
+
+/// Programs that the server answers.
+const ANSWERED: [&str; 8] =
+    ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api"];
+
+/// A call of a program.
+pub struct Call {
+    pub words: Vec<String>,
+}
+
+impl Call {
+    /// The value of an option, `--name value` or `--name=value`.
+    pub fn value(&self, names: &[&str]) -> Option<&str> {
+        self.values(names).into_iter().next_back()
+    }
+
+    /// All values of an option that may be repeated.
+    pub fn values(&self, names: &[&str]) -> Vec<&str> {
+        let mut found = Vec::new();
+        let mut words = self.words.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            match word.split_once('=') {
+                Some((name, value)) if names.contains(&name) => found.push(value),
+                _ if names.contains(&word) => found.extend(words.next()),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    pub fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|known| known == word)
+    }
+
+    /// Words that are neither options nor values of the given ones.
+    pub fn plain(&self, valued: &[&str]) -> Vec<&str> {
+        let mut found = Vec::new();
+        let mut words = self.words.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            match word.starts_with('-') {
+                true if valued.contains(&word) => _ = words.next(),
+                true => {}
+                false => found.push(word),
+            }
+        }
+        found
+    }
+}
+
+/// The script that sends its arguments, each in base64.
+fn sender(kubectl: &Path, program: &str) -> String {
+    format!(
+        "#!/bin/sh\n{{ for word; do printf '%s' \"$word\" | base64 -w0; echo .; done; }} |\
+         \n  {} create --raw /stand-in/{program} -f -\n",
+        kubectl.display()
+    )
+}
+
+/// kubectl, with the commands that need a kubelet or an editor answered by the server. Validation needs the schemas of a
+/// real API server.
+fn kubectl_script(kubectl: &Path, folder: &Path) -> String {
+    let real = kubectl.display();
+    let send = sender(kubectl, "kubectl").lines().skip(1).collect::<Vec<_>>().join("\n");
+    let releases = folder.join("gateway-api").display().to_string();
+    format!(
+        "#!/bin/sh
+verb= skip=
+for word; do
+  case \"$word\" in https://*) exec {releases} \"$@\" ;; esac
+done
+for word; do
+  if [ -n \"$skip\" ]; then skip=; continue; fi
+  case \"$word\" in
+    -n|--namespace|--context) skip=1 ;;
+    -*) ;;
+    *) if [ -z \"$verb\" ]; then verb=$word; else verb=\"$verb $word\"; break; fi ;;
+  esac
+done
+case \"$verb\" in
+  'describe certificate'|'get certificate'|'rollout status'|'wait '*|'debug '*|'exec '*|'edit '*|'drain '*|'port-forward '*|'run '*)
+    {send} ;;
+  apply*|'create '*|'replace'*) exec {real} \"$@\" --validate=false ;;
+  *) exec {real} \"$@\" ;;
+esac
+"
+    )
+}
+
+/// Writes the programs into a folder.
+pub fn write(folder: &Path, kubectl: &Path) {
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    for program in ANSWERED {
+        put(program, &sender(kubectl, program));
+    }
+    put("kubectl", &kubectl_script(kubectl, folder));
+    for program in ["sleep", "timedatectl"] {
+        put(program, "#!/bin/sh\nexit 0\n");
+    }
+}
+
+/// Runs a program on the cluster.
+pub fn run(world: &mut World, program: &str, body: &[u8]) -> Result<String, String> {
+    let text = String::from_utf8_lossy(body).into_owned();
+    let words = text.lines().filter(|line| !line.is_empty()).map(|line| {
+        let bytes = STANDARD.decode(line.trim_end_matches('.')).unwrap();
+        String::from_utf8(bytes).unwrap()
+    });
+    let call = Call { words: words.collect() };
+    match program {
+        "kubectl" => kubectl(world, &call),
+        "linkerd" => linkerd::run(world, &call),
+        "helm" => helm::run(world, &call),
+        "step" => certificates::step(world, &call),
+        // A check or a page to read: the result is judged after all steps.
+        "meshdoctor" | "chronyc" => Ok(String::new()),
+        // The script of the installer, which installs the release in its environment.
+        "curl" => Ok("linkerd stand-in \"$LINKERD2_VERSION\"\n".to_owned()),
+        "gateway-api" => gateway_api::applied(world, &call),
+        "cmctl" => certificates::renewed(world, &call),
+        other => Err(format!("{other} is not played")),
+    }
+}
+
+fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
+    let plain = call.plain(&[
+        "-n",
+        "--namespace",
+        "--context",
+        "--timeout",
+        "--image",
+        "--for",
+        "-l",
+        "--field-selector",
+    ]);
+    let namespace = call.value(&["-n", "--namespace"]).unwrap_or("default").to_owned();
+    match plain.as_slice() {
+        ["rollout", "status", target @ ..] | ["wait", target @ ..] => {
+            let named: Vec<&str> = target.iter().flat_map(|word| word.split('/')).collect();
+            let [kind, name] = named.as_slice() else {
+                // Pods by their labels: they are ready at once.
+                return Ok(String::new());
+            };
+            let kind: Kind = kind.parse().map_err(|error| format!("{error}"))?;
+            let found = world.get(kind, &namespace, name).or_else(|| world.get(kind, "", name));
+            match found {
+                Some(object) if object["spec"]["paused"] == true => Err(format!("{name} is paused")),
+                Some(_) => Ok(String::new()),
+                None => Err(format!("{kind} {name} not found")),
+            }
+        }
+        ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
+        ["debug", node, ..] => {
+            let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;
+            let script = call.words.last().ok_or("no script")?;
+            nodes::run(world, node, script)
+        }
+        _ => Err(format!("kubectl {plain:?} is not played")),
+    }
+}
+
+/// Lets the components act on what changed: linkerd-cni writes its files on every node when its pods start.
+pub fn settle(world: &mut World) {
+    nodes::settle(world);
+    cni::settle(world);
+}
