@@ -369,7 +369,11 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let command = |step: &PlanStep| -> Vec<String> {
         let lines: Vec<String> =
             step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
-        let shown = lines.into_iter().take(NEXT_LINES);
+        // An assignment alone does nothing.
+        let is_set = lines
+            .first()
+            .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
+        let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
         shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {
