@@ -26,11 +26,11 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     Rerun { connection: self::connection(connection), options, provided: provided(evidence) }
 }
 
-/// The options of a run that reads bundles: those at collection time, unless its own flags override them. Its kubeconfig and
-/// context are only valid on the machine that collected it.
+/// The options of a run that reads bundles: those at collection time, unless its own flags override them.
 pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let own = of(evidence, connection);
     let kept = kept.unwrap_or_default();
+    let has_own = own.connection != Connection::default();
     let mut options = if own.options.is_empty() { kept.options } else { own.options };
     // Only this run was without a CLI: the repair is verified on the cluster.
     options.retain(|flag| flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none"));
@@ -46,7 +46,7 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection
     if !provided.is_empty() && provided.iter().all(|flag| flag.option != Repeated::Live) {
         provided.insert(0, Flag { option: Repeated::Live, value: None });
     }
-    Rerun { connection: own.connection, options, provided }
+    Rerun { connection: if has_own { own.connection } else { kept.connection }, options, provided }
 }
 
 /// The connection options; defaults are omitted.

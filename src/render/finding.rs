@@ -172,7 +172,9 @@ impl Printer {
         };
         let columns = self.look.columns() - INDENT;
         let rows: Vec<_> = finding.evidence.iter().map(|evidence| self.row(evidence)).collect();
-        let is_new = |(who, seen): &&(String, String)| *who != only || seen != "missing";
+        let is_new = |(who, seen): &&(String, String)| {
+            *who != only || !["missing", "does not exist"].contains(&seen.as_str())
+        };
         let rows: Vec<_> = rows.iter().filter(is_new).collect();
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;

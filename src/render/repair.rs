@@ -59,21 +59,23 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let mut current: BTreeSet<usize> = BTreeSet::new();
     let mut introduced: BTreeSet<usize> = BTreeSet::new();
     for (number, step) in (1..).zip(&plan.steps) {
-        let new: BTreeSet<usize> = step.repairs.difference(&introduced).copied().collect();
+        // A finding whose steps all belong to another one follows them.
+        let is_new = |one: &&usize| !introduced.contains(*one) && !printer.shared.contains_key(*one);
+        let new: BTreeSet<usize> = step.repairs.iter().filter(is_new).copied().collect();
         if !new.is_empty() {
-            let shared = printer.shared.iter().filter(|(_, others)| !others.is_disjoint(&new));
-            let shared: BTreeSet<usize> = shared.map(|(&finding, _)| finding).collect();
-            let headings: BTreeSet<usize> =
-                new.union(&shared).copied().filter(|one| !introduced.contains(one)).collect();
-            lines.extend(printer.headings(&headings));
-            introduced.extend(&headings);
-            current = new.difference(&shared).copied().collect();
+            lines.extend(printer.headings(&new));
+            introduced.extend(&new);
+            current = new;
         }
         let repairs = if step.repairs == current { None } else { Some(&step.repairs) };
         let required = step.step.command.as_ref().and_then(Command::required_cli);
         let is_stated = required.is_some() && required == stated;
         stated = required.or(stated);
         lines.extend(printer.step(number, step, repairs, is_stated));
+        let is_last = |one: &&usize| printer.steps.get(*one).and_then(|own| own.last()) == Some(&number);
+        let ended: BTreeSet<usize> = printer.shared.keys().filter(is_last).copied().collect();
+        lines.extend(printer.headings(&ended));
+        introduced.extend(&ended);
     }
     let without_steps = plan.findings.values().map(|planned| planned.number);
     let without_steps: BTreeSet<usize> =

@@ -452,7 +452,10 @@ fn markdown_names_every_cause_and_gap_and_closes_what_it_opens() {
         let text = markdown::report(report);
         assert_eq!(text.matches("<details").count(), text.matches("</details>").count(), "{name}");
         for finding in report.findings.iter().filter(|finding| finding.caused_by.is_empty()) {
-            assert!(text.contains(&format!(": {}</summary>", finding.check)), "{name}");
+            assert!(
+                text.contains(&format!("<summary>{}: {}, ", finding.severity, finding.check)),
+                "{name}: {text}"
+            );
         }
         // A long list of checks is cut; the evidence is named.
         let is_named = |gap: &&Gap| {

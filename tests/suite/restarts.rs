@@ -150,7 +150,9 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(!plan.contains("rollout restart statefulset/db"), "{plan}");
     assert!(plan.contains("Resume paused Deployments first"), "{plan}");
     assert!(
-        plan.contains("again, one namespace at a time, with the linkerd CLI edge-25.10.7: a restart keeps"),
+        plan.contains(
+            "again, one namespace at a time, with the linkerd CLI edge-25.10.7 (a restart keeps the old proxy)"
+        ),
         "{plan}"
     );
 }

@@ -122,6 +122,7 @@ const TOLD: &[(&str, &[&str])] = &[
             "error cni-daemonset-deadlock: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-token-revoked",
             "error cni-ds-coverage: DaemonSet linkerd-cni/linkerd-cni (2 pods) <- cni-daemonset-deadlock",
             "error proxy-not-ready: Deployment shop/web (2 pods) <- cni-add-unauthorized",
+            "warning rollout-stuck: DaemonSet linkerd-cni/linkerd-cni (1 pods) <- cni-ds-coverage",
         ],
     ),
     (

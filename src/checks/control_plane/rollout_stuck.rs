@@ -152,6 +152,12 @@ fn unready_revision<'a>(ctx: &Context<'_>, pods: &[&'a Pod]) -> Option<&'a Pod> 
 /// The rejection of a DaemonSet's pods, which has no condition: only events report it.
 fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'a>> {
     let wanted = usize::try_from(set.status.desired_number_scheduled).ok()?;
+    if pods >= wanted {
+        return None;
+    }
+    if let Err(missing) = ctx.seen::<Event>() {
+        ctx.gap(missing);
+    }
     let meta = &set.metadata;
     let its = |event: &&Event| {
         let about = &event.about;
@@ -162,7 +168,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
     };
     let event = ctx.hints::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
     let place = format!("DaemonSet {}/{}", meta.namespace, meta.name);
-    (pods < wanted).then(|| Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
+    Some(Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>) -> Finding {

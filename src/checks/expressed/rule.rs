@@ -148,7 +148,9 @@ impl Rule {
             }
         };
         let named = bindings.named(object);
-        let mut finding = ctx.finding(owner, message);
+        let mut finding = ctx.finding(owner, message.clone());
+        // The author of the card decides on its wording.
+        finding.message = message;
         for one in &self.evidence {
             let (path, said) = match one {
                 Quoted::Made(path, expression) => {

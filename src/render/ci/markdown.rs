@@ -213,9 +213,10 @@ fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: 
         plain(finding.check)
     );
     // The repair plan has the message of each of its findings.
-    if planned.is_empty() {
-        let words = format!("{}{}{}", finding.message, world(finding.when), standing(finding));
-        _ = writeln!(text, "{}: {}\n", linked(finding.check), plain(&words));
+    let message = if planned.is_empty() { finding.message.as_str() } else { "" };
+    let words = format!("{message}{}{}", world(finding.when), standing(finding));
+    if !words.is_empty() {
+        _ = writeln!(text, "{}: {}\n", linked(finding.check), plain(words.trim_start()));
     }
     let subjects: Vec<String> = subject::groups(&finding.subjects)
         .into_iter()
