@@ -407,7 +407,7 @@ fn in_document(traffic: &TrafficCheck) -> Numbers {
 
 /// The first subject of a finding.
 fn subject_of(finding: &Finding) -> String {
-    finding.subjects.iter().next().map(ToString::to_string).unwrap_or_default()
+    finding.subjects.first().map(ToString::to_string).unwrap_or_default()
 }
 
 fn meaning(status: u8) -> String {

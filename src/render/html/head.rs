@@ -30,14 +30,21 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
         );
     }
     if let Some(rehearsal) = &document.rehearsal {
+        let counts = [
+            (rehearsal.will_break, "brings", "error", "errors"),
+            (rehearsal.will_change, "brings", "change", "changes"),
+            (rehearsal.ends, "resolves", "current finding", "current findings"),
+        ];
+        let words = counts.iter().filter(|(n, ..)| *n > 0);
+        let words: Vec<String> =
+            words.map(|(n, verb, one, many)| format!("{verb} {}", count(*n, one, many))).collect();
+        let words = if words.is_empty() { "changes nothing known".to_owned() } else { words.join(", ") };
+        let verdict = rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.word()));
         _ = write!(
             body,
-            "<p>Upgrade to {}{}: {}, {}; resolves {}.</p>",
+            "<p>Upgrade to {}{}; it {words}.</p>",
             escaped(&rehearsal.target),
-            rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.word())).unwrap_or_default(),
-            count(rehearsal.will_break, "error", "errors"),
-            count(rehearsal.will_change, "change", "changes"),
-            count(rehearsal.ends, "current finding", "current findings"),
+            verdict.unwrap_or_default()
         );
     }
     if document.run.judged_at.is_some() {

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use super::programs::Call;
 use super::world::World;
 
-/// Kinds of both channels: kind, plural, scope, and served versions from the oldest, with the release that added each.
-const STANDARD: [(&str, &str, &str, &[(&str, (u64, u64))]); 5] = [
+/// A kind: kind, plural, scope, and served versions from the oldest, with the release that added each.
+type Definition = (&'static str, &'static str, &'static str, &'static [(&'static str, (u64, u64))]);
+
+/// Kinds of both channels.
+const STANDARD: [Definition; 5] = [
     ("GatewayClass", "gatewayclasses", "Cluster", &[("v1beta1", (0, 5)), ("v1", (1, 0))]),
     ("Gateway", "gateways", "Namespaced", &[("v1beta1", (0, 5)), ("v1", (1, 0))]),
     ("HTTPRoute", "httproutes", "Namespaced", &[("v1beta1", (0, 5)), ("v1", (1, 0))]),
@@ -16,7 +19,7 @@ const STANDARD: [(&str, &str, &str, &[(&str, (u64, u64))]); 5] = [
 ];
 
 /// Kinds of the experimental channel.
-const EXPERIMENTAL: [(&str, &str, &str, &[(&str, (u64, u64))]); 3] = [
+const EXPERIMENTAL: [Definition; 3] = [
     ("TLSRoute", "tlsroutes", "Namespaced", &[("v1alpha2", (0, 4))]),
     ("TCPRoute", "tcproutes", "Namespaced", &[("v1alpha2", (0, 4))]),
     ("UDPRoute", "udproutes", "Namespaced", &[("v1alpha2", (0, 4))]),

@@ -81,10 +81,11 @@ pub fn manifests(base: &str, release: &str) -> Vec<Value> {
     let is_rendered = |object: &Value| {
         let is_user = |name: &Value| USERS.iter().any(|user| name == user);
         let Some(kind) = kind_of(object) else { return false };
-        !kind.is_of_running_cluster()
-            && kind != Kind::Pod
-            && !is_user(&object["metadata"]["namespace"])
-            && !(kind == Kind::Namespace && is_user(&object["metadata"]["name"]))
+        let is_of_user = match kind {
+            Kind::Namespace => is_user(&object["metadata"]["name"]),
+            _ => is_user(&object["metadata"]["namespace"]),
+        };
+        !is_of_user && !kind.is_of_running_cluster() && kind != Kind::Pod
     };
     objects.filter(is_rendered).map(as_manifest).collect()
 }
@@ -150,9 +151,7 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
     let mut values = stored(world).unwrap_or(defaults);
     let folder = world.folder.clone();
     values::given(&mut values, call, &folder)?;
-    for field in ["linkerdVersion"] {
-        values[field] = json!(world.cli);
-    }
+    values["linkerdVersion"] = json!(world.cli);
     values["cliVersion"] = json!(format!("linkerd/cli {}", world.cli));
     if call.has("--ha") {
         values["highAvailability"] = json!(true);

@@ -76,9 +76,7 @@ impl World {
         let objects = objects(&scene.memory);
         let nodes =
             scene.memory.nodes.iter().map(|files| (files.node.clone(), files.files.clone())).collect();
-        for (file, text) in [("ca.key", "the key of the trust anchor\n")] {
-            std::fs::write(folder.join(file), text).unwrap();
-        }
+        std::fs::write(folder.join("ca.key"), "the key of the trust anchor\n").unwrap();
         let cli = scene.memory.cli_version.clone().unwrap_or_default();
         let begin = objects.clone();
         let at = scene.memory.captured_at.unwrap();
