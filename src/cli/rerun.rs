@@ -29,11 +29,14 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
 /// The options of a run that reads bundles: those at collection time, unless its own flags override them.
 pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let own = of(evidence, connection);
+    let is_dump = kept.is_none();
     let kept = kept.unwrap_or_default();
     let has_own = own.connection != Connection::default();
     let mut options = if own.options.is_empty() { kept.options } else { own.options };
-    // Only this run was without a CLI: the repair is verified on the cluster.
-    options.retain(|flag| flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none"));
+    // Only the run on a dump is without a CLI: the repair is verified on the cluster.
+    options.retain(|flag| {
+        !is_dump || flag.option != Repeated::LinkerdCli || flag.value.as_deref() != Some("none")
+    });
     // Logs are read again in the cluster; other additional evidence is collected again, and judged together with it.
     let all = kept.provided.into_iter().chain(own.provided);
     let (logs, mut provided): (Vec<Flag>, Vec<Flag>) = all.partition(|flag| flag.option == Repeated::Logs);

@@ -236,7 +236,8 @@ fn hop(
         .findings
         .iter()
         .filter(|finding| finding.check == "upgrade-changes-default" && finding.severity > Severity::Info)
-        .map(|finding| finding.message.split(' ').next().unwrap_or_default().to_owned())
+        .filter_map(|finding| finding.message.strip_prefix("The default of ")?.split(' ').next())
+        .map(str::to_owned)
         .collect();
     compare(&mut wrong, &what("changed defaults"), &said, &changed);
 
