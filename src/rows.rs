@@ -335,11 +335,11 @@ mod tests {
         );
         assert_eq!(
             ready,
-            format!("Error it is not ready ({})\n  * linkerd-destination\n  first: Look at it", check())
+            format!("Error It is not ready ({})\n  * linkerd-destination\n  first: Look at it", check())
         );
         assert_eq!(scheduled, "Success ");
         let both = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Warning)]);
-        assert!(both.iter().all(|row| row.starts_with("Warning it is not ready")), "{both:?}");
+        assert!(both.iter().all(|row| row.starts_with("Warning It is not ready")), "{both:?}");
         let beside = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
         assert_eq!(beside, ["Success ", "Success "]);
     }

@@ -100,7 +100,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "skip", Gate),
     (&["check", "ticket", "sync", "fix"], "namespace", Gate),
     (&["check"], "all-namespaces", Any),
-    (&["reach"], "namespace", Any),
+    (&["policy", "reach"], "namespace", Any),
     (&[], "severity", Gate),
     (&[], "param", Gate),
     (&[], "waivers", InsideGate),
