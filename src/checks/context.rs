@@ -451,6 +451,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The nodes with evidence, as [`Context::for_steps`].
+    pub(super) fn snapshots_for_steps(&self) -> &'a [NodeSnapshot] {
+        self.cluster.nodes.as_deref().unwrap_or_default()
+    }
+
     /// The provided logs, if any: for optional use.
     pub fn log_hints(&self) -> &'a [Log] {
         self.answer(Item::Logs).map_or(&[], |(answer, _)| answer.objects())

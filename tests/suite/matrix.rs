@@ -1,7 +1,7 @@
 //! Every check on every case of every card, as one snapshot: overlap between checks and false positives show
 //! up in review. A finding only fails rows of `linkerd check` that its card names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use meshdoctor::card::CaseKind;
@@ -17,11 +17,13 @@ fn who_fires_where() {
     );
     let all: Vec<_> = checks::all().collect();
     let mut strangers = BTreeSet::new();
+    let mut contradictions = Vec::new();
     for card in checks::all() {
         for case in card.cases() {
             let live = case::live(card, case);
             let collected = live.collect(&all);
             let mut fires = Vec::new();
+            let mut values = BTreeMap::new();
             let mode = live.0.settings.mode;
             for check in all.iter().filter(|check| check.card().front.modes.contains(&mode)) {
                 let result = live.judge_on(&collected, check);
@@ -31,11 +33,16 @@ fn who_fires_where() {
                     check.id,
                     case.title
                 );
+                result.findings.iter().for_each(|finding| set_values(finding, &mut values));
                 strangers.extend(result.findings.iter().flat_map(|finding| strange_rows(check, finding)));
                 if let Some(worst) = result.findings.iter().map(|f| f.severity).max() {
                     fires.push(format!("{} {worst}", check.id));
                 }
             }
+            let twice = values.into_iter().filter(|(_, values)| values.len() > 1);
+            contradictions.extend(
+                twice.map(|(name, values)| format!("{} / {}: {name} {values:?}", card.id, case.title)),
+            );
             let kind = match case.kind {
                 CaseKind::Fires => "fires",
                 CaseKind::Quiet => "quiet",
@@ -51,7 +58,27 @@ fn who_fires_where() {
         }
     }
     assert!(strangers.is_empty(), "{strangers:#?}");
+    assert!(contradictions.is_empty(), "{}", contradictions.join("\n"));
     golden::check("tests/suite/matrix.txt", &text);
+}
+
+/// The chart values that the steps of a finding set, each with the checks whose steps set it to that value. A plan whose steps set
+/// different values leaves only the last one.
+fn set_values(finding: &Finding, values: &mut BTreeMap<String, BTreeMap<String, &'static str>>) {
+    for step in finding.remedy.steps.iter().filter(|step| !step.is_conditional()) {
+        let command = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
+        let mut words = command.split_whitespace();
+        while let Some(word) = words.next() {
+            if let ("--set", Some((name, value))) =
+                (word, words.clone().next().and_then(|set| set.split_once('=')))
+            {
+                values
+                    .entry(name.trim_matches('\'').to_owned())
+                    .or_default()
+                    .insert(value.trim_matches(['\'', ';']).to_owned(), finding.check);
+            }
+        }
+    }
 }
 
 /// Rows of `linkerd check` that a finding fails but that its card does not name, so that no output contains

@@ -2,21 +2,26 @@
 //! `linkerd install-cni` keeps none of them, so a rerun without them sets each to its default.
 
 use super::chart_value::ChartValue;
+use super::cni_config_drift;
 use super::config_map;
 use super::installers::REPAIR;
+use super::mode::better_mode;
 use super::target::Target;
 use super::template;
 use crate::checks::Context;
+use crate::knowledge::IptablesMode;
 use crate::model::node::LinkerdEntry;
 use crate::version::ImageRef;
 
+const MODE: &str = "iptablesMode";
 /// The chart's default image.
 const IMAGE: &str = "cr.l5d.io/linkerd/cni-plugin";
 /// The proxy's admin and control ports, which the chart writes in front of the inbound ports to ignore.
 const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControlPort", "4190")];
 
 /// Every value that is not the chart's default; the mode and the image always, since their defaults changed
-/// over time. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// over time. What other findings of the same plan change has its new value: settings of the proxy that differ from the control
+/// plane's, and a mode that does not work on some node. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
     let mut values = of_set(target);
     let Some(config) = config_map::config(ctx) else { return values };
@@ -26,8 +31,24 @@ pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue>
     ] {
         values.extend(value.filter(|value| *value != default).map(|value| ChartValue::new(key, value)));
     }
-    values.extend(template::of(config).iter().flat_map(of_entry));
+    let drifted = cni_config_drift::corrections(ctx);
+    let entry = template::of(config);
+    let own = entry.iter().flat_map(of_entry);
+    values.extend(own.filter(|own| drifted.iter().all(|other| other.key != own.key)));
+    values.extend(drifted);
+    if let Some(mode) = values.iter_mut().find(|value| value.key == MODE)
+        && let Some(better) = working_mode(ctx, target, &mode.value)
+    {
+        mode.value = better.to_string();
+    }
     values
+}
+
+/// A mode of the installed version that works on all nodes, if the current one does not.
+fn working_mode(ctx: &Context<'_>, target: &Target<'_>, current: &str) -> Option<IptablesMode> {
+    let known = ctx.knowledge.cni_plugin();
+    let accepted = &known.for_version(target.version.as_ref()?)?.modes;
+    better_mode(ctx, current.parse().ok()?, accepted)
 }
 
 fn of_set(target: &Target<'_>) -> Vec<ChartValue> {
@@ -58,7 +79,7 @@ fn of_entry(entry: &LinkerdEntry) -> Vec<ChartValue> {
         number("proxyGID", entry.proxy_gid.value(), -1),
         (entry.use_wait_flag.value() == Some(&true)).then(|| ChartValue::new("useWaitFlag", "true")),
         (entry.ipv6.value() == Some(&true)).then(|| ChartValue::new("disableIPv6", "false")),
-        entry.iptables_mode.value().map(|mode| ChartValue::new("iptablesMode", mode)),
+        entry.iptables_mode.value().map(|mode| ChartValue::new(MODE, mode)),
         entry
             .log_level
             .value()

@@ -130,6 +130,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
+/// The values with which linkerd-cni would have the proxy's settings of the control plane: those that its template has
+/// otherwise. Empty if either is unknown.
+pub(super) fn corrections(ctx: &Context<'_>) -> Vec<ChartValue> {
+    let linkerd = ctx.named_for_steps::<ConfigMap>("linkerd-config");
+    let values = linkerd.and_then(ConfigMap::chart_values);
+    let values = values.filter(|values| values.bool("cniEnabled") != Some(false));
+    let template = config_map::config(ctx).and_then(template::of);
+    let (Some(values), Some(template)) = (values, template) else { return Vec::new() };
+    let differing = SETTINGS.iter().filter_map(|setting| {
+        let expected = (setting.expected)(&values)?;
+        (setting.seen)(&template).0.filter(|seen| *seen != expected)?;
+        Some(ChartValue::new(setting.cni_value, setting.written(expected)))
+    });
+    differing.collect()
+}
+
+impl Setting {
+    /// A value as both charts write it.
+    fn written(&self, number: i64) -> String {
+        match self.annotation {
+            Some(_) => number.to_string(),
+            None => (number == 0).to_string(),
+        }
+    }
+}
+
 /// The loaded entries, each with its node.
 fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, EntryInFile<'a>)> {
     let all = nodes
@@ -202,10 +228,7 @@ impl Drift<'_, '_> {
     ) -> Finding {
         let meta = &self.linkerd.metadata;
         let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
-        let theirs = match setting.annotation {
-            Some(_) => expected.to_string(),
-            None => (expected == 0).to_string(),
-        };
+        let theirs = setting.written(expected);
         // The mesh uses IPv6, but no rule covers IPv6 addresses.
         let v6_uncovered = setting.annotation.is_none() && expected != 0 && is == 0;
         let message = match setting.annotation {
@@ -238,13 +261,9 @@ impl Drift<'_, '_> {
 
     /// `in_template` is the value in linkerd-cni's template, if it differs.
     fn cure(&self, setting: &Setting, expected: i64, in_template: Option<i64>) -> Remedy {
-        let written = |number: i64| match setting.annotation {
-            Some(_) => number.to_string(),
-            None => (number == 0).to_string(),
-        };
-        let value = written(expected);
+        let value = setting.written(expected);
         let remedy = Remedy::new();
-        let remedy = if let Some(other) = in_template.map(written) {
+        let remedy = if let Some(other) = in_template.map(|seen| setting.written(seen)) {
             let words =
                 format!("Set {} of linkerd-cni to {value}, as in the control plane", setting.cni_value);
             let remedy =

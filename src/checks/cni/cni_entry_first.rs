@@ -9,7 +9,7 @@ use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::purge::purge_entry;
-use super::remedy::first_clean;
+use super::remedy::advised_version;
 use crate::checks::{Context, Judgement};
 use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -82,7 +82,7 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
 
 /// Upgrades to a plugin that multus may run as a separate delegate.
 fn newer(ctx: &Context<'_>) -> Remedy {
-    let values = [image_version(first_clean(ctx))];
+    let values = [image_version(advised_version(ctx))];
     set(ctx, Remedy::new(), "Run a newer plugin, which supports such a delegate", None, &values)
 }
 

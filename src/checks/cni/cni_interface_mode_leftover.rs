@@ -5,7 +5,7 @@ use super::host::on_host;
 use super::nodes::Nodes;
 use super::places::in_file;
 use super::plugin::PluginOn;
-use super::remedy::first_clean;
+use super::remedy::advised_version;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
@@ -92,7 +92,7 @@ fn cure(
             StepKind::Upgrade,
             format!(
                 "Run a newer linkerd-cni first, {} or later: this version writes the file again",
-                first_clean(ctx)
+                advised_version(ctx)
             ),
         ),
         Some(false) | None => remedy,

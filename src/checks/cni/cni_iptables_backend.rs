@@ -1,11 +1,11 @@
 //! `cni-iptables-backend`: the iptables that linkerd-cni runs on a node needs a kernel module that the node
 //! does not have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::host::on_host;
-use super::mode::{BY_ADVICE, Usable, cure, pair};
+use super::mode::{Usable, backend_of, cure, pair};
 use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -16,7 +16,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::knowledge::{Backend, IptablesMode, System};
 use crate::model::cni::Installed;
-use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
+use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 
 /// Errors of iptables without its backend.
@@ -92,37 +92,20 @@ fn lacking(
         .evidences(version.map(|said| Evidence::other(format!("node {node}"), format!("{binary}: {said}"))))
         .evidence(Evidence::other(format!("node {node}"), format!("not among the modules{kernel}: {module}")))
         .evidences(quoted(failing))
-        .remedy(remedy(ctx, (snapshot, nodes.system(ctx, node)), &plugin, (modules, module), failing));
+        .remedy(remedy(ctx, (snapshot, nodes.system(ctx, node)), &plugin, module, failing));
     Some(answers_on(finding, node, if backend == Backend::Legacy { &LEGACY } else { &NF_TABLES }))
-}
-
-/// The backend of a binary, from its version or, for two of them, its name.
-fn backend_of(ctx: &Context<'_>, snapshot: &NodeSnapshot, binary: &str) -> Option<Backend> {
-    let said = match snapshot.binary(binary) {
-        Looked::Found(found) => found.version.as_deref().and_then(Backend::of_version),
-        Looked::Absent | Looked::NotLookedFor(_) => None,
-    };
-    let named = |mode| ctx.knowledge.cni_plugin().binary_of(mode) == Some(binary);
-    said.or_else(|| named(IptablesMode::Legacy).then_some(Backend::Legacy))
-        .or_else(|| named(IptablesMode::Nft).then_some(Backend::NfTables))
 }
 
 fn remedy(
     ctx: &Context<'_>,
     (snapshot, system): (&NodeSnapshot, Option<&System>),
     plugin: &PluginOn<'_>,
-    (modules, module): (&BTreeSet<String>, &str),
+    module: &str,
     failing: &[&AddFailure<'_>],
 ) -> Remedy {
-    let known = ctx.knowledge.cni_plugin();
-    let seen = Usable::seen(ctx, snapshot);
-    let works = |mode: &IptablesMode| {
-        let backend = known.binary_of(*mode).and_then(|binary| backend_of(ctx, snapshot, binary));
-        seen.has(*mode) && backend.and_then(|it| known.module_of(it)).is_some_and(|it| modules.contains(it))
-    };
-    let usable: BTreeSet<IptablesMode> = BY_ADVICE.into_iter().filter(works).collect();
-    if !usable.is_empty() {
-        return cure(ctx, &snapshot.node, plugin.version(), &Usable::Seen(usable), failing);
+    let usable = Usable::working(ctx, snapshot);
+    if usable.is_any() {
+        return cure(ctx, &snapshot.node, plugin.version(), &usable, failing);
     }
     let remedy = on_host(
         Remedy::new(),

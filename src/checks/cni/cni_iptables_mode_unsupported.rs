@@ -6,7 +6,7 @@ use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
-use super::remedy::{self, first_clean, first_with};
+use super::remedy::{self, advised_version, first_with};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
@@ -141,7 +141,7 @@ impl Refusal {
 fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
     let (words, value) = match mode.parse::<IptablesMode>() {
         Ok(known) => {
-            let clean = first_clean(ctx);
+            let clean = advised_version(ctx);
             let words = format!(
                 "Run a plugin that supports the mode: {known} needs {} or newer, but use {clean} or newer, \
                  because earlier versions leave dead tokens behind",

@@ -9,7 +9,7 @@ use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::lacks;
 use super::plugin::PluginOn;
 use super::pods::meshed_replaced;
-use super::remedy::{changed, first_clean};
+use super::remedy::{advised_version, changed};
 use super::target::target;
 use crate::checks::{Context, Judgement, written};
 use crate::fetched::Why;
@@ -138,7 +138,7 @@ fn named_newer(ctx: &Context<'_>) -> Remedy {
 }
 
 fn cure(ctx: &Context<'_>) -> Remedy {
-    let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), first_clean(ctx));
+    let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), advised_version(ctx));
     let image = image_version(&clean);
     let words = format!(
         "Run a plugin that supports native sidecars: v{first} or newer, but use {clean} or newer, because \

@@ -2,7 +2,7 @@
 
 use super::crossing::{self, Upgrade, asked_for, destination, image};
 use super::installers::{installers, subject};
-use super::remedy::onto_version;
+use super::remedy::{advised_version, onto_version};
 use super::target::target;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Arg, Line, kubectl, program};
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(from) = cni::version_of(&set.spec.template) else { continue };
         let runs = known.for_version(&from);
         if runs.is_some_and(|row| row.clean_up_broken) {
-            findings.push(leaves_tokens(ctx, set, &from, to));
+            findings.push(leaves_tokens(ctx, set));
         }
         if runs.is_none() && !matches!(from, CniVersion::InLinkerd(_)) {
             unknown_versions.push(from);
@@ -130,9 +130,8 @@ fn node_by_node(set: &Workload) -> Line {
         .and(kubectl().words("uncordon").operand(node()))
 }
 
-fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniVersion) -> Finding {
-    let to = if from == to { ctx.knowledge.cni_plugin().last_release().to_string() } else { to.to_string() };
-    let to = format!("v{}", to.trim_start_matches('v'));
+fn leaves_tokens(ctx: &Context<'_>, set: &Workload) -> Finding {
+    let to = advised_version(ctx);
     let because = "the installed version leaves a dead token behind each time it stops";
     let remedy = onto_version(ctx, Remedy::new(), Some((&to, because)));
     let remedy = remedy.run(

@@ -5,7 +5,7 @@ use super::host::on_host;
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
-use super::remedy::{changed, first_clean};
+use super::remedy::{advised_version, changed};
 use crate::checks::{Context, Judgement};
 use crate::command::program;
 use crate::fetched::Why;
@@ -91,7 +91,7 @@ fn cure(
     if renders_no_mode(ctx) {
         words += ". Also set the mode, because a missing one is legacy from v1.4.0 on: plain keeps the \
                   node's own iptables";
-        values = vec![ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))];
+        values = vec![ChartValue::new("iptablesMode", "plain"), image_version(advised_version(ctx))];
     }
     let chart = clean_chart(ctx);
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);

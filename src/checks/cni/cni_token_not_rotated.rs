@@ -3,7 +3,7 @@
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
 use super::plugin::PluginOn;
-use super::remedy::{first_clean, restarted};
+use super::remedy::{advised_version, restarted};
 use super::target::target;
 use super::token;
 use crate::checks::{Context, Judgement};
@@ -109,9 +109,9 @@ fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
             StepKind::Upgrade,
             format!(
                 "Plan an upgrade to {} or newer, whose installer follows each renewal; check it first",
-                first_clean(ctx)
+                advised_version(ctx)
             ),
-            meshdoctor().words("check --only cni --to-cni").arg(first_clean(ctx)),
+            meshdoctor().words("check --only cni --to-cni").arg(advised_version(ctx)),
         ),
         _ => remedy,
     }

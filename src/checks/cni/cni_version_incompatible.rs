@@ -10,7 +10,7 @@ use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
-use super::remedy::{first_clean, onto_version, through_host_network};
+use super::remedy::{advised_version, onto_version, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
@@ -134,12 +134,12 @@ fn cure(ctx: &Context<'_>, wanted: &str) -> Remedy {
             "Set the mode first, because the installed chart renders none, which is legacy from v1.4.0 on. \
              plain keeps the node's own iptables",
             Some(&clean_chart(ctx)),
-            &[ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))],
+            &[ChartValue::new("iptablesMode", "plain"), image_version(advised_version(ctx))],
         )
     } else {
         remedy
     };
-    finish(ctx, onto_version(ctx, remedy, Some((&first_clean(ctx), &because))))
+    finish(ctx, onto_version(ctx, remedy, Some((&advised_version(ctx), &because))))
 }
 
 fn finish(ctx: &Context<'_>, remedy: Remedy) -> Remedy {

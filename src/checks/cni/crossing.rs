@@ -3,7 +3,7 @@
 
 use super::chart::{ChartValue, image_version, set};
 use super::installers::{shown, subject};
-use super::mode::{Usable, chart_with, pair};
+use super::mode::{Usable, better_mode, chart_with, pair};
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
 use super::target::target;
@@ -225,7 +225,12 @@ fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode
         return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
     let with = if by_cli(ctx) { " with the linkerd CLI of the new release" } else { "" };
-    let words = format!("Upgrade{with} and set the mode in the same step: {mode} is the current one");
+    // If the current mode does not work on some node, another finding sets one that does.
+    let (mode, why) = match better_mode(ctx, mode, &upgrade.row.modes) {
+        Some(other) => (other, "works on the nodes"),
+        None => (mode, "is the current one"),
+    };
+    let words = format!("Upgrade{with} and set the mode in the same step: {mode} {why}");
     let values = [ChartValue::new("iptablesMode", mode.to_string()), to];
     set(ctx, Remedy::new(), words, Some(&chart), &values)
 }

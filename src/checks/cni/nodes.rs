@@ -49,6 +49,15 @@ impl<'a> Nodes<'a> {
         }
     }
 
+    /// As [`Nodes::hinted`], for the wording of steps: no card declares it.
+    pub(super) fn for_steps(ctx: &Context<'a>) -> Nodes<'a> {
+        let objects = ctx.for_steps::<Node>().iter();
+        Nodes {
+            objects: objects.map(|node| (node.metadata.name.as_str(), node)).collect(),
+            snapshots: ctx.snapshots_for_steps().iter().map(|s| (s.node.as_str(), s)).collect(),
+        }
+    }
+
     fn new(ctx: &Context<'a>, snapshots: &'a [NodeSnapshot]) -> Nodes<'a> {
         let objects = ctx.hints::<Node>();
         let mut nodes = Nodes {

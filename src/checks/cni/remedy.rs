@@ -2,6 +2,7 @@
 //! installed version.
 
 use super::chart::{ChartValue, image_version, set};
+use super::crossing::asked_for;
 use super::gitops;
 use super::target::{Target, target};
 use crate::checks::Context;
@@ -10,11 +11,20 @@ use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
-use crate::version::ImageRef;
+use crate::version::{CniVersion, ImageRef};
 
-/// The first version whose installer cleans up after itself.
-pub(super) fn first_clean(ctx: &Context<'_>) -> String {
-    ctx.knowledge.cni_plugin().first_with_clean_up().map_or_else(|| "v1.6.2".to_owned(), |v| format!("v{v}"))
+/// The version that remedies install: the target of the upgrade if its installer cleans up after itself, or else the newest
+/// known release. It is the same in all remedies, so that a plan does not change the version twice.
+pub(super) fn advised_version(ctx: &Context<'_>) -> String {
+    let known = ctx.knowledge.cni_plugin();
+    let cleans_up = |version: &&CniVersion| {
+        known
+            .for_version(version)
+            .is_some_and(|row| !row.clean_up_broken && row.modes.contains(&IptablesMode::Plain))
+    };
+    let version = asked_for(ctx).filter(cleans_up).cloned();
+    let version = version.unwrap_or_else(|| CniVersion::Plugin(known.last_release().clone()));
+    format!("v{}", version.to_string().trim_start_matches('v'))
 }
 
 /// The first version that supports a mode.
@@ -73,7 +83,7 @@ pub(super) fn changed(
 ) -> Remedy {
     let target = target(ctx);
     let broken = target.clean_up_broken(ctx);
-    let clean = first_clean(ctx);
+    let clean = advised_version(ctx);
     let mut values = values.to_vec();
     if broken && !values.iter().any(|value| value.key == "image.version") {
         values.push(image_version(&clean));
@@ -90,7 +100,7 @@ pub(super) fn changed(
 /// Starts the installer once on the host network, without the CNI that it repairs. A version that leaves dead
 /// tokens behind would be locked out again afterwards, so it is replaced in the same step.
 pub(super) fn through_host_network(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let clean = first_clean(ctx);
+    let clean = advised_version(ctx);
     let newer = target(ctx).clean_up_broken(ctx).then_some((clean.as_str(), LEAVES_TOKENS));
     onto_version(ctx, remedy, newer)
 }

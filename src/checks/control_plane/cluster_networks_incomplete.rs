@@ -1,6 +1,6 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses outside of clusterNetworks.
 
-use super::networks::{Add, ClusterNetworks, cluster_networks, finding, incomplete, misspelled};
+use super::networks::{Add, ClusterNetworks, cluster_networks, finding, incomplete, misspelled, outside};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
@@ -15,9 +15,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>();
     let services = ctx.seen::<Service>();
     let networks = cluster_networks(ctx)?;
-    let misspelled = misspelled(ctx, &networks);
+    let misspelled = |add| misspelled(ctx, &networks, add).into_iter();
     if !networks.unreadable.is_empty() {
-        return Ok(misspelled.into_iter().collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).collect::<Vec<_>>().into());
     }
     let ended = pods.as_ref().map(|pods| outside_pods(pods, &networks, true)).unwrap_or_default();
     let of_pods = pods.map(|pods| outside_pods(pods, &networks, false));
@@ -39,11 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
     });
-    let others = misspelled.into_iter().chain(ended);
     if rows.is_empty() {
-        return Ok(others.collect::<Vec<_>>().into());
+        return Ok(misspelled(Add::Nothing).chain(ended).collect::<Vec<_>>().into());
     }
-    let addresses = addresses(ctx, &networks);
+    let addresses = outside(&networks, ctx.hints::<Pod>(), ctx.hints::<Service>());
     let which = match rows.as_slice() {
         [PODS] => "pods",
         [SERVICES] => "Services",
@@ -51,17 +50,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let what = format!("addresses of {which} ({})", some(&addresses, NAMED));
     let missing = (Add::Addresses(&addresses), Add::Addresses(&addresses));
-    let outside = incomplete(ctx, &networks, &what, evidence, missing).fails_rows(rows);
-    Ok(others.chain([outside]).collect::<Vec<_>>().into())
-}
-
-/// The addresses of pods and Services outside the networks.
-fn addresses(ctx: &Context<'_>, networks: &ClusterNetworks) -> Vec<std::net::IpAddr> {
-    let is_outside = |address: &std::net::IpAddr| !networks.contains(*address);
-    let pods = ctx.hints::<Pod>().iter().filter(|pod| !pod.spec.host_network && !pod.is_finished());
-    let pods = pods.filter_map(|pod| pod.status.pod_ip.filter(is_outside));
-    let services = ctx.hints::<Service>().iter();
-    pods.chain(services.filter_map(|service| service.spec.cluster_ip.filter(is_outside))).collect()
+    let found = incomplete(ctx, &networks, &what, evidence, missing).fails_rows(rows);
+    Ok(misspelled(Add::Addresses(&addresses)).chain(ended).chain([found]).collect::<Vec<_>>().into())
 }
 
 /// Pods outside the networks that are not on the host network, either the finished or the running ones: the

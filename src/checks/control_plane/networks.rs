@@ -12,7 +12,7 @@ use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::networks::Network;
 use crate::objects::container::PROFILE_NETWORKS;
-use crate::objects::{Deployment, Pod};
+use crate::objects::{Deployment, Pod, Service};
 
 /// The last step.
 const RESTART: &str = "Restart the meshed workloads: a proxy gets the networks when its pod is created";
@@ -68,8 +68,9 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     Ok(found)
 }
 
-/// The finding about invalid syntax, independent of the cluster's addresses; `None` if the syntax is valid.
-pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Option<Finding> {
+/// The finding about invalid syntax; `None` if the syntax is valid. Its step also adds what another finding adds, because
+/// a plan must not set the value twice.
+pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
     match (networks.unreadable.is_empty(), networks.loose) {
@@ -78,11 +79,25 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
         (true, true) => {
             let message = "clusterNetworks contains blanks or empty parts: proxies ignore them, but linkerd \
                 check reads them as invalid networks";
-            let found = finding(ctx, networks, message, bad, Add::Nothing).parameter("loose");
+            let outside = outside(networks, ctx.for_steps::<Pod>(), ctx.for_steps::<Service>());
+            let add = match add {
+                Add::Nothing if !outside.is_empty() => Add::Addresses(&outside),
+                add => add,
+            };
+            let found = finding(ctx, networks, message, bad, add).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
         (true, false) => None,
     }
+}
+
+/// The addresses of running pods and of Services outside the networks.
+pub(super) fn outside(networks: &ClusterNetworks, pods: &[Pod], services: &[Service]) -> Vec<IpAddr> {
+    let is_outside = |address: &IpAddr| !networks.contains(*address);
+    let pods = pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished());
+    let pods = pods.filter_map(|pod| pod.status.pod_ip.filter(is_outside));
+    let services = services.iter().filter_map(|service| service.spec.cluster_ip.filter(is_outside));
+    pods.chain(services).collect()
 }
 
 /// The change that a remedy makes to `clusterNetworks`.
