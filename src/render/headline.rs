@@ -2,7 +2,7 @@
 //! `HEALTHY` if requested evidence is missing, if only some checks were selected, or if no control plane was
 //! found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::coverage;
 use super::look::Look;
@@ -40,13 +40,10 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         return said("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
     }
     if !in_full {
-        let idle = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::NotApplicable(_)));
-        let all = count(report.checks.len() - idle.count(), "check", "checks");
-        let deciding = coverage::deciding(report);
-        let unable: BTreeSet<&str> = deciding.iter().flat_map(|missing| &missing.checks).copied().collect();
-        let words = match unable.len() {
-            0 => passed,
-            unable => format!("no errors or warnings, but {unable} of {all} could not run fully"),
+        let unjudged = report.verdict.not_judged + report.verdict.crashed;
+        let words = match coverage::deciding(report).is_empty() {
+            true => passed,
+            false => format!("no errors or warnings: {}, {unjudged} not checked", passed_only(report)),
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }

@@ -102,29 +102,32 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
 fn today(report: &Report) -> String {
     let planned = || report.repair.findings.keys().map(|&at| &report.findings[at]);
     let of = |severity| planned().filter(|finding| finding.severity == severity).count();
-    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
-    let counts = [(errors, "error", "errors"), (warnings, "warning", "warnings")];
-    let words: Vec<String> =
-        counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many)).collect();
-    match words.as_slice() {
-        [] => "today: no error or warning found".to_owned(),
-        words => format!("today: {}, to repair first", words.join(", ")),
+    match counted([of(Severity::Error), of(Severity::Warning), 0]) {
+        words if words.is_empty() => "today: no error or warning found".to_owned(),
+        words => format!("today: {words}, to repair first"),
     }
 }
 
-/// `with the upgrade: 1 error, 3 changes; 1 current finding is resolved`.
+/// `with the upgrade: 1 error, 2 warnings, 1 info; resolves 1 current finding`. Symptoms are not counted.
 fn from_upgrade(report: &Report) -> String {
-    let Brings { breaks, changes, ends } = Brings::of(&report.findings);
-    let counts = [(breaks, "error", "errors"), (changes, "change", "changes")];
-    let words: Vec<String> =
-        counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many)).collect();
-    let brought = match words.as_slice() {
-        [] => "no error and no change found".to_owned(),
-        words => words.join(", "),
+    let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
+    let brought = || roots().filter(|finding| finding.when == When::AfterUpgrade);
+    let of = |severity| brought().filter(|finding| finding.severity == severity).count();
+    let brought = match counted([of(Severity::Error), of(Severity::Warning), of(Severity::Info)]) {
+        words if words.is_empty() => "no error and no change found".to_owned(),
+        words => words,
     };
+    let ends = Brings::of(&report.findings).ends;
     let ended = match ends {
         0 => String::new(),
         ends => format!("; resolves {}", count(ends, "current finding", "current findings")),
     };
     format!("with the upgrade: {brought}{ended}")
+}
+
+/// `1 error, 2 warnings`, without zeros; empty if all are zero.
+fn counted([errors, warnings, infos]: [usize; 3]) -> String {
+    let all = [(errors, "error", "errors"), (warnings, "warning", "warnings"), (infos, "info", "infos")];
+    let words = all.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -56,36 +56,63 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let printer = PlanPrinter { report, extent, look, digits, steps, shared, folding, details };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
-    let mut current: BTreeSet<usize> = BTreeSet::new();
-    let mut introduced: BTreeSet<usize> = BTreeSet::new();
-    for (number, step) in (1..).zip(&plan.steps) {
-        // A finding whose steps all belong to another one follows them.
-        let is_new = |one: &&usize| !introduced.contains(*one) && !printer.shared.contains_key(*one);
-        let new: BTreeSet<usize> = step.repairs.iter().filter(is_new).copied().collect();
-        if !new.is_empty() {
-            lines.extend(printer.headings(&new));
-            introduced.extend(&new);
-            current = new;
+    for row in rows(plan) {
+        match row {
+            Row::Findings(numbers) => lines.extend(printer.headings(&numbers)),
+            Row::Step { number, repairs } => {
+                let step = &plan.steps[number - 1];
+                let required = step.step.command.as_ref().and_then(Command::required_cli);
+                let is_stated = required.is_some() && required == stated;
+                stated = required.or(stated);
+                lines.extend(printer.step(number, step, repairs, is_stated));
+            }
         }
-        let repairs = if step.repairs == current { None } else { Some(&step.repairs) };
-        let required = step.step.command.as_ref().and_then(Command::required_cli);
-        let is_stated = required.is_some() && required == stated;
-        stated = required.or(stated);
-        lines.extend(printer.step(number, step, repairs, is_stated));
-        let is_last = |one: &&usize| printer.steps.get(*one).and_then(|own| own.last()) == Some(&number);
-        let ended: BTreeSet<usize> = printer.shared.keys().filter(is_last).copied().collect();
-        lines.extend(printer.headings(&ended));
-        introduced.extend(&ended);
     }
-    let without_steps = plan.findings.values().map(|planned| planned.number);
-    let without_steps: BTreeSet<usize> =
-        without_steps.filter(|number| !introduced.contains(number)).collect();
-    lines.extend(printer.headings(&without_steps));
     lines.extend(printer.verify());
     if extent == Extent::Short {
         lines.extend(printer.symptoms());
     }
     lines
+}
+
+/// A row of a plan, in the order in which it is read.
+pub(super) enum Row<'p> {
+    /// The headings of findings, by their numbers: above their steps, or below them if others have all of these.
+    Findings(BTreeSet<usize>),
+    /// A step by its number, from 1; `repairs` if it repairs others than the findings of the last heading.
+    Step { number: usize, repairs: Option<&'p BTreeSet<usize>> },
+}
+
+/// The rows of a plan. A finding whose steps all belong to others follows them; one without a step comes last.
+pub(super) fn rows(plan: &RepairPlan) -> Vec<Row<'_>> {
+    let steps = steps_of(plan);
+    let shared = shared(plan, &steps);
+    let mut rows = Vec::new();
+    let mut current: BTreeSet<usize> = BTreeSet::new();
+    let mut introduced: BTreeSet<usize> = BTreeSet::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        let is_new = |one: &&usize| !introduced.contains(*one) && !shared.contains_key(*one);
+        let new: BTreeSet<usize> = step.repairs.iter().filter(is_new).copied().collect();
+        if !new.is_empty() {
+            introduced.extend(&new);
+            current.clone_from(&new);
+            rows.push(Row::Findings(new));
+        }
+        rows.push(Row::Step { number, repairs: (step.repairs != current).then_some(&step.repairs) });
+        let is_last = |one: &&usize| steps.get(*one).and_then(|own| own.last()) == Some(&number);
+        let ended: BTreeSet<usize> = shared.keys().filter(is_last).copied().collect();
+        if !ended.is_empty() {
+            introduced.extend(&ended);
+            rows.push(Row::Findings(ended));
+        }
+    }
+    let without_steps = plan.findings.values().map(|planned| planned.number);
+    let without_steps: BTreeSet<usize> =
+        without_steps.filter(|number| !introduced.contains(number)).collect();
+    if !without_steps.is_empty() {
+        rows.push(Row::Findings(without_steps));
+    }
+    rows
 }
 
 /// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
@@ -210,24 +237,19 @@ impl PlanPrinter<'_> {
         lines
     }
 
-    /// `symptoms  of error 1: CHECK, CHECK; of warning 2: CHECK`, after the steps: they need no repair of their own.
+    /// `symptoms  CHECK, CHECK`, after the steps: they need no repair of their own.
     fn symptoms(&self) -> Vec<String> {
         let findings = &self.report.findings;
-        let planned = &self.report.repair.findings;
-        let of = |(&at, one): (&usize, &PlannedFinding)| {
-            let checks = self.folding.symptoms_of(at, findings).join(", ");
-            let cause = format!("of {} {}: ", findings[at].severity, one.number);
-            (!checks.is_empty()).then(|| if planned.len() > 1 { cause + &checks } else { checks })
-        };
-        let each: Vec<String> = planned.iter().filter_map(of).collect();
-        self.details.symptoms(&each.join("; "))
+        let planned = self.report.repair.findings.keys();
+        let all: BTreeSet<String> = planned.flat_map(|&at| self.folding.symptoms_of(at, findings)).collect();
+        self.details.symptoms(&all.into_iter().collect::<Vec<_>>().join(", "))
     }
 
-    /// ` (after error 1)`, or ` (steps 1 and 2)` for a finding whose steps all belong to others.
+    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others.
     fn note(&self, planned: &PlannedFinding) -> String {
         let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
         match (own, planned.after.is_empty()) {
-            (Some(own), _) => format!(" ({})", in_words(&own.iter().copied().collect::<Vec<_>>())),
+            (Some(own), _) => format!(" (fixed by {})", in_words(&own.iter().copied().collect::<Vec<_>>())),
             (None, true) => String::new(),
             (None, false) => {
                 let numbers = planned.after.iter().map(|(number, _)| *number).collect();
@@ -263,7 +285,9 @@ impl PlanPrinter<'_> {
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
+        let room = self.look.columns().saturating_sub(indent.len() + 2);
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
+        let command = command.flat_map(|line| guard_apart(line, room));
         lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
         lines
     }
@@ -357,7 +381,7 @@ fn lines_of(command: &Command) -> Vec<String> {
 }
 
 /// The first step again, as the last lines of a report: the check, the object, and the command. If the step has only words,
-/// they are printed, and the first command of the finding after them.
+/// they are printed, and the first command of the finding after them. If it depends on a condition, only its words are.
 pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
     let Some(first) = steps.first() else { return Vec::new() };
@@ -376,6 +400,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
             .first()
             .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
         let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
+        let shown = shown.flat_map(|line| guard_apart(line, look.columns().saturating_sub(12)));
         shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {
@@ -385,12 +410,16 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let about = wrap(&about, room).into_iter().enumerate();
     let mut lines: Vec<String> =
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
-    if first.step.command.is_some() {
+    if first.step.command.is_some() && !first.step.is_conditional() {
         lines.extend(command(first));
         return lines;
     }
-    let words = wrap(&clean(&first.step.text), room);
+    let words = wrap(&clean(&first.step.without_requirement()), room);
     lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
+    // Its command stands in the plan, after the other cases.
+    if first.step.is_conditional() {
+        return lines;
+    }
     let same = |step: &PlanStep| step.repairs.intersection(&first.repairs).next().is_some();
     let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some() && same(step));
     if let Some((step, number)) = then {
@@ -417,6 +446,17 @@ pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
         lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
     }
     lines
+}
+
+/// A long command with the condition for it on a line of its own, which the shell reads as one line.
+fn guard_apart(line: String, room: usize) -> Vec<String> {
+    const GUARD: &str = "linkerd version --client --short";
+    match line.split_once(" && ") {
+        Some((guard, command)) if line.starts_with(GUARD) && width(&line) > room => {
+            vec![format!("{guard} &&"), format!("  {command}")]
+        }
+        _ => vec![line],
+    }
 }
 
 /// Further nodes on which the step must be repeated; at most `most` are named.

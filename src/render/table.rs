@@ -65,17 +65,20 @@ pub fn report(report: &Report, look: Look) -> String {
     match &report.rehearsal {
         Some(rehearsal) => {
             blocks.push(rehearsal::lines(report, rehearsal, look));
-            blocks.extend(findings.blocks(&later, &folding));
+            let is_repaired_first = !plan.is_empty();
             let mut now = headline::lines(report, look);
             now.extend(plan);
-            let mut rest = findings.blocks(&today, &folding);
-            if let Some(first) = std::iter::once(&mut now).chain(&mut rest).find(|lines| !lines.is_empty())
-                && !later.is_empty()
-            {
-                first.insert(0, look.strong("TODAY, before the upgrade"));
+            let mut now = vec![now];
+            now.extend(findings.blocks(&today, &folding));
+            let mut then = findings.blocks(&later, &folding);
+            if then.iter().any(|lines| !lines.is_empty()) {
+                titled(&mut now, "TODAY, before the upgrade", look);
+                titled(&mut then, "WITH THE UPGRADE", look);
             }
-            blocks.push(now);
-            blocks.extend(rest);
+            // What must be repaired before the upgrade comes first, like its steps.
+            let (first, second) = if is_repaired_first { (now, then) } else { (then, now) };
+            blocks.extend(first);
+            blocks.extend(second);
         }
         None => {
             let mut first = headline::lines(report, look);
@@ -89,6 +92,13 @@ pub fn report(report: &Report, look: Look) -> String {
         blocks.push(header::versions_lines(report, look));
     }
     ended(blocks, report, look)
+}
+
+/// Adds a heading to the first block that is not empty.
+fn titled(blocks: &mut [Vec<String>], title: &str, look: Look) {
+    if let Some(first) = blocks.iter_mut().find(|lines| !lines.is_empty()) {
+        first.insert(0, look.strong(title));
+    }
 }
 
 /// Prints the findings of a report that are not folded under others.
@@ -154,7 +164,8 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
         false => unchecked::lines(report, look),
     };
     let more = more(report, &unchecked, look);
-    let mut end = unchecked;
+    let mut end = infos_in_brief(report, look);
+    end.extend(unchecked);
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
@@ -169,6 +180,26 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
     let blocks: Vec<String> =
         blocks.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n") + "\n").collect();
     blocks.join("\n")
+}
+
+/// The checks of infos that are not printed, because a repair comes first.
+fn infos_in_brief(report: &Report, look: Look) -> Vec<String> {
+    let is_printed = look.verbose || report.rehearsal.is_some() || report.repair.findings.is_empty();
+    if is_printed || report.change.is_some() {
+        return Vec::new();
+    }
+    let infos = report.findings.iter().filter(|finding| {
+        finding.severity == Severity::Info
+            && finding.caused_by.is_empty()
+            && !matches!(finding.standing, Standing::InBaseline | Standing::Waived(_))
+    });
+    let checks: BTreeSet<&str> = infos.map(|finding| finding.check).collect();
+    match checks.is_empty() {
+        true => Vec::new(),
+        false => {
+            footer("infos", &format!("{} (-v)", checks.into_iter().collect::<Vec<_>>().join(", ")), look)
+        }
+    }
 }
 
 /// The number of rows of the terminal from the first step of the plan to the end, blank lines included.
@@ -186,19 +217,21 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
-    let command = first.map(|first| look.command(&explain(first)));
+    let command = first.map(explain);
     let has_more = !unchecked.is_empty() && !look.coverage;
     let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
     let flags = match (has_more, &command) {
         _ if look.verbose => None,
-        (true, Some(_)) if !is_named => Some("-v adds all evidence, --coverage what was not checked"),
+        (true, Some(_)) if !is_named => {
+            Some("-v adds infos and all evidence, --coverage what was not checked")
+        }
         (true, None) => Some("--coverage lists the reasons, and what each check needs"),
-        (_, Some(_)) => Some("-v adds all evidence"),
+        (_, Some(_)) => Some("-v adds infos and all evidence"),
         (false, None) => None,
     };
     let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
-    let entries = command.into_iter().chain(flags.map(str::to_owned)).chain(accept);
+    let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(accept);
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {
         match lines.last_mut() {
@@ -208,6 +241,9 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
             }
             _ => lines.push(entry),
         }
+    }
+    if let (Some(first), Some(command)) = (lines.first_mut(), &command) {
+        *first = first.replacen(command, &look.command(command), 1);
     }
     let label = |at: usize| look.faint(&super::text::pad(if at == 0 { "more" } else { "" }, 10));
     lines.iter().enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()

@@ -54,7 +54,11 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         }
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
-    let not_provided = if is_brief { None } else { not_provided(report) };
+    let not_provided = match (is_brief, text.is_empty()) {
+        (true, _) => None,
+        (false, true) => not_provided(report),
+        (false, false) => not_provided_either(report),
+    };
     text.extend(not_provided.into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT)));
     text.extend(unread(&report.coverage.unread, look));
     let label = pad("not checked", INDENT);
@@ -137,10 +141,25 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
+    lacking(report, |checks, ways| {
+        format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
+    })
+}
+
+/// The same below the requested evidence that is missing: `other evidence (11 checks): add --nodes`.
+fn not_provided_either(report: &Report) -> Option<String> {
+    lacking(report, |checks, ways| format!("other evidence ({}): {ways}", count(checks, "check", "checks")))
+}
+
+fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<String> {
     let mut ways: BTreeSet<Way> = optional(report).map(Way::of).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
-    if report.origin.kind != "live" && ways.contains(&Way::Collect) {
-        ways.remove(&Way::Cli);
+    if report.origin.kind != "live" {
+        if ways.contains(&Way::Collect) {
+            ways.remove(&Way::Cli);
+        }
+        // Probes ask a cluster.
+        ways.remove(&Way::Probe);
     }
     if ways.is_empty() {
         return None;
@@ -153,7 +172,6 @@ pub fn not_provided(report: &Report) -> Option<String> {
     }
     let collect = ways.remove(&Way::Collect);
     let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
-    let checks = count(checks.len(), "check lacks", "checks lack");
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
         [] => String::new(),
@@ -162,7 +180,7 @@ pub fn not_provided(report: &Report) -> Option<String> {
     let collect = collect.then(|| "use meshdoctor collect".to_owned());
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
-    Some(format!("{checks} evidence: {}", each.join(", or ")))
+    Some(words(checks.len(), &each.join(", or ")))
 }
 
 /// Objects that no check reads, on one line.

@@ -90,6 +90,17 @@ fn beside_label(line: &str) -> &str {
     line.split_once("  ").map_or(line, |(_, rest)| rest.trim_start())
 }
 
+/// The text with each command on one line: long ones are broken after `&&`, where a shell reads on.
+pub fn with_whole_commands(text: &str) -> String {
+    let mut lines = text.lines();
+    let mut whole: Vec<String> = Vec::new();
+    while let Some(line) = lines.next() {
+        let end = if line.ends_with(" &&") { lines.next().map(str::trim_start) } else { None };
+        whole.push(end.map_or_else(|| line.to_owned(), |end| format!("{line} {end}")));
+    }
+    whole.join("\n")
+}
+
 /// Whether the line is a single word, possibly after labels or the number of a step.
 fn is_one_word(line: &str) -> bool {
     let line = line.trim();
@@ -107,6 +118,7 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
             let text = render::table::report(&report, Look { verbose: true, ..Look::plain(width) });
             let commands = report.findings.iter().flat_map(|finding| finding.remedy.commands());
             let commands: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
+            let text = with_whole_commands(&text);
             for line in text.lines().filter(|line| unicode_width::UnicodeWidthStr::width(*line) > width) {
                 let command = |line: &str| {
                     let line = line.trim();

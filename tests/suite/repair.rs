@@ -10,6 +10,7 @@ use meshdoctor::source::Completeness;
 use meshdoctor::source::memory::Memory;
 
 use crate::recordings::{folder, memory, report_on};
+use crate::render::with_whole_commands;
 use crate::skip::{Need, skipped};
 
 /// Problems to fix before workloads are restarted: until then, a starting proxy gets no certificate, or no
@@ -134,9 +135,10 @@ fn reports_lead_to_the_next_step() {
         if report.repair.steps.is_empty() {
             continue;
         }
-        let text = table::report(&report, Look::plain(80));
+        let printed = table::report(&report, Look::plain(80));
+        let text = with_whole_commands(&printed);
         let lines: Vec<&str> = text.lines().collect();
-        lengths.push(lines.len());
+        lengths.push(printed.lines().count());
         let commands: Vec<String> = report
             .repair
             .steps

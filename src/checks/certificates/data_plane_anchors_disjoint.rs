@@ -122,6 +122,7 @@ fn finding(
             is_over,
             ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
         ))
+        .evidence(held.compared(&needed.iter().map(|anchor| anchor.brief()).collect::<Vec<_>>().join(", ")))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))

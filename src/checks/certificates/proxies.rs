@@ -38,6 +38,11 @@ impl Holders<'_> {
         let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
         Some(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, self.bundle.shown()))
     }
+
+    /// Their anchors next to the current ones.
+    pub(super) fn compared(&self, current: &str) -> Evidence {
+        Evidence::other("trust anchors", format!("proxies: {}; current: {current}", self.bundle.shown()))
+    }
 }
 
 /// The creation of the anchors' ConfigMap, and the start of each anchor's validity.

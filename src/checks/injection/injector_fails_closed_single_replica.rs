@@ -117,22 +117,26 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
 }
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
+    let step = |remedy, act: &str, options| upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+    let ignore = || Options::none().set("webhookFailurePolicy", "Ignore");
+    let remedy = Remedy::new();
     // The replicas require different nodes: on fewer, some stay Pending.
-    let act = match ctx.hints::<Node>().len() {
-        nodes @ 1..3 => format!(
-            "Once the cluster has three nodes (now {nodes}), run three replicas of the injector, one per node (the chart's \
-             values-ha.yaml)"
-        ),
-        _ => {
-            "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)".to_owned()
+    match ctx.hints::<Node>().len() {
+        nodes @ 1..3 => {
+            let unmeshed =
+                "Let pods start unmeshed instead of not at all, and check for such pods afterwards";
+            let replicas = format!(
+                "Once the cluster has three nodes (now {nodes}), run three replicas of the injector instead, one per node (the \
+                 chart's values-ha.yaml)"
+            );
+            step(step(remedy, unmeshed, ignore()), &replicas, Options::none().ha())
         }
-    };
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, Options::none().ha());
-    upgrade::step(
-        ctx,
-        remedy,
-        StepKind::ChartValue,
-        "Or let pods start unmeshed instead of not at all, and check for such pods afterwards",
-        Options::none().set("webhookFailurePolicy", "Ignore"),
-    )
+        _ => {
+            let replicas =
+                "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)";
+            let unmeshed =
+                "Or let pods start unmeshed instead of not at all, and check for such pods afterwards";
+            step(step(remedy, replicas, Options::none().ha()), unmeshed, ignore())
+        }
+    }
 }

@@ -7,9 +7,10 @@ use std::fmt::Write;
 
 use super::super::document::Failure;
 use super::super::look::Look;
+use super::super::repair::{self, Row};
 use super::super::table::{Folding, result_line};
 use super::super::text::{clean, count, shortened, some_of, thousands};
-use super::super::{header, repair, steps, subject};
+use super::super::{header, steps, subject};
 use super::limited::{Part, join};
 use super::unchecked::{NAMED, Unchecked, alike, checks};
 use super::{evidence, meaning, remedy};
@@ -92,42 +93,51 @@ fn traffic(parts: &mut Vec<Part>, report: &Report) {
     parts.push(Part { text, rank: 7, name: "numbers of proxies".to_owned() });
 }
 
-/// The repair plan: each finding, and the steps that begin with it, numbered throughout.
+/// The repair plan, in the order of the table: each finding and its steps, numbered throughout.
 fn plan(parts: &mut Vec<Part>, report: &Report) {
     let plan = &report.repair;
     if plan.steps.is_empty() || report.change.is_some() {
         return;
     }
     parts.push(Part::first("\n## Repair plan\n".to_owned()));
-    let mut introduced: BTreeSet<usize> = BTreeSet::new();
-    for (number, step) in (1..).zip(&plan.steps) {
-        let mut text = String::new();
-        let new: Vec<usize> = step.repairs.difference(&introduced).copied().collect();
-        introduced.extend(&new);
-        let is_new = |planned: &PlannedFinding| new.contains(&planned.number);
-        for (&at, planned) in plan.findings.iter().filter(|(_, planned)| is_new(planned)) {
-            planned_heading(&mut text, report, &report.findings[at], planned);
-        }
-        let nodes = repair::elsewhere(&step.step, SUBJECTS);
-        _ = writeln!(
-            text,
-            "\n{number}. {}{}",
-            plain(&steps::in_plan(plan, number, &step.step.text)),
-            plain(&nodes)
-        );
-        let commands: Vec<String> = step.step.command.iter().flat_map(Command::rendered).collect();
-        if !commands.is_empty() {
-            let indent = " ".repeat(number.to_string().len() + 2);
-            let block = fenced(&some_lines(&commands, COMMANDS), "sh");
-            block.lines().for_each(|line| _ = writeln!(text, "{indent}{line}"));
-        }
-        parts.push(Part { text, rank: 2, name: format!("step {number}") });
+    for row in repair::rows(plan) {
+        let (text, name) = match row {
+            Row::Findings(numbers) => {
+                let own = plan.findings.iter().filter(|(_, planned)| numbers.contains(&planned.number));
+                let mut text = String::new();
+                own.for_each(|(&at, planned)| {
+                    planned_heading(&mut text, report, &report.findings[at], planned);
+                });
+                (text, "a finding of the plan".to_owned())
+            }
+            Row::Step { number, repairs } => (step(report, number, repairs), format!("step {number}")),
+        };
+        parts.push(Part { text, rank: 2, name });
     }
     let verify = repair::verify_lines(&plan.verify).concat();
     if !verify.is_empty() {
         let text = format!("\nVerify:\n\n{}", fenced(&some_lines(&verify, COMMANDS), "sh"));
         parts.push(Part { text, rank: 2, name: "the commands that verify".to_owned() });
     }
+}
+
+/// A step of the plan; `repairs` if it repairs others than the finding above it.
+fn step(report: &Report, number: usize, repairs: Option<&BTreeSet<usize>>) -> String {
+    let plan = &report.repair;
+    let step = &plan.steps[number - 1].step;
+    let nodes = repair::elsewhere(step, SUBJECTS);
+    let repairs = repairs.filter(|_| plan.findings.len() > 1);
+    let repairs =
+        repairs.map_or_else(String::new, |numbers| format!(" (for {})", repair::numbered(report, numbers)));
+    let words = steps::in_plan(plan, number, &step.text);
+    let mut text = format!("\n{number}. {}{}{}\n", plain(&words), plain(&nodes), plain(&repairs));
+    let commands: Vec<String> = step.command.iter().flat_map(Command::rendered).collect();
+    if !commands.is_empty() {
+        let indent = " ".repeat(number.to_string().len() + 2);
+        let block = fenced(&some_lines(&commands, COMMANDS), "sh");
+        block.lines().for_each(|line| _ = writeln!(text, "{indent}{line}"));
+    }
+    text
 }
 
 /// The heading of a finding above its steps.

@@ -103,7 +103,12 @@ impl Eq for Certificate {}
 impl Certificate {
     /// Subject and a short fingerprint, which distinguishes certificates of the same name.
     pub fn summary(&self) -> String {
-        format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
+        format!("{} ({})", self.parsed.tbs_certificate().subject(), self.brief())
+    }
+
+    /// A short fingerprint, as `sha256 be45f8e4...`.
+    pub fn brief(&self) -> String {
+        format!("sha256 {}...", &self.print()[..8])
     }
 
     /// The subject.
