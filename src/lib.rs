@@ -31,8 +31,8 @@ pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
-    close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
-    yaml,
+    close, command, exit, finding, kubeconfig, markdown, names, nearest, networks, published, terminal,
+    token, version, yaml,
 };
 pub use meshdoctor_edits::{kubectl, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};
@@ -44,3 +44,4 @@ pub use meshdoctor_node::node_snapshot;
 pub use meshdoctor_node::{node_files, node_log};
 pub use meshdoctor_objects::{self as objects, certificates, protobuf};
 pub use meshdoctor_redact as redact;
+pub use netpol as network_policy;

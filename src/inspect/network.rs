@@ -6,11 +6,9 @@
 
 use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::model::network_policy::{
-    Decides, Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port,
-};
 use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
+use crate::network_policy::{Decides, Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
 use crate::objects::Pod;
 
 /// The port of DNS.

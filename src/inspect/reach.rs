@@ -28,9 +28,9 @@ use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
 use crate::model::availability::ControlPlane;
-use crate::model::network_policy::Objects;
 use crate::model::owners::Owners;
 use crate::model::skipped::{self, OUT};
+use crate::network_policy::Objects;
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
     AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,

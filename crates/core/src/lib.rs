@@ -9,6 +9,7 @@ pub mod kubeconfig;
 pub mod markdown;
 pub mod names;
 pub mod nearest;
+pub mod networks;
 pub mod published;
 pub mod terminal;
 pub mod token;

@@ -4,7 +4,6 @@
 pub mod annotated;
 pub mod availability;
 pub mod balanced_services;
-pub mod by_label;
 pub mod cluster;
 pub mod cni;
 pub mod control_clients;
@@ -19,8 +18,6 @@ pub mod journal;
 pub mod log;
 pub mod managed_by;
 pub mod moments;
-pub mod network_policy;
-pub mod networks;
 pub mod node_split;
 pub mod owners;
 pub mod pod_status;

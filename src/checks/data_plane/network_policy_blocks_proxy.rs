@@ -12,10 +12,10 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::{
+use crate::model::transport::MODE;
+use crate::network_policy::{
     Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
 };
-use crate::model::transport::MODE;
 use crate::objects::{ConfigMap, Kind, Pod};
 
 /// Maximum number of quoted pods.

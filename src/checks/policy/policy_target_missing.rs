@@ -7,8 +7,8 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::model::by_label::ByLabel;
 use crate::nearest::closest;
+use crate::objects::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -7,9 +7,9 @@ use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::Passage;
-use crate::model::network_policy::control_plane as network;
 use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
+use crate::network_policy::Passage;
+use crate::network_policy::control_plane as network;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Meta, Pod};
 

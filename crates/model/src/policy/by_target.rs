@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::read::{ReadServerAuthorization, Required, is_meant};
 use super::routes::ReadRoute;
-use crate::by_label::ByLabel;
+use crate::objects::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, HTTPLocalRateLimitPolicy, Server};
 
 /// Indexes of the policies of a namespace, by target.

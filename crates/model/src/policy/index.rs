@@ -15,7 +15,7 @@ use super::read::{
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::void::Void;
 use super::workload::Workload;
-use crate::by_label::ByLabel;
+use crate::objects::by_label::ByLabel;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, LabelSelector, MeshTLSAuthentication,
     NetworkAuthentication, Route, Server, ServerAuthorization, Texts,

@@ -26,8 +26,10 @@ pub use form::{Action, Fits, Held, Policy, Ports, Rule, Which};
 use form::{Label, Peers, Subject};
 pub use peers::RulesByPeer;
 
-use super::by_label::ByLabel;
-use crate::objects::{
+use meshdoctor_core::networks;
+use meshdoctor_objects as objects;
+use objects::by_label::ByLabel;
+use objects::{
     AdminPolicy, CalicoPolicy, CalicoTier, CiliumPolicy, Kind, Namespace, NetworkPolicy, Pod, Texts,
 };
 
@@ -361,3 +363,7 @@ fn either<'a>(cilium: Passage<'a>, calico: Passage<'a>) -> Passage<'a> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

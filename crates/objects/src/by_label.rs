@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::objects::{LabelSelector, Texts};
+use super::{LabelSelector, Texts};
 
 /// Places of selectors in a list, by the rarest label that each requires.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 
 use super::form::{Fits, Held, Peers, Rule};
 use super::{Direction, Peer, Policies};
-use crate::by_label::ByLabel;
+use crate::objects::by_label::ByLabel;
 use crate::objects::{LabelSelector, NetworkPolicyRule, Pod};
 
 /// The distinct rules of a direction, by the labels and the namespace of the pods that they select as peers.
