@@ -21,7 +21,6 @@ pub mod moments;
 pub mod node_split;
 pub mod owners;
 pub mod pod_status;
-pub mod policy;
 pub mod quantity;
 pub mod read_metrics;
 pub mod redirection;
@@ -35,6 +34,7 @@ pub mod transport;
 pub mod validation;
 
 pub use cluster::{Answer, Cluster, is_kept_in_full};
+pub use linkerd_policy as policy;
 pub use meshdoctor_node::node;
 
 use linkerd_facts::{annotations, chart, knowledge};

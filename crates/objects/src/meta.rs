@@ -15,6 +15,9 @@ use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
+/// The label that names a component of the control plane.
+pub const COMPONENT: &str = "linkerd.io/control-plane-component";
+
 /// Deserializes whether a field is present and not null.
 pub(super) fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())

@@ -130,7 +130,7 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// Reads the timeouts.
-pub(in crate::policy) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
+pub(crate) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
     Ok(Timeouts {
         response: said(meta, "timeout.linkerd.io/response", duration)?,
         request: said(meta, "timeout.linkerd.io/request", duration)?,
@@ -139,7 +139,7 @@ pub(in crate::policy) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
 }
 
 /// Reads the retries of HTTP or gRPC.
-pub(in crate::policy) fn retry(meta: &Meta, kind: RouteKind) -> Result<Option<Retry>, String> {
+pub(crate) fn retry(meta: &Meta, kind: RouteKind) -> Result<Option<Retry>, String> {
     let limit = said(meta, "retry.linkerd.io/limit", |text| {
         text.parse::<u16>().map_err(|_| format!("{text:?} is not a valid number"))
     })?;
@@ -198,7 +198,7 @@ const CONSECUTIVE: &str = "balancer.linkerd.io/failure-accrual-consecutive";
 const SUCCESS: &str = "balancer.alpha.linkerd.io/failure-accrual-success-rate";
 
 /// Reads the circuit breaking; `unified`: the release supports that mode.
-pub(in crate::policy) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, String> {
+pub(crate) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, String> {
     const MODE: &str = "balancer.linkerd.io/failure-accrual";
     let Some(mode) = meta.annotation(MODE) else { return Ok(None) };
     let success = match mode {

@@ -4,8 +4,8 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 
 use super::default::DefaultPolicy;
-use crate::installed::COMPONENT;
 use crate::knowledge::Knowledge;
+use crate::objects::meta::COMPONENT;
 use crate::objects::{Container, Pod, Workload};
 use crate::version::{Contains, LinkerdVersion};
 

@@ -42,7 +42,10 @@ pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};
 
-use crate::objects::Kind;
+use linkerd_facts::knowledge;
+use meshdoctor_core::{names, version};
+use meshdoctor_objects as objects;
+use objects::Kind;
 
 /// The kinds that decide inbound policy, in addition to pods and the control plane.
 pub const POLICY_KINDS: [Kind; 10] = [
@@ -57,3 +60,7 @@ pub const POLICY_KINDS: [Kind; 10] = [
     Kind::GRPCRoute,
     Kind::ExternalWorkload,
 ];
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
