@@ -31,8 +31,8 @@ pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
-    close, command, exit, finding, kubeconfig, markdown, names, nearest, networks, published, terminal,
-    token, version, yaml,
+    close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
+    yaml,
 };
 pub use meshdoctor_edits::{kubectl, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};

@@ -6,7 +6,7 @@ pub mod card;
 pub mod checks;
 
 use linkerd_facts::{annotations, chart, knowledge};
-use meshdoctor_core::{command, finding, markdown, names, nearest, networks, token, version};
+use meshdoctor_core::{command, finding, markdown, names, nearest, token, version};
 use meshdoctor_evidence::{fetched, item, missing, request};
 use meshdoctor_expression as expression;
 use meshdoctor_model as model;

@@ -35,6 +35,7 @@ pub mod validation;
 
 pub use cluster::{Answer, Cluster, is_kept_in_full};
 pub use linkerd_policy as policy;
+pub use meshdoctor_core::networks;
 pub use meshdoctor_node::node;
 
 use linkerd_facts::{annotations, chart, knowledge};

@@ -6,7 +6,7 @@ use super::networks::{Add, cluster_networks, incomplete, misspelled};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::Evidence;
-use crate::networks::Network;
+use crate::model::networks::Network;
 use crate::objects::Node;
 
 /// Maximum number of networks named in evidence and remedy.

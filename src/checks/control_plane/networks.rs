@@ -10,7 +10,7 @@ use crate::checks::{Context, Unjudged, restart};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::networks::Network;
+use crate::model::networks::Network;
 use crate::objects::container::PROFILE_NETWORKS;
 use crate::objects::{Deployment, Pod};
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::networks::Network;
+use crate::model::networks::Network;
 use crate::objects::{Node, Pod, Service};
 
 /// Maximum number of objects quoted in evidence.

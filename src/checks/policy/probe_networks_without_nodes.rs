@@ -8,8 +8,8 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::networks::Network;
 use crate::model::policy::{Controller, Quirks};
-use crate::networks::Network;
 use crate::objects::{Deployment, Node, Pod};
 
 /// Maximum number of quoted nodes.
