@@ -357,7 +357,7 @@ pub fn json(verification: &Verification) -> String {
     json::write(&Document {
         schema: SCHEMA.to_owned(),
         tool: Tool {
-            name: env!("CARGO_PKG_NAME").to_owned(),
+            name: "meshdoctor".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             knowledge: Some(verification.knowledge_date.clone()),
         },

@@ -8,8 +8,7 @@ use crate::item::{Asked, Item, Scope};
 use crate::markdown::{Block, BlockKind};
 
 /// First line of generated files with HTML comments.
-pub(crate) const GENERATED: &str =
-    "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
+pub const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
 
 /// URL of a check's page.
 pub fn page_url(check: &str) -> String {

@@ -10,7 +10,7 @@ use coverage::coverage;
 pub use coverage::{Coverage, Gap, Unread, unread};
 pub use outlook::{Lasting, Outlook};
 pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
-pub(crate) use verdict::counts;
+pub use verdict::counts;
 pub use verdict::{Counts, RunResult};
 use verdict::{Evidence, none_ran, verdict};
 

@@ -124,7 +124,7 @@ fn waived(finding: &finding::Finding) -> Option<Waived> {
 }
 
 fn tool(knowledge: Option<String>) -> Tool {
-    Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), knowledge }
+    Tool { name: "meshdoctor".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), knowledge }
 }
 
 fn run(run: &report::Run) -> Run {

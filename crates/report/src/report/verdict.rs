@@ -78,7 +78,7 @@ fn saw_nothing(results: &[CheckResult]) -> bool {
 
 /// Whether a finding counts. Waived findings do not, nor those that a change cures, because the verdict is
 /// about the cluster with the change.
-pub(crate) fn counts(finding: &&Finding) -> bool {
+pub fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
 }
 
