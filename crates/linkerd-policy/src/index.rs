@@ -9,10 +9,9 @@ use super::controller::Controller;
 use super::default::DefaultPolicy;
 use super::parse::Port;
 use super::read::{
-    Authentications, Reader, Required, after_empty, read_rate_limit, read_server, read_server_authorization,
-    readable,
+    Authentications, Reader, Required, read_rate_limit, read_server, read_server_authorization, readable,
 };
-use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
+use super::routes::{InboundRoute, RouteKind};
 use super::void::Void;
 use super::workload::Workload;
 use crate::objects::by_label::ByLabel;
@@ -101,22 +100,7 @@ impl<'a> Index<'a> {
             |o| &o.metadata,
             |o| Ok(authentication::identities(o, &controller)?.map(|matches| (o, matches))),
         );
-        let unread = after_empty(objects.network_authentications);
-        let networks = reader.each(
-            Kind::NetworkAuthentication,
-            objects.network_authentications,
-            |o| &o.metadata,
-            |o| {
-                let read = authentication::networks(o)?.map(|matches| (o, matches));
-                Ok(match &unread {
-                    Some(((namespace, name), after)) if after.contains(&o.metadata.key()) => Err(format!(
-                        "NetworkAuthentication {namespace}/{name}, which is listed before it, names no network, and the controller \
-                         reads no further when it starts"
-                    )),
-                    _ => read,
-                })
-            },
-        );
+        let networks = reader.network_authentications(objects.network_authentications);
         let required = Authentications::new(&mesh_tls, &networks, &controller);
         let policies = reader.each(
             Kind::AuthorizationPolicy,
@@ -130,21 +114,11 @@ impl<'a> Index<'a> {
             |o| &o.metadata,
             read_rate_limit,
         );
-        let mut routes: HashMap<&str, Vec<ReadRoute<'_>>> = HashMap::new();
-        for (kind, list) in [
+        let routes = reader.routes([
             (RouteKind::Http, objects.http_routes),
             (RouteKind::LinkerdHttp, objects.linkerd_http_routes),
             (RouteKind::Grpc, objects.grpc_routes),
-        ] {
-            let read = reader.each(kind.kind(), list, |o| &o.metadata, |o| routes::read(kind, o));
-            read.into_iter().for_each(|(namespace, read)| routes.entry(namespace).or_default().extend(read));
-        }
-        for routes in routes.values_mut() {
-            routes.sort_by_key(|read| {
-                let meta = &read.route.metadata;
-                (meta.creation_timestamp, &meta.name, read.kind.group())
-            });
-        }
+        ]);
         ignored.sort();
         let server_authorizations = server_authorizations
             .into_iter()

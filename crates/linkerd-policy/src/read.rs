@@ -4,15 +4,16 @@
 use std::collections::{HashMap, HashSet};
 
 use super::answer::{Protocol, Who};
-use super::authentication::{IdentityMatch, NetworkMatch};
+use super::authentication::{self, IdentityMatch, NetworkMatch};
 use super::controller::Controller;
 use super::index::{Ignored, ReadServer};
 use super::parse::{self, Broken};
+use super::routes::{self, ReadRoute, RouteKind};
 use super::void::Void;
 use crate::names::with_article;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
-    NetworkAuthentication, Server, ServerAuthorization, TargetRef,
+    NetworkAuthentication, Route, Server, ServerAuthorization, TargetRef,
 };
 
 /// The clients that a policy authorizes, or the reason that it has no effect.
@@ -52,6 +53,44 @@ impl<'a> Reader<'a, '_> {
             self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
         }
         if is_void { HashMap::new() } else { found }
+    }
+
+    /// NetworkAuthentications with their networks.
+    pub(super) fn network_authentications(
+        &mut self,
+        objects: &'a [NetworkAuthentication],
+    ) -> ByNamespace<'a, NetworkAuthentication, Vec<NetworkMatch>> {
+        let unread = after_empty(objects);
+        let read = |object: &'a NetworkAuthentication| {
+            let read = authentication::networks(object)?.map(|matches| (object, matches));
+            Ok(match &unread {
+                Some(((namespace, name), after)) if after.contains(&object.metadata.key()) => Err(format!(
+                    "NetworkAuthentication {namespace}/{name}, which is listed before it, names no network, and the \
+                     controller reads no further when it starts"
+                )),
+                _ => read,
+            })
+        };
+        self.each(Kind::NetworkAuthentication, objects, |object| &object.metadata, read)
+    }
+
+    /// Routes of several kinds, in the controller's order.
+    pub(super) fn routes(
+        &mut self,
+        kinds: [(RouteKind, &'a [Route]); 3],
+    ) -> HashMap<&'a str, Vec<ReadRoute<'a>>> {
+        let mut routes: HashMap<&str, Vec<ReadRoute<'_>>> = HashMap::new();
+        for (kind, list) in kinds {
+            let read = self.each(kind.kind(), list, |object| &object.metadata, |one| routes::read(kind, one));
+            read.into_iter().for_each(|(namespace, read)| routes.entry(namespace).or_default().extend(read));
+        }
+        for routes in routes.values_mut() {
+            routes.sort_by_key(|read| {
+                let meta = &read.route.metadata;
+                (meta.creation_timestamp, &meta.name, read.kind.group())
+            });
+        }
+        routes
     }
 }
 
@@ -149,7 +188,7 @@ type Key<'a> = (&'a str, &'a str);
 
 /// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads them in the order in
 /// which the API server lists them at startup and stops at the first without networks, so policies cannot use the rest.
-pub(super) fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
+fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
     let empty = objects.iter().filter(|object| object.spec.networks.is_empty());
     let at = empty.map(|object| object.metadata.key()).min()?;
     Some((at, objects.iter().map(|object| object.metadata.key()).filter(|key| *key > at).collect()))

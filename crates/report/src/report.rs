@@ -280,27 +280,12 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
     let mut findings = cause::link_by_cards(found, &cluster.namespaces);
     verify_raised(&mut findings, question.settings);
-    let waivers = policy::Waivers::new(&question.policy.waivers, cluster.at);
-    findings.extend(waivers.problems(&findings));
-    for finding in &mut findings {
-        let accepted = waivers.accepted(finding);
-        finding.standing = question.policy.standing(finding, &accepted);
-        if !finding.is_waived() {
-            finding.waived_in_part = accepted;
-        }
-    }
-    stand_alone(&mut findings);
+    accept(&mut findings, question.policy, cluster.at);
     let connection = &question.settings.rerun.connection;
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {
         unread: unread(collected, question.knowledge),
-        set_aside: collected
-            .uncollected
-            .unreadable
-            .iter()
-            .map(|what| unreadable(what))
-            .chain(collected.uncollected.set_aside.iter().cloned())
-            .collect(),
+        set_aside: set_aside(collected),
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
@@ -315,35 +300,13 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         inferred: inferred.len(),
         ..verdict(question.policy, &question.origin, &findings, &results, &evidence)
     };
-    let mut checks: Vec<Judged> = question
-        .checks
-        .iter()
-        .zip(results)
-        .map(|(check, result)| Judged {
-            id: check.id,
-            category: check.card().front.category.clone(),
-            title: check.card().front.title.clone(),
-            severity: check.card().front.severity,
-            outcome: result.outcome,
-            closes: result.gaps.iter().map(|missing| missing.close().aimed(connection)).collect(),
-            gaps: result.gaps,
-            blocked_by: result.blocked_by,
-            params: check.parameters(question.settings),
-        })
-        .collect();
-    if !question.policy.waivers.is_empty() {
-        checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, &findings)));
-    }
+    let checks = judged_checks(question, results, &findings);
     let subject = Skew::of(cluster, question.knowledge);
     let release = subject.command_release();
     // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
-    let links: Vec<LinkedCluster> = cluster
-        .answer(&Item::List(Kind::Link))
-        .map_or(&[][..], |answer| answer.objects::<Link>())
-        .iter()
-        .map(LinkedCluster::from)
-        .collect();
+    let links = cluster.answer(&Item::List(Kind::Link)).map_or(&[][..], |answer| answer.objects::<Link>());
+    let links: Vec<LinkedCluster> = links.iter().map(LinkedCluster::from).collect();
     let evidence = rows::RowInput {
         checks: &checks,
         findings: &of_rows,
@@ -371,18 +334,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
             plan: crate::checks::plan(cluster, question.knowledge, question.settings),
         }),
         change: question.change.as_ref().map(|(change, _)| change.clone()),
-        asked: Asked {
-            mode: question.settings.mode,
-            only: question.policy.only.clone(),
-            skip: question.policy.skip.clone(),
-            namespaces: question.settings.namespaces.clone(),
-            upgrade: question.settings.upgrade.clone(),
-            cni_expected: question.settings.cni_expected,
-            expected_version: question.settings.expected_version.as_ref().map(ToString::to_string),
-            linkerd_namespace: None,
-            cni_namespace: None,
-            params: question.settings.params.clone(),
-        },
+        asked: asked(question),
         verdict,
         coverage,
         checks,
@@ -394,6 +346,64 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         redacted: collected.redaction.touched,
         errors: Vec::new(),
     }
+}
+
+/// Applies waivers and the baseline, and adds the problems of waivers.
+fn accept(findings: &mut Vec<Finding>, policy: &Policy, at: Timestamp) {
+    let waivers = policy::Waivers::new(&policy.waivers, at);
+    findings.extend(waivers.problems(findings));
+    for finding in &mut *findings {
+        let accepted = waivers.accepted(finding);
+        finding.standing = policy.standing(finding, &accepted);
+        if !finding.is_waived() {
+            finding.waived_in_part = accepted;
+        }
+    }
+    stand_alone(findings);
+}
+
+/// Each selected check with its outcome, and those of the waivers.
+fn judged_checks(question: &Question<'_>, results: Vec<CheckResult>, findings: &[Finding]) -> Vec<Judged> {
+    let connection = &question.settings.rerun.connection;
+    let judged = question.checks.iter().zip(results).map(|(check, result)| Judged {
+        id: check.id,
+        category: check.card().front.category.clone(),
+        title: check.card().front.title.clone(),
+        severity: check.card().front.severity,
+        outcome: result.outcome,
+        closes: result.gaps.iter().map(|missing| missing.close().aimed(connection)).collect(),
+        gaps: result.gaps,
+        blocked_by: result.blocked_by,
+        params: check.parameters(question.settings),
+    });
+    let mut checks: Vec<Judged> = judged.collect();
+    if !question.policy.waivers.is_empty() {
+        checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, findings)));
+    }
+    checks
+}
+
+/// The options of the run, for reruns.
+fn asked(question: &Question<'_>) -> Asked {
+    let Question { settings, policy, .. } = question;
+    Asked {
+        mode: settings.mode,
+        only: policy.only.clone(),
+        skip: policy.skip.clone(),
+        namespaces: settings.namespaces.clone(),
+        upgrade: settings.upgrade.clone(),
+        cni_expected: settings.cni_expected,
+        expected_version: settings.expected_version.as_ref().map(ToString::to_string),
+        linkerd_namespace: None,
+        cni_namespace: None,
+        params: settings.params.clone(),
+    }
+}
+
+/// The evidence that was not judged.
+fn set_aside(collected: &Collected) -> Vec<String> {
+    let unreadable = collected.uncollected.unreadable.iter().map(|what| unreadable(what));
+    unreadable.chain(collected.uncollected.set_aside.iter().cloned()).collect()
 }
 
 /// A file of manifests that could not be read: the rest of them was checked.

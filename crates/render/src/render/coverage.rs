@@ -374,6 +374,50 @@ fn message(why: &Why) -> Option<&str> {
     }
 }
 
+/// The permissions for objects by name; those for the credentials of links have commands of their own.
+fn grant_named(gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
+    let (of_links, others): (Vec<&Gap>, Vec<&Gap>) =
+        gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
+    let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    if names.len() > SHOWN {
+        return vec![grant_whole_role(&others)];
+    }
+    let role = format!("grant get on {} ({} prints the whole role)", names.join(", "), own("rbac"));
+    let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (namespace, name) in of_links.iter().filter_map(|gap| gap.missing.link_secret()) {
+        secrets.entry(namespace).or_default().insert(name);
+    }
+    let each = secrets.into_iter().map(|(namespace, names)| {
+        let names: Vec<&str> = names.into_iter().collect();
+        let words = "allow reading the credentials of links".to_owned();
+        (words, Some(grant_links(namespace, &names)))
+    });
+    (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
+}
+
+/// Commands that read objects by name.
+fn get_named(gaps: &[&Gap]) -> Vec<Line> {
+    let mut places: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
+    for gap in gaps {
+        let Item::Named { kind, name, .. } = &gap.missing.request.item else { continue };
+        if *kind == Kind::Secret {
+            continue;
+        }
+        let namespace = gap.missing.request.namespace.as_deref().filter(|_| kind.info().namespaced);
+        places.entry((namespace.unwrap_or_default(), kind.resource())).or_default().insert(name);
+    }
+    // A command that prints a Secret prints its private key, so Secrets are collected instead.
+    let mut lines: Vec<Line> = Vec::new();
+    if gaps.iter().any(|gap| gap.missing.request.item.kind() == Some(Kind::Secret)) {
+        lines.push(meshdoctor().words("collect --output bundle.tar.gz").into());
+    }
+    lines.extend(places.into_iter().map(|((namespace, resource), names)| {
+        kubectl().namespace(namespace).words("get").arg(resource).operands(names).words("-o json").into()
+    }));
+    lines
+}
+
 /// The ways to provide a group's evidence, each once: a sentence, and lines to paste.
 fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     let resources = || -> String {
@@ -390,51 +434,9 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             };
             vec![(format!("grant list on {} ({role})", resources().replace(',', ", ")), None)]
         }
-        (Sort::NamedObjects, Why::Denied { .. }) => {
-            let (of_links, others): (Vec<&Gap>, Vec<&Gap>) =
-                gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
-            let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
-            let names: Vec<String> = names.into_iter().collect();
-            if names.len() > SHOWN {
-                return vec![grant_whole_role(&others)];
-            }
-            let role = format!("grant get on {} ({} prints the whole role)", names.join(", "), own("rbac"));
-            let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-            for (namespace, name) in of_links.iter().filter_map(|gap| gap.missing.link_secret()) {
-                secrets.entry(namespace).or_default().insert(name);
-            }
-            let each = secrets.into_iter().map(|(namespace, names)| {
-                let names: Vec<&str> = names.into_iter().collect();
-                let words = "allow reading the credentials of links".to_owned();
-                (words, Some(grant_links(namespace, &names)))
-            });
-            (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
-        }
+        (Sort::NamedObjects, Why::Denied { .. }) => grant_named(gaps),
         (Sort::NamedObjects, Why::NotCaptured | Why::NotOffered) => {
-            let mut places: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
-            for gap in gaps {
-                let Item::Named { kind, name, .. } = &gap.missing.request.item else { continue };
-                if *kind == Kind::Secret {
-                    continue;
-                }
-                let namespace = gap.missing.request.namespace.as_deref().filter(|_| kind.info().namespaced);
-                places.entry((namespace.unwrap_or_default(), kind.resource())).or_default().insert(name);
-            }
-            // A command that prints a Secret prints its private key, so Secrets are collected instead.
-            let mut lines: Vec<Line> = Vec::new();
-            if gaps.iter().any(|gap| gap.missing.request.item.kind() == Some(Kind::Secret)) {
-                lines.push(meshdoctor().words("collect --output bundle.tar.gz").into());
-            }
-            lines.extend(places.into_iter().map(|((namespace, resource), names)| {
-                kubectl()
-                    .namespace(namespace)
-                    .words("get")
-                    .arg(resource)
-                    .operands(names)
-                    .words("-o json")
-                    .into()
-            }));
-            vec![(collect_them(), Some(Command::lines(lines)))]
+            vec![(collect_them(), Some(Command::lines(get_named(gaps))))]
         }
         (Sort::Objects, Why::PerhapsMore) => {
             vec![(format!("if the dump lists all of them, pass --complete {}", resources()), None)]

@@ -131,12 +131,9 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         Passage::Shut(by) => Some((*port, by)),
         Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
     });
-    let shut: Vec<_> = shut.collect();
-    let ports = |each: &mut dyn Iterator<Item = u16>| {
-        each.map(|port| port.to_string()).collect::<Vec<_>>().join(" and ")
-    };
-    if let Some((_, by)) = shut.first() {
-        let whole = shut.len() == said.len();
+    let (blocked, by): (Vec<u16>, Vec<_>) = shut.unzip();
+    if let Some(by) = by.first() {
+        let whole = blocked.len() == said.len();
         let (outcome, doubt) = match whole {
             true => (Outcome::Stops, String::new()),
             false => (
@@ -144,33 +141,21 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
                 "; whether the proxies use that port depends on release and protocol".to_owned(),
             ),
         };
-        let at = ports(&mut shut.iter().map(|(port, _)| *port));
-        let policies: Vec<Policy<'_>> = by.iter().map(|decides| decides.policy).collect();
-        let denied = by.iter().find(|decides| decides.denies);
-        let says = match denied {
+        let at = ports(&blocked);
+        let says = match by.iter().find(|decides| decides.denies) {
             Some(decides) => {
-                format!(
-                    "{} applies to {way} pod {name}, and denies the call at port {at}{doubt}",
-                    title(decides.policy)
-                )
+                let policy = title(decides.policy);
+                format!("{policy} applies to {way} pod {name}, and denies the call at port {at}{doubt}")
             }
-            None => format!(
-                "{} applies to {way} pod {name}, and does not allow port {at}{doubt}",
-                titles(&policies)
-            ),
+            None => {
+                let policies = titles(&policies(by));
+                format!("{policies} applies to {way} pod {name}, and does not allow port {at}{doubt}")
+            }
         };
         let step = walk.step(Part::Network, outcome, says);
         by.iter().for_each(|decides| _ = step.evidence(evidence(decides)));
         if whole {
-            let what = ports(&mut said.iter().map(|(port, _)| *port));
-            step.fix(match denied {
-                Some(decides) => format!("Narrow {}, so that it excludes port {what}", decides.field),
-                None => {
-                    let at = titles(&policies);
-                    let one = if at.contains(", ") { "one of " } else { "" };
-                    format!("Add a rule that allows port {what} to {one}{at}")
-                }
-            });
+            step.fix(opening(by, &blocked));
         }
         return !whole;
     }
@@ -213,6 +198,27 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         }
     }
     true
+}
+
+fn ports(ports: &[u16]) -> String {
+    ports.iter().map(u16::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+fn policies<'a>(by: &[Decides<'a>]) -> Vec<Policy<'a>> {
+    by.iter().map(|decides| decides.policy).collect()
+}
+
+/// The change of policies that allows a call at ports which they block.
+fn opening(by: &[Decides<'_>], blocked: &[u16]) -> String {
+    let ports = ports(blocked);
+    match by.iter().find(|decides| decides.denies) {
+        Some(decides) => format!("Narrow {}, so that it excludes port {ports}", decides.field),
+        None => {
+            let at = titles(&policies(by));
+            let one = if at.contains(", ") { "one of " } else { "" };
+            format!("Add a rule that allows port {ports} to {one}{at}")
+        }
+    }
 }
 
 /// The field that blocks a connection.
