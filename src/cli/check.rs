@@ -207,7 +207,8 @@ fn names_namespaces(args: &Check) -> bool {
         || args.evidence.cni_namespace.is_some()
 }
 
-/// Reads manifests without a cluster, with the positions of their objects. The settings get their release and chart values.
+/// Reads manifests without a cluster, with the positions of their objects. The settings get their release and
+/// chart values.
 fn manifests_alone(
     args: &Check,
     items: &BTreeSet<Item>,

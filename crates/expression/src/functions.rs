@@ -16,8 +16,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     (
         "atLeast",
         "version, version",
-        "whether the first version is the same as the second one or newer: atLeast(cluster.kubernetes, '1.29'), atLeast(cluster.linkerdMinor, '2.18'); \
-         an edge release cannot be compared with a minor",
+        "whether the first version is the same as the second one or newer: atLeast(cluster.kubernetes, \
+         '1.29'), atLeast(cluster.linkerdMinor, '2.18'); an edge release cannot be compared with a minor",
     ),
     ("quantity", "text", "a Kubernetes quantity as a number: quantity('100m') is 0.1"),
     (
@@ -61,8 +61,9 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     (
         "policy",
         "pod, port",
-        "the inbound policy of a port of a running pod, by port number or container port name: server or default, \
-         protocol, routes (their number), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
+        "the inbound policy of a port of a running pod, by port number or container port name: server or \
+         default, protocol, routes (their number), and authorizations, each with name, who (anybody, meshed \
+         or identities), identities and networks",
     ),
 ];
 

@@ -211,7 +211,8 @@ fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
     first
 }
 
-/// The time at which evidence is judged: that of its capture, a flag's, or the clock's in whole seconds, as in Kubernetes.
+/// The time at which evidence is judged: that of its capture, a flag's, or the clock's in whole seconds, as
+/// in Kubernetes.
 fn evaluation_time(captured: Option<Timestamp>, flag: Option<Timestamp>) -> (Timestamp, TimeSource) {
     match (captured, flag) {
         (Some(captured), _) => (captured, TimeSource::Captured),

@@ -22,7 +22,8 @@ pub(super) type Required = Result<(Who, Vec<NetworkMatch>), String>;
 /// A ServerAuthorization with the clients and networks that it authorizes; without networks, those of the cluster.
 pub(super) type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec<NetworkMatch>);
 
-/// Reads all objects of a kind. Objects that `read` rejects have no effect; one that it cannot read may leave all unread.
+/// Reads all objects of a kind. Objects that `read` rejects have no effect; one that it cannot read may leave
+/// all unread.
 pub(super) struct Reader<'a, 'i> {
     pub(super) ignored: &'i mut Vec<Ignored<'a>>,
     pub(super) void: &'i mut Void,
@@ -186,8 +187,9 @@ pub(super) fn read_rate_limit(
 /// The namespace and the name of an object.
 type Key<'a> = (&'a str, &'a str);
 
-/// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads them in the order in
-/// which the API server lists them at startup and stops at the first without networks, so policies cannot use the rest.
+/// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads
+/// them in the order in which the API server lists them at startup and stops at the first without networks,
+/// so policies cannot use the rest.
 fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
     let empty = objects.iter().filter(|object| object.spec.networks.is_empty());
     let at = empty.map(|object| object.metadata.key()).min()?;
@@ -224,8 +226,8 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
     }
 }
 
-/// Whether a policy requires at most one identity and at most one network: the webhook denies any other, and the controller
-/// does not read it.
+/// Whether a policy requires at most one identity and at most one network: the webhook denies any other, and
+/// the controller does not read it.
 fn one_of_each(required: &[TargetRef]) -> Result<(), String> {
     let is_network = |reference: &&TargetRef| reference.is_a("policy.linkerd.io", "NetworkAuthentication");
     let (networks, identities): (Vec<_>, Vec<_>) = required.iter().partition(is_network);

@@ -73,7 +73,9 @@ impl Injecting<'_> {
         volumes.push(json!({"name": "linkerd-identity-end-entity", "emptyDir": {"medium": "Memory"}}));
         volumes.push(json!({
             "name": "linkerd-identity-token",
-            "projected": {"sources": [{"serviceAccountToken": {"audience": "identity.l5d.io", "path": "linkerd-identity-token"}}]},
+            "projected": {"sources": [
+                {"serviceAccountToken": {"audience": "identity.l5d.io", "path": "linkerd-identity-token"}},
+            ]},
         }));
         self.mark(pod, namespace, made_by);
     }

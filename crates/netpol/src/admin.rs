@@ -1,6 +1,7 @@
 //! Policies of cluster administrators (`policy.networking.k8s.io`) in the neutral form, and their evaluation:
-//! https://network-policy-api.sigs.k8s.io/. Policies of the admin tier come first, in the order of their priority; the first
-//! matching rule decides. Then NetworkPolicies decide for the pods that they select, and then the baseline tier.
+//! https://network-policy-api.sigs.k8s.io/. Policies of the admin tier come first, in the order of their
+//! priority; the first matching rule decides. Then NetworkPolicies decide for the pods that they select, and
+//! then the baseline tier.
 
 use std::net::IpAddr;
 
@@ -181,8 +182,8 @@ struct Decision<'a> {
     perhaps: Vec<(Action, Doubt<'a>)>,
 }
 
-/// Evaluates the policies of both tiers around those between them. `between` evaluates these; `fits` decides whether a rule
-/// matches the connection.
+/// Evaluates the policies of both tiers around those between them. `between` evaluates these; `fits` decides
+/// whether a rule matches the connection.
 pub(super) fn passage<'a>(
     direction: Direction,
     holding: &[(&Held<'a>, Fits)],

@@ -1,4 +1,5 @@
-//! NetworkPolicies of Kubernetes in the neutral form: https://kubernetes.io/docs/concepts/services-networking/network-policies/
+//! NetworkPolicies of Kubernetes in the neutral form:
+//! https://kubernetes.io/docs/concepts/services-networking/network-policies/
 
 use std::net::IpAddr;
 

@@ -4,8 +4,8 @@
 //!
 //! A pod that no policy of a direction selects is open in that direction. Policies of Kubernetes and of
 //! Cilium are additive: a connection that one of them allows passes, unless a Cilium rule denies it. Calico
-//! evaluates its policies and those of Kubernetes in order. Policies of cluster administrators come before and after all
-//! of these.
+//! evaluates its policies and those of Kubernetes in order. Policies of cluster administrators come before
+//! and after all of these.
 
 mod added;
 mod admin;

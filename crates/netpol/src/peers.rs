@@ -1,5 +1,5 @@
-//! Finds the rules of Kubernetes policies that may apply to a pod as a peer, so that not every pod is compared with every
-//! rule. Identical rules count once.
+//! Finds the rules of Kubernetes policies that may apply to a pod as a peer, so that not every pod is
+//! compared with every rule. Identical rules count once.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

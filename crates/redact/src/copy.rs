@@ -109,8 +109,8 @@ impl Place {
         }
     }
 
-    /// The place of a field's value in a map at this place. `keeps`: whether the container's texts are kept; `within`: see
-    /// [`Part`].
+    /// The place of a field's value in a map at this place. `keeps`: whether the container's texts are kept;
+    /// `within`: see [`Part`].
     fn of_field(self, key: &str, keeps: bool, within: bool) -> Place {
         match (self, key) {
             (Place::Container, "name") => Place::Name,

@@ -1,6 +1,6 @@
-//! The report of a run: outcomes of checks linked by cause, the policy that decides the result, the repair plan and its proofs,
-//! the verification of an earlier report, and the answers of commands that inspect one thing. It knows no formats and no
-//! commands.
+//! The report of a run: outcomes of checks linked by cause, the policy that decides the result, the repair
+//! plan and its proofs, the verification of an earlier report, and the answers of commands that inspect one
+//! thing. It knows no formats and no commands.
 
 pub mod cause;
 pub mod explanation;

@@ -59,7 +59,8 @@ pub fn page(card: &Card, cases: &[Case]) -> String {
     _ = writeln!(
         page,
         "More cases, including missing evidence, are in the card:\n\
-         [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
+         [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is \
+         in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
         card.front.category,
         card.id,
         card.front.category.replace('-', "_"),

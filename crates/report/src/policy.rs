@@ -95,7 +95,11 @@ pub struct Policy {
 
 /// A word that is neither a check nor a category.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown check or category {:?}{}", crate::nearest::brief(.word), .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
+#[error(
+    "unknown check or category {:?}{}",
+    crate::nearest::brief(.word),
+    .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+)]
 pub struct UnknownCheck {
     /// The word.
     pub word: String,

@@ -1,10 +1,10 @@
 //! The rows of `linkerd check` with meshdoctor's results: cards name the rows that they cover; order and texts are
 //! those of the real command. Maps results only.
 //!
-//! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. If requested evidence was
-//! unavailable, if another check's findings keep a row from being judged, or if only a part of a row could be judged, the row
-//! is a warning that begins with `not checked:`, never a success. A row without any evidence is left out, as is one that does
-//! not apply if the real command prints none.
+//! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. If requested
+//! evidence was unavailable, if another check's findings keep a row from being judged, or if only a part of a
+//! row could be judged, the row is a warning that begins with `not checked:`, never a success. A row without
+//! any evidence is left out, as is one that does not apply if the real command prints none.
 
 use std::collections::BTreeMap;
 

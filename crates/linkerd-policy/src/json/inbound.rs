@@ -60,7 +60,9 @@ fn authorization(authorization: &Authorization<'_>) -> Value {
             (resource.clone(), json!({ "resource": resource }))
         }
     };
-    let mut value = json!({ "authentication": authentication(&authorization.who), "labels": labels, "metadata": metadata });
+    let mut value = json!({
+        "authentication": authentication(&authorization.who), "labels": labels, "metadata": metadata,
+    });
     put(&mut value, "networks", authorization.networks.iter().map(network).collect());
     value
 }

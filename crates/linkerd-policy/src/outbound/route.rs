@@ -104,8 +104,8 @@ pub(super) struct Read<'a> {
     retry: Option<Retry>,
 }
 
-/// Reads a route, with its annotations if they apply. The outer error is an object that cannot be read at all; the inner error
-/// is the reason that the controller skips the route.
+/// Reads a route, with its annotations if they apply. The outer error is an object that cannot be read at
+/// all; the inner error is the reason that the controller skips the route.
 pub(super) fn read(
     kind: RouteKind,
     route: &Route,

@@ -110,7 +110,8 @@ impl Printer {
         self.block(finding, explains, None, planned)
     }
 
-    /// A waived finding or one of the baseline, in brief: `waived    crd-missing  Service shop/web: until 2026-12-01 by ...`.
+    /// A waived finding or one of the baseline, in brief: `waived    crd-missing  Service shop/web: until
+    /// 2026-12-01 by ...`.
     pub fn set_aside(&self, finding: &Finding) -> Vec<String> {
         let label = if finding.is_waived() { "waived" } else { "baseline" };
         let about = subject::brief(finding.subjects.iter());

@@ -312,6 +312,8 @@ impl Fleet {
             json!({"check": check, "title": title, "severity": severity, "clusters": clusters})
         });
         let mismatches = self.links.mismatches.iter().map(|one| {
+            let evidence = one.evidence.iter();
+            let evidence = evidence.map(|(cluster, said)| json!({"cluster": cluster, "said": said}));
             json!({
                 "check": one.check,
                 "severity": one.severity,
@@ -319,7 +321,7 @@ impl Fleet {
                 "to": one.between.1,
                 "link": one.link,
                 "message": one.message,
-                "evidence": one.evidence.iter().map(|(cluster, said)| json!({"cluster": cluster, "said": said})).collect::<Vec<Value>>(),
+                "evidence": evidence.collect::<Vec<Value>>(),
                 "fix": one.fix,
             })
         });

@@ -14,8 +14,9 @@ pub fn text(manifests: &[(String, Manifests)], compared: &Comparison, mode: Mode
     let mut text = String::new();
     let said = match mode {
         Mode::Audit => {
-            "Policies that allow what the objects show. Other clients are still allowed and logged (accessPolicy audit). Read the \
-             logs of the proxies, add the missing clients, then remove accessPolicy"
+            "Policies that allow what the objects show. Other clients are still allowed and logged \
+             (accessPolicy audit). Read the logs of the proxies, add the missing clients, then remove \
+             accessPolicy"
         }
         Mode::Enforce => "Policies that allow what the objects show, and deny every other client",
     };

@@ -236,8 +236,8 @@ impl PlanPrinter<'_> {
         }
     }
 
-    /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an earlier step states
-    /// the release of the linkerd CLI that it needs.
+    /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an
+    /// earlier step states the release of the linkerd CLI that it needs.
     fn step(
         &self,
         number: usize,
@@ -356,8 +356,8 @@ fn lines_of(command: &Command) -> Vec<String> {
     command.rendered().iter().map(|line| clean(line).into_owned()).collect()
 }
 
-/// The first step again, as the last lines of a report: the check, the object, and the command. If the step has only words,
-/// they are printed, and the first command of the finding after them.
+/// The first step again, as the last lines of a report: the check, the object, and the command. If the step
+/// has only words, they are printed, and the first command of the finding after them.
 pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
     let Some(first) = steps.first() else { return Vec::new() };

@@ -7,7 +7,8 @@ use super::table::Folding;
 use crate::finding::{Applies, Step};
 use crate::report::{PlanStep, RepairPlan, Report};
 
-/// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps read as a sequence.
+/// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps
+/// read as a sequence.
 pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
     let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
     instead(&plan.steps[..number], |step| step.step.applies, of_same, text)
@@ -26,8 +27,8 @@ pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
     (2..).zip(of_first).take_while(is_instead).map(|(number, _)| number).collect()
 }
 
-/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`, the text of the last step: it replaces the last
-/// one before it of the same repair that is no alternative itself.
+/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`, the text of the last step:
+/// it replaces the last one before it of the same repair that is no alternative itself.
 fn instead<'t, S>(
     steps: &[S],
     applies: impl Fn(&S) -> Applies,

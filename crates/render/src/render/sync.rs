@@ -217,7 +217,8 @@ fn differing(row: &Row<'_>) -> Vec<String> {
     let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
     let said = |service: &BalancedService| {
         format!(
-            "{namespace}/{name} holds {} of Service {}/{}:{}, but EndpointSlices list {}: restart the pod if it stays so",
+            "{namespace}/{name} holds {} of Service {}/{}:{}, but EndpointSlices list {}: restart the pod if \
+             it stays so",
             count(usize::try_from(service.held).unwrap_or(usize::MAX), "endpoint", "endpoints"),
             service.namespace,
             service.name,

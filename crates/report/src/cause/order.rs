@@ -68,8 +68,8 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 }
 
 /// The sort key without a declared order: roots first, then severity (or that of the worst finding it
-/// blocks), harm without a further condition, the whole mesh, the number of explained findings, the extent, and cluster objects before
-/// others.
+/// blocks), harm without a further condition, the whole mesh, the number of explained findings, the extent,
+/// and cluster objects before others.
 type Weight = (
     (bool, Reverse<Severity>, bool, bool, Reverse<usize>, Reach),
     bool,

@@ -227,8 +227,8 @@ fn away(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
     };
     let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
     Some(format!(
-        "the policy controller has not been ready{since}: running proxies keep their earlier policy, and pods that started since \
-         have only their default policy. The answers apply once it is ready"
+        "the policy controller has not been ready{since}: running proxies keep their earlier policy, and \
+         pods that started since have only their default policy. The answers apply once it is ready"
     ))
 }
 

@@ -95,8 +95,8 @@ impl<'a> Network<'a> {
         let blocked: Vec<Vec<Decides<'_>>> = dns.iter().filter_map(shut).collect();
         let Some(by) = blocked.first().filter(|_| blocked.len() == dns.len()) else { return };
         let says = format!(
-            "network policies block pod {} from the cluster's DNS (UDP port {DNS}): unless it uses another DNS server or an \
-             address, it does not find this Service",
+            "network policies block pod {} from the cluster's DNS (UDP port {DNS}): unless it uses another \
+             DNS server or an address, it does not find this Service",
             client.metadata.name
         );
         let step = walk.step(Part::Network, Outcome::NotJudged, says);

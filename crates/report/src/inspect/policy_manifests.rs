@@ -1,6 +1,6 @@
-//! `meshdoctor policy --generate`: manifests of Servers and authorizations for the Service ports of a namespace, from the objects
-//! and, if read, from the metrics of proxies. They are proven with the model of `reach`: no connection that is allowed today may
-//! be denied with them.
+//! `meshdoctor policy --generate`: manifests of Servers and authorizations for the Service ports of a
+//! namespace, from the objects and, if read, from the metrics of proxies. They are proven with the model of
+//! `reach`: no connection that is allowed today may be denied with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -388,8 +388,8 @@ enum Change {
 }
 
 impl Change {
-    /// Policies change only whether a connection is authorized, and how its bytes are read. What is unknown about other steps,
-    /// such as trust anchors, is the same in both.
+    /// Policies change only whether a connection is authorized, and how its bytes are read. What is unknown
+    /// about other steps, such as trust anchors, is the same in both.
     fn of(today: &Walk, then: &Walk) -> Change {
         let is_stopped = |walk: &Walk| walk.steps.iter().any(|step| matches!(step.outcome, Outcome::Stops));
         let policy = |walk: &Walk| {

@@ -199,7 +199,12 @@ impl<'a> Mesh<'a> {
             let near = crate::nearest::closest(namespace, of_pods);
             return near.map_or_else(
                 || next.to_owned(),
-                |near| format!("{next}; namespace {namespace} has no pods and no Services: did you mean {near}/{name}?"),
+                |near| {
+                    format!(
+                        "{next}; namespace {namespace} has no pods and no Services: did you mean \
+                                {near}/{name}?"
+                    )
+                },
             );
         }
         let services = services.iter().filter(|_| with_services);
@@ -243,7 +248,8 @@ impl<'a> Mesh<'a> {
             .then(|| (no_client(from), self.meant(namespace, &from.name, NAME_A_CLIENT, false)))
     }
 
-    /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly one TCP port.
+    /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly
+    /// one TCP port.
     pub fn port_missing(&self, to: &End) -> Option<(String, String)> {
         if to.port.is_some() {
             return None;

@@ -1,4 +1,5 @@
-//! `meshdoctor rotate`: the state of a rotation of the trust anchor or the issuer, with the findings that must be repaired first.
+//! `meshdoctor rotate`: the state of a rotation of the trust anchor or the issuer, with the findings that
+//! must be repaired first.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! `meshdoctor sync`: whether each control-plane replica and each sampled proxy is in sync with the mesh: its certificate,
-//! its connections to the control plane, its endpoints, and the findings of its metrics.
+//! `meshdoctor sync`: whether each control-plane replica and each sampled proxy is in sync with the mesh: its
+//! certificate, its connections to the control plane, its endpoints, and the findings of its metrics.
 
 use std::collections::BTreeSet;
 
@@ -279,7 +279,8 @@ fn unread(cluster: &Cluster) -> Option<Missing> {
     }
 }
 
-/// The replicas of the control plane, and each proxy whose metrics were read, failed to be read, or are of an earlier run.
+/// The replicas of the control plane, and each proxy whose metrics were read, failed to be read, or are of an
+/// earlier run.
 fn rows<'a>(
     pods: &'a [Pod],
     given: &'a [Diagnostic],

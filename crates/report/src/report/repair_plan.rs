@@ -141,7 +141,8 @@ impl Graph {
         at
     }
 
-    /// The last step of earlier findings that restarts everything that `step` restarts, which then repairs its finding too.
+    /// The last step of earlier findings that restarts everything that `step` restarts, which then repairs
+    /// its finding too.
     fn restarted(&mut self, step: &PlanStep, earlier: &BTreeSet<usize>) -> Option<usize> {
         let restarts = |other: &PlanStep| {
             !other.repairs.is_disjoint(earlier) && includes_restart(&other.step, &step.step)

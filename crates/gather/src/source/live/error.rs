@@ -30,7 +30,10 @@ pub enum ConnectError {
         what: String,
     },
     /// The kubeconfig is readable but incomplete or invalid.
-    #[error("the kubeconfig{} cannot be used: {what}", path.as_ref().map(|p| format!(" {}", p.display())).unwrap_or_default())]
+    #[error(
+        "the kubeconfig{} cannot be used: {what}",
+        path.as_ref().map(|p| format!(" {}", p.display())).unwrap_or_default()
+    )]
     Kubeconfig {
         /// The file, if known.
         path: Option<PathBuf>,
@@ -265,14 +268,14 @@ fn through(proxy: &Option<String>) -> String {
 }
 
 // Next steps that are the same for every error of their kind.
-const GIVE_EXISTING_FILE: &str = "give an existing file with --kubeconfig FILE; if a Secret provides it to a pod, check that the Secret \
-     and its key exist";
+const GIVE_EXISTING_FILE: &str = "give an existing file with --kubeconfig FILE; if a Secret provides it to a \
+                                  pod, check that the Secret and its key exist";
 const REPAIR_KUBECONFIG: &str =
     "repair the kubeconfig (kubectl config view shows it), or give another one with --kubeconfig FILE";
-const CHECK_CLUSTER: &str = "check that the cluster runs and that its address in the kubeconfig is correct (kubectl cluster-info); \
-     connect to the VPN if it needs one";
-const CHECK_PROXY: &str = "check the proxy (HTTPS_PROXY, or proxy-url in the kubeconfig); to connect without it, add the \
-     server's host to NO_PROXY";
+const CHECK_CLUSTER: &str = "check that the cluster runs and that its address in the kubeconfig is correct \
+                             (kubectl cluster-info); connect to the VPN if it needs one";
+const CHECK_PROXY: &str = "check the proxy (HTTPS_PROXY, or proxy-url in the kubeconfig); to connect without \
+                           it, add the server's host to NO_PROXY";
 const CHECK_NETWORK: &str =
     "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if given";
 const DOWNLOAD_KUBECONFIG: &str =
@@ -337,7 +340,8 @@ impl ConnectError {
                 contexts(known)
             ),
             ConnectError::UnknownPart { part, .. } => format!(
-                "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME --{part}=...)"
+                "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME \
+                 --{part}=...)"
             ),
             ConnectError::UnknownName { part, .. } => {
                 format!("use a {part} that kubectl config view shows")

@@ -1,7 +1,8 @@
-//! The report as JUnit XML: a suite for each category, a test case for each selected check, and one for the run itself.
-//! A case passes only if the check ran in full and nothing counts against it. It fails if a finding fails the run. It is an
-//! error if missing evidence makes the exit status 4. It is skipped if other evidence is missing or the check does not
-//! apply. So a failure or an error exists exactly if the exit status is not 0.
+//! The report as JUnit XML: a suite for each category, a test case for each selected check, and one for the
+//! run itself. A case passes only if the check ran in full and nothing counts against it. It fails if a
+//! finding fails the run. It is an error if missing evidence makes the exit status 4. It is skipped if other
+//! evidence is missing or the check does not apply. So a failure or an error exists exactly if the exit
+//! status is not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

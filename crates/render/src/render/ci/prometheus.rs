@@ -18,7 +18,8 @@ pub fn report(report: &Report) -> String {
     family(
         &mut text,
         "findings",
-        "Findings by check, severity, confidence and standing: whether they fail the run, pass, are waived or in the baseline.",
+        "Findings by check, severity, confidence and standing: whether they fail the run, pass, are waived \
+         or in the baseline.",
     );
     let mut findings: BTreeMap<(&str, Severity, Confidence, bool, &str), usize> = BTreeMap::new();
     for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {

@@ -265,7 +265,8 @@ fn event(report: &Report, namespace: &str, result: &Value, came: bool) -> Value 
     json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": {
-            "name": format!("{NAME}.{print}.{:x}{}", at.as_second(), if came { "" } else { ".gone" }), "namespace": home, "labels": {MANAGED_BY: NAME},
+            "name": format!("{NAME}.{print}.{:x}{}", at.as_second(), if came { "" } else { ".gone" }),
+            "namespace": home, "labels": {MANAGED_BY: NAME},
         },
         "involvedObject": about,
         "reason": reason, "type": kind, "message": short(&format!("{check}: {said}")),

@@ -181,8 +181,8 @@ fn on_each_node(command: &Command) -> Vec<String> {
     nodes.map(|node| format!("{}{rest}", set(node))).collect()
 }
 
-/// Whether a step needs no person: it has a command that is sure to apply, and that neither only reads, opens an editor, nor
-/// runs on a node.
+/// Whether a step needs no person: it has a command that is sure to apply, and that neither only reads, opens
+/// an editor, nor runs on a node.
 pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
     let waits = |command: &Command| {
         let lines = command.rendered();

@@ -35,10 +35,12 @@ impl Cards<'_> {
             return;
         }
         body.push_str(
-            "<div class=\"tools\"><label>Search <input type=\"search\" id=\"search\" placeholder=\"words (press /)\"></label>\
-             <label><input type=\"checkbox\" value=\"error\" checked> errors</label><label><input type=\"checkbox\" value=\"warning\" checked> warnings</label>\
-             <label><input type=\"checkbox\" value=\"info\" checked> infos</label><button type=\"button\" id=\"unfold\">Unfold all</button>\
-             <button type=\"button\" id=\"fold\">Fold all</button><output id=\"shown\" aria-live=\"polite\"></output></div>",
+            "<div class=\"tools\"><label>Search <input type=\"search\" id=\"search\" placeholder=\"words \
+             (press /)\"></label><label><input type=\"checkbox\" value=\"error\" checked> \
+             errors</label><label><input type=\"checkbox\" value=\"warning\" checked> \
+             warnings</label><label><input type=\"checkbox\" value=\"info\" checked> infos</label><button \
+             type=\"button\" id=\"unfold\">Unfold all</button><button type=\"button\" id=\"fold\">Fold \
+             all</button><output id=\"shown\" aria-live=\"polite\"></output></div>",
         );
         let roots = (0..self.document.findings.len()).filter(|at| self.folding.is_root(*at));
         roots.for_each(|at| self.root(at, body));

@@ -170,8 +170,8 @@ fn sections(document: &Document, body: &mut String) {
 /// File names that every dump or bundle may have.
 const GENERIC: [&str; 7] = ["all", "bundle", "cluster", "dump", "export", "objects", "resources"];
 
-/// The name of the cluster: of its context, or of the file or folder with the evidence. For a file with a generic name, that
-/// of its folder, or else of the cluster.
+/// The name of the cluster: of its context, or of the file or folder with the evidence. For a file with a
+/// generic name, that of its folder, or else of the cluster.
 pub(super) fn name(document: &Document) -> String {
     let Some(origin) = &document.origin else { return "meshdoctor".to_owned() };
     // Contexts of cloud providers contain slashes.

@@ -63,8 +63,10 @@ fn page(document: &Document, headline: &Headline, body: &str) -> String {
 /// A self-contained page around its body.
 fn whole(title: &str, body: &str) -> String {
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n",
         escaped(title),
     )
@@ -103,8 +105,9 @@ fn script<T: AsRef<str>>(lines: &[T], note: Option<String>, body: &mut String) {
 fn checks(document: &Document, body: &mut String) {
     _ = write!(
         body,
-        "<section id=\"checks\"><h2>Checks</h2><details><summary>{}</summary><table class=\"stacked\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Outcome</th>\
-         <th scope=\"col\">Title</th></tr></thead><tbody>",
+        "<section id=\"checks\"><h2>Checks</h2><details><summary>{}</summary><table \
+         class=\"stacked\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Outcome</th><th \
+         scope=\"col\">Title</th></tr></thead><tbody>",
         count(document.checks.len(), "check was selected", "checks were selected"),
     );
     for check in &document.checks {

@@ -50,7 +50,8 @@ fn node(node: &Node, body: &mut String) {
         body.push_str("<p>No configuration file was found.</p>");
     } else {
         body.push_str(
-            "<table><thead><tr><th scope=\"col\">File, in order</th><th scope=\"col\">Loaded</th><th scope=\"col\">Chain</th></tr></thead><tbody>",
+            "<table><thead><tr><th scope=\"col\">File, in order</th><th scope=\"col\">Loaded</th><th \
+             scope=\"col\">Chain</th></tr></thead><tbody>",
         );
         node.files.iter().for_each(|one| file(one, &node.loads, body));
         body.push_str("</tbody></table>");

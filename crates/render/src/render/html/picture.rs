@@ -43,7 +43,8 @@ pub(super) fn of(document: &Document) -> Option<String> {
     let (width, height) = (columns * (WIDE + ACROSS) - ACROSS + 4, rows * (HIGH + GAP) + 4);
     let class = if width > TEXT { "picture wide" } else { "picture" };
     let mut svg = format!(
-        "<div class=\"{class}\" tabindex=\"0\"><svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\" aria-label=\"{} findings, with a line from each cause to what it explains\">",
+        "<div class=\"{class}\" tabindex=\"0\"><svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         role=\"img\" aria-label=\"{} findings, with a line from each cause to what it explains\">",
         placed.len(),
     );
     let spot = |one: &Placed<'_>| (2 + one.column * (WIDE + ACROSS), 2 + one.row * (HIGH + GAP));

@@ -50,10 +50,15 @@ impl Pair<'_> {
             return Err(Box::new(self.mismatch(
                 "gateway-missing",
                 Severity::Error,
-                format!("the Link uses a gateway, and {to} has none: all calls to its mirrored services \
-                 fail"),
+                format!(
+                    "the Link uses a gateway, and {to} has none: all calls to its mirrored services \
+                 fail"
+                ),
                 [(from, self.address_here()), (to, "no Service is a gateway".to_owned())],
-                format!("Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl --context {to} apply -f -), or link without one"),
+                format!(
+                    "Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl \
+                         --context {to} apply -f -), or link without one"
+                ),
             )));
         };
         let by_identity =

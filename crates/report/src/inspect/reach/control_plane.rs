@@ -30,8 +30,8 @@ impl<'a> Mesh<'a> {
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let says = format!(
-                    "the container {container} of linkerd-{component} is not ready in any pod: calls hang, unless the client's \
-                     proxy already knows this target"
+                    "the container {container} of linkerd-{component} is not ready in any pod: calls hang, \
+                     unless the client's proxy already knows this target"
                 );
                 let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
                 step.evidence.extend(evidence);
@@ -46,7 +46,8 @@ impl<'a> Mesh<'a> {
         self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
     }
 
-    /// Records an error of the control plane that keeps destination from serving its clients, although its pods are ready.
+    /// Records an error of the control plane that keeps destination from serving its clients, although its
+    /// pods are ready.
     fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
         let Some(finding) = self.discovery_faults.first() else { return false };
         let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
@@ -72,14 +73,15 @@ impl<'a> Mesh<'a> {
         if ours.overlaps(theirs) {
             return;
         }
-        let step = walk.step(
-            Part::ControlPlane,
-            Outcome::NotJudged,
-            "the client's proxy has none of the current trust anchors: every call hangs if linkerd-destination was restarted since \
-             they changed",
-        )
-        .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
-        .evidence(evidence.clone());
+        let step = walk
+            .step(
+                Part::ControlPlane,
+                Outcome::NotJudged,
+                "the client's proxy has none of the current trust anchors: every call hangs if \
+             linkerd-destination was restarted since they changed",
+            )
+            .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
+            .evidence(evidence.clone());
         self.restart(step, &[client]);
     }
 
@@ -164,7 +166,8 @@ impl<'a> Mesh<'a> {
         };
         if proxy_started(pod).is_some_and(|started| started >= since) {
             let says = format!(
-                "pod {} started after the policy controller stopped being ready ({since}): only its default policy applies",
+                "pod {} started after the policy controller stopped being ready ({since}): only its default \
+                 policy applies",
                 pod.metadata.name
             );
             return (index.by_default(workload, port), Some((Outcome::Passes, says)));

@@ -1,5 +1,5 @@
-//! The counters of the proxies at both ends of a call, if their metrics were read twice: denials and errors that contradict
-//! a step that objects allow, or confirm one that stops.
+//! The counters of the proxies at both ends of a call, if their metrics were read twice: denials and errors
+//! that contradict a step that objects allow, or confirm one that stops.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -120,7 +120,8 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on the client's node.
+/// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on
+/// the client's node.
 fn on_clients_node<'a>(
     walk: &mut Walk,
     caller: Caller<'_>,

@@ -107,7 +107,8 @@ impl Certificates {
         Some(Expired { known: pod.is_some(), says, evidence })
     }
 
-    /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still have a valid one.
+    /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still
+    /// have a valid one.
     fn perhaps_expired(&self, pods: [&Pod; 2], evidence: Vec<Evidence>) -> Option<Expired> {
         let is_older = |pod: &&Pod| {
             proxy_started(pod).is_none_or(|started| self.at.duration_since(started) > self.lifetime)
@@ -187,7 +188,8 @@ impl Mesh<'_> {
         match (anchors(client), anchors(server)) {
             (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
                 let says = format!(
-                    "the proxies of client and server share no trust anchor, so neither accepts the other's certificate: {}",
+                    "the proxies of client and server share no trust anchor, so neither accepts the other's \
+                     certificate: {}",
                     self.calls.anchors_disjoint
                 );
                 let is_current = |held: &BundlePrint| {

@@ -92,8 +92,8 @@ impl<'a> Mesh<'a> {
         }
         for kind in self.policy.index.void_later() {
             let says = format!(
-                "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier version of it; after its \
-                 next start no {kind} has an effect"
+                "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier \
+                 version of it; after its next start no {kind} has an effect"
             );
             walk.step(Part::Policy, Outcome::NotJudged, says);
         }

@@ -15,15 +15,16 @@ impl Mesh<'_> {
         match not_redirected(client) {
             Some(NotRedirected::NoRules) => {
                 let says = format!(
-                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects its calls, they bypass its proxy and have \
-                     no identity"
+                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects its calls, they bypass \
+                     its proxy and have no identity"
                 );
                 without_rules(walk, Part::Client, client, says);
                 true
             }
             Some(fault @ NotRedirected::OtherPort { inbound: false, .. }) => {
                 let says = format!(
-                    "the calls of pod {name} are redirected to a port on which its proxy does not listen: they are refused"
+                    "the calls of pod {name} are redirected to a port on which its proxy does not listen: \
+                     they are refused"
                 );
                 other_port(walk, Part::Client, client, &fault, says);
                 false
@@ -38,15 +39,16 @@ impl Mesh<'_> {
         match not_redirected(server) {
             Some(NotRedirected::NoRules) => {
                 let says = format!(
-                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects connections to its proxy, meshed clients \
-                     cannot connect, and no policy applies"
+                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects connections to its \
+                     proxy, meshed clients cannot connect, and no policy applies"
                 );
                 without_rules(walk, Part::Server, server, says);
                 true
             }
             Some(fault @ NotRedirected::OtherPort { inbound: true, .. }) => {
                 let says = format!(
-                    "connections to pod {name} are redirected to a port on which its proxy does not listen: they are refused"
+                    "connections to pod {name} are redirected to a port on which its proxy does not listen: \
+                     they are refused"
                 );
                 other_port(walk, Part::Server, server, &fault, says);
                 false
@@ -78,8 +80,8 @@ impl Mesh<'_> {
             (Outcome::Partly, says)
         } else {
             let says = format!(
-                "the proxy of pod {name} connects to namespace {namespace}, which has no control plane: it applies earlier \
-                 policies or its default policy"
+                "the proxy of pod {name} connects to namespace {namespace}, which has no control plane: it \
+                 applies earlier policies or its default policy"
             );
             (Outcome::NotJudged, says)
         };

@@ -12,8 +12,8 @@ use crate::objects::{CustomResourceDefinition, Pod};
 const CURRENT_ANCHORS: &str = "new pods get the current trust anchors";
 
 impl Mesh<'_> {
-    /// Adds a restart of the workloads of pods to a step, as the checks advise it, after the repair of the problems that prevent
-    /// new certificates.
+    /// Adds a restart of the workloads of pods to a step, as the checks advise it, after the repair of the
+    /// problems that prevent new certificates.
     pub(super) fn restart(&self, step: &mut Step, pods: &[&Pod]) {
         let restarts: Vec<_> =
             pods.iter().filter_map(|pod| self.issuance.restart(pod, CURRENT_ANCHORS)).collect();
@@ -43,7 +43,8 @@ impl Mesh<'_> {
         step.paste(commands.flat_map(|command| command.aimed(&self.issuance.connection).rendered()));
     }
 
-    /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired first (COMMAND)`.
+    /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired
+    /// first (COMMAND)`.
     pub(super) fn repair_first(&self) -> Option<String> {
         let mut ids: Vec<&str> = self.issuance.obstacles.iter().map(|finding| finding.check).collect();
         ids.dedup();
@@ -91,7 +92,8 @@ impl Mesh<'_> {
                 let (namespace, name) = server.metadata.key();
                 if let Some((object, account, wrong)) = misnamed(inbound, caller.pod) {
                     step.fix(format!(
-                        "{first}correct the identity in MeshTLSAuthentication {}: ServiceAccount {account} instead of {wrong}",
+                        "{first}correct the identity in MeshTLSAuthentication {}: ServiceAccount {account} \
+                         instead of {wrong}",
                         object.join("/")
                     ));
                     let edit = kubectl()
@@ -133,8 +135,9 @@ impl Mesh<'_> {
                  config.linkerd.io/skip-outbound-ports of {client}. Then "
             ),
             (false, None) => format!(
-                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the pod template of \
-                 {client}), or authorize its network with a NetworkAuthentication. Once it is injected, "
+                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the \
+                 pod template of {client}), or authorize its network with a NetworkAuthentication. Once it \
+                 is injected, "
             ),
         }
     }
@@ -224,7 +227,8 @@ fn quoted(name: &str) -> String {
     if plain { name.to_owned() } else { format!("{name:?}") }
 }
 
-/// The version of Servers to write: the stored one of their definition; without a definition, one that every release serves.
+/// The version of Servers to write: the stored one of their definition; without a definition, one that every
+/// release serves.
 pub(super) fn server_version(definitions: &[CustomResourceDefinition]) -> String {
     let versions =
         definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);

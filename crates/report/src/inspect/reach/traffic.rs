@@ -184,7 +184,8 @@ fn in_full(how: String, fates: &[(Traffic, Fate)], calls: &Calls) -> String {
     says
 }
 
-/// The protocols that work, if others fail. The effect of a server that speaks first is stated only for ports of such protocols.
+/// The protocols that work, if others fail. The effect of a server that speaks first is stated only for ports
+/// of such protocols.
 fn in_short(how: String, fates: &[(Traffic, Fate)], called: CalledPort<'_>, calls: &Calls) -> String {
     let of = |holds: fn(Fate) -> bool| -> Vec<Traffic> {
         fates.iter().filter(|(_, fate)| holds(*fate)).map(|(traffic, _)| *traffic).collect()
@@ -261,8 +262,8 @@ fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
     }
 }
 
-/// The condition on the traffic if some of it fails: the shorter list of working or failing kinds. If the result of some is
-/// not known, the working ones.
+/// The condition on the traffic if some of it fails: the shorter list of working or failing kinds. If the
+/// result of some is not known, the working ones.
 fn condition(fates: &[(Traffic, Fate)]) -> Option<Condition> {
     let of = |holds: fn(&Fate) -> bool| {
         let those = fates.iter().filter(|(_, fate)| holds(fate));
