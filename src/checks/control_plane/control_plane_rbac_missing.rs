@@ -126,7 +126,8 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
     let resources = some(&resources, 2);
     match (lacking.is_empty(), role.account) {
         (true, _) => {
-            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from other objects")
+            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from \
+                     other objects")
         }
         (false, "linkerd-identity") => {
             "identity may not create TokenReviews. New proxies get no certificate, and those of running proxies expire \
@@ -138,8 +139,8 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
              destination does not become ready"
         ),
         (false, "linkerd-proxy-injector") => format!(
-            "The injector may not read {resources}, so it does not know the owners of pods. After a restart the injector \
-             does not become ready"
+            "The injector may not read {resources}, so it does not know the owners of pods. After a restart \
+             the injector does not become ready"
         ),
         (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),
     }

@@ -120,8 +120,8 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     // The replicas require different nodes: on fewer, some stay Pending.
     let act = match ctx.hints::<Node>().len() {
         nodes @ 1..3 => format!(
-            "Once the cluster has three nodes (now {nodes}), run three replicas of the injector, one per node (the chart's \
-             values-ha.yaml)"
+            "Once the cluster has three nodes (now {nodes}), run three replicas of the injector, one per \
+             node (the chart's values-ha.yaml)"
         ),
         _ => {
             "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)".to_owned()

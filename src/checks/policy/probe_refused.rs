@@ -1,5 +1,5 @@
-//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them to a path that
-//! policy denies.
+//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them
+//! to a path that policy denies.
 
 use std::collections::BTreeMap;
 

@@ -144,8 +144,8 @@ impl Known<'_, '_> {
         })
     }
 
-    /// The finding about a route that the controller does not accept at a parent because of a backend that does not exist;
-    /// `None` if the available objects do not show which one.
+    /// The finding about a route that the controller does not accept at a parent because of a backend that
+    /// does not exist; `None` if the available objects do not show which one.
     pub(super) fn backend_missing(
         &self,
         kind: Kind,
