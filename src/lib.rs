@@ -7,24 +7,13 @@
 //! selects the exit status.
 
 pub mod cases;
-pub mod cause;
 pub mod cli;
 pub mod demo;
 pub mod docgen;
-pub mod explanation;
-pub mod inspect;
-pub mod judged;
-pub mod page;
-pub mod policy;
 pub mod proxy_sample;
-pub mod render;
-pub mod repair;
-pub mod report;
-pub mod rows;
 pub mod scene;
 pub mod tails;
 pub mod ticket;
-pub mod verify;
 
 // The layers below, each a crate of its own under `crates/`, except the checks in `src/checks/`.
 pub use linkerd_facts::{annotations, chart, knowledge};
@@ -44,3 +33,8 @@ pub use meshdoctor_node::node_snapshot;
 pub use meshdoctor_node::{node_files, node_log};
 pub use meshdoctor_objects::{self as objects, certificates, protobuf};
 pub use meshdoctor_redact as redact;
+pub use meshdoctor_render::render;
+pub use meshdoctor_report::{
+    cause, explanation, inspect, judged, page, policy, repair, report, rows, verify,
+};
+pub use netpol as network_policy;

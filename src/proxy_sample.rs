@@ -1,5 +1,5 @@
-//! Selects the processes whose metrics are read: containers of the control plane, and one or two proxies per workload. Sends
-//! no requests; the number is limited.
+//! Selects the processes whose metrics are read: containers of the control plane, and one or two proxies per
+//! workload. Sends no requests; the number is limited.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ const ADMIN: &str = "admin";
 /// The proxy's metrics port if it declares none.
 const PROXY_ADMIN: u16 = 4191;
 
-/// Selects all replicas of the control plane, and of each workload the newest ready pod and the one whose proxy restarted
-/// most. The workloads are those of `namespaces`; all if empty.
+/// Selects all replicas of the control plane, and of each workload the newest ready pod and the one whose
+/// proxy restarted most. The workloads are those of `namespaces`; all if empty.
 pub fn select(cluster: &Cluster, namespaces: &[String]) -> ProxySample {
     let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
     let home = cluster.namespaces.control_plane.as_str();

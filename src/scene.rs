@@ -243,17 +243,8 @@ impl Scene {
         for (item, word) in &run.trouble {
             memory.trouble.insert(item.parse::<Item>().map_err(|e| e.to_string())?, why(word)?);
         }
-        match run.complete {
-            None => {}
-            Some(Complete::Word(word)) if word == "all" => memory.completeness = Completeness::All,
-            Some(Complete::Word(word)) if word == "none" => memory.completeness = Completeness::Unstated,
-            Some(Complete::Word(word)) => {
-                return Err(format!("complete: all, none or a list of kinds, not {word:?}"));
-            }
-            Some(Complete::Kinds(kinds)) => {
-                let kinds: Result<_, _> = kinds.iter().map(|kind| kind.parse()).collect();
-                memory.completeness = Completeness::Kinds(kinds.map_err(|e| format!("complete: {e}"))?);
-            }
+        if let Some(complete) = run.complete {
+            memory.completeness = completeness(complete)?;
         }
         match run.server.as_deref() {
             None => {}
@@ -319,6 +310,18 @@ impl Scene {
             run.control_plane_namespace.or(options.control_plane_namespace.take());
         options.cni_namespace = run.cni_namespace.or(options.cni_namespace.take());
         Ok(())
+    }
+}
+
+fn completeness(complete: Complete) -> Result<Completeness, String> {
+    match complete {
+        Complete::Word(word) if word == "all" => Ok(Completeness::All),
+        Complete::Word(word) if word == "none" => Ok(Completeness::Unstated),
+        Complete::Word(word) => Err(format!("complete: all, none or a list of kinds, not {word:?}")),
+        Complete::Kinds(kinds) => {
+            let kinds: Result<_, _> = kinds.iter().map(|kind| kind.parse()).collect();
+            Ok(Completeness::Kinds(kinds.map_err(|e| format!("complete: {e}"))?))
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Selects logs to read: containers of the control plane, controllers of Links, and proxies of pods with findings. Sends no requests; their
-//! number is limited.
+//! Selects logs to read: containers of the control plane, controllers of Links, and proxies of pods with
+//! findings. Sends no requests; their number is limited.
 
 use std::collections::BTreeSet;
 

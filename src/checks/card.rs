@@ -81,8 +81,8 @@ pub struct Front {
     /// Whether its findings may resolve themselves while pods start; `--wait` waits for them.
     #[serde(default)]
     pub heals: bool,
-    /// Whether its findings do harm only under a further condition, such as the failure of a pod. They come after findings
-    /// of the same severity that do harm now.
+    /// Whether its findings do harm only under a further condition, such as the failure of a pod. They come
+    /// after findings of the same severity that do harm now.
     #[serde(default)]
     pub conditional: bool,
     /// Ids of checks whose findings it explains.
@@ -298,7 +298,8 @@ mod tests {
 
     const CARD: &str = "---\ntitle: A thing is off\nseverity: error\ncategory: cni\nsince: 0.1.0\nneeds: [pods]\n---\n\
         ## What it finds\nThis.\n## Why it matters\nThat.\n## How to fix\nSo.\n## What it cannot see\nMuch.\n## Cases\n\
-        ### fires: off\nBecause.\n```yaml cluster on=healthy\nkind: Pod\n```\n```json node=a path=cni/net.d/x\n{}\n```\n\
+        ### fires: off\nBecause.\n```yaml cluster on=healthy\nkind: Pod\n```\n```json node=a \
+        path=cni/net.d/x\n{}\n```\n\
         ```text expect\nerror\n```\n";
 
     #[test]

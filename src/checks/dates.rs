@@ -56,8 +56,8 @@ impl Soon {
         ctx.span_of(DAYS).max(OF_THE_ROW)
     }
 
-    /// The message: the text for an expiry within this window, or that `what` is not due yet. `words` gets the time of the
-    /// first expiry, as [`expiry`] states it.
+    /// The message: the text for an expiry within this window, or that `what` is not due yet. `words` gets
+    /// the time of the first expiry, as [`expiry`] states it.
     pub(super) fn message<'a>(
         self,
         ctx: &Context<'_>,

@@ -12,13 +12,14 @@ use crate::objects::{Pod, Time};
 const GRACE: SignedDuration = SignedDuration::from_mins(5);
 
 impl Context<'_> {
-    /// Whether what began at `since` may still be starting. Without a known beginning it may not, and a run that waits until
-    /// everything is ready (`--wait`) grants no grace period.
+    /// Whether what began at `since` may still be starting. Without a known beginning it may not, and a run
+    /// that waits until everything is ready (`--wait`) grants no grace period.
     pub(super) fn within_grace(&self, since: Time) -> bool {
         !self.settings.no_grace && self.is_recent(since)
     }
 
-    /// As [`Context::within_grace`], also in a run that waits: workloads roll out all the time, and a run cannot wait for that.
+    /// As [`Context::within_grace`], also in a run that waits: workloads roll out all the time, and a run
+    /// cannot wait for that.
     pub(super) fn is_recent(&self, since: Time) -> bool {
         since.get().is_some_and(|since| self.now().duration_since(since) <= GRACE)
     }

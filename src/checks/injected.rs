@@ -5,7 +5,8 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 
 impl Context<'_> {
-    /// Whether this control plane injected a pod that is neither finished nor being deleted, in a namespace that is checked.
+    /// Whether this control plane injected a pod that is neither finished nor being deleted, in a namespace
+    /// that is checked.
     pub(super) fn has_injected(&self, pod: &Pod) -> bool {
         let meta = &pod.metadata;
         meta.label(CONTROL_PLANE_NS) == Some(self.namespaces().control_plane.as_str())

@@ -1,5 +1,5 @@
-//! The checks of meshdoctor: one pure function each, and the cards that describe them. It reads the model of a cluster and
-//! returns findings. It knows no sources, reports or commands.
+//! The checks of meshdoctor: one pure function each, and the cards that describe them. It reads the model of
+//! a cluster and returns findings. It knows no sources, reports or commands.
 
 pub mod card;
 #[path = "mod.rs"]
@@ -14,3 +14,4 @@ use meshdoctor_model as model;
 use meshdoctor_node::node_files;
 use meshdoctor_objects::{self as objects, certificates};
 use meshdoctor_redact as redact;
+use netpol as network_policy;

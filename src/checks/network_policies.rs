@@ -11,9 +11,7 @@ use crate::command::{Call, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Item;
-use crate::model::network_policy::{
-    Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
-};
+use crate::network_policy::{Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM};
 use crate::objects::{
     AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
     CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Kind, Listed,

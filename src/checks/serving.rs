@@ -147,13 +147,14 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
     remedy.step(
         StepKind::Note,
         format!(
-            "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret and caBundle)"
+            "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret \
+             and caBundle)"
         ),
     )
 }
 
-/// Whether the chart generates the certificate and the caBundle of a webhook; `None` if the values are unknown. `values` is the
-/// part of the chart's values about it.
+/// Whether the chart generates the certificate and the caBundle of a webhook; `None` if the values are
+/// unknown. `values` is the part of the chart's values about it.
 pub(super) fn chart_writes_pair(ctx: &Context<'_>, values: &str) -> Option<bool> {
     let all = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
     Some(all.bool(&format!("{values}.externalSecret")) != Some(true))

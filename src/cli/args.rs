@@ -60,7 +60,10 @@ use super::values::{
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor is read-only, except for two opt-in commands: 'collect --node-pods' creates pods after confirmation and deletes them; 'check --publish' writes its report into the cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted."
+    after_help = "meshdoctor is read-only, except for two opt-in commands: 'collect --node-pods' creates \
+                  pods after confirmation and deletes them; 'check --publish' writes its report into the \
+                  cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 \
+                  interrupted."
 )]
 pub struct Cli {
     /// The command to run.
@@ -126,10 +129,11 @@ pub enum Command {
     Injection(Box<Injection>),
     /// Trace a connection between two workloads step by step, and show where it fails.
     Reach(Box<Reach>),
-    /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate, connections to
-    /// the control plane, endpoints, uptime, and problems.
+    /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate,
+    /// connections to the control plane, endpoints, uptime, and problems.
     Sync(Box<Sync>),
-    /// Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that must wait.
+    /// Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that
+    /// must wait.
     Rotate(Box<Rotate>),
     /// Save the evidence that the checks need as one redacted file (a bundle).
     Collect(Box<Collect>),
@@ -208,8 +212,9 @@ pub struct EvidenceArgs {
     pub prometheus: PrometheusArgs,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
-    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, and what a proxy serves at /metrics;
-    /// for the last two, add the pod and the port that were queried. Metrics that were read twice, with some time in between, also show what grew.
+    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, and what a proxy serves at
+    /// /metrics; for the last two, add the pod and the port that were queried. Metrics that were read twice,
+    /// with some time in between, also show what grew.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
     pub diagnostics: Vec<DiagnosticsArg>,
     /// Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this
@@ -236,7 +241,15 @@ pub struct Verbosity {
     /// Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
-    #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
+    #[arg(
+        short,
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = 0,
+        default_missing_value = "1",
+    )]
     pub verbose: u8,
     /// Print only errors on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
@@ -316,11 +329,12 @@ pub enum ListFormat {
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A check id, a known defect (known-defect/ID), the hint anchor of a row of 'linkerd check' (l5d-...), or a text to
-    /// explain; '-' reads a text from standard input.
+    /// A check id, a known defect (known-defect/ID), the hint anchor of a row of 'linkerd check' (l5d-...),
+    /// or a text to explain; '-' reads a text from standard input.
     ///
-    /// If several checks cover a row, they are listed. Known texts are lines of logs, the message of an event, a response
-    /// header l5d-proxy-error, a status code with its headers, and the exit code of a program: 'exit code 95'.
+    /// If several checks cover a row, they are listed. Known texts are lines of logs, the message of an
+    /// event, a response header l5d-proxy-error, a status code with its headers, and the exit code of a
+    /// program: 'exit code 95'.
     #[arg(value_name = "CHECK|TEXT", required = true)]
     pub text: Vec<String>,
     /// Output format.

@@ -160,7 +160,8 @@ fn named(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
     })
 }
 
-/// The cards of built-in checks or categories: from a checkout in the current folder, otherwise as this build holds them.
+/// The cards of built-in checks or categories: from a checkout in the current folder, otherwise as this build
+/// holds them.
 ///
 /// # Errors
 /// A word names no check and no category, or a card cannot be read.

@@ -1,6 +1,7 @@
 //! `meshdoctor check`: evidence in, reports out.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::policy::{self, Policy};
+use crate::source::dump::Places;
 use crate::version::LinkerdVersion;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
@@ -100,32 +102,13 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let wait = Wait::new(args, began)?;
     let policy =
         Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..asked::policy(args)? };
-    let mut checks = asked::select(&policy)?;
-    if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
-        checks.retain(|check| check.card().front.judges_manifests());
-    }
-    let checks = checks;
+    let checks = selected(args, &policy)?;
     let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;
-    let values = chart::given(args, knowledge)?;
-    let mut manifests = change::flags(args);
-    manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
-    let mut settings =
-        Settings { upgrade, values: values.into_iter().collect(), manifests, ..settings(args, &policy)? };
+    let mut settings = change_settings(args, &policy, knowledge)?;
     settings.before = before.as_ref().map(|before| before.traffic.clone());
-
-    let mut items = policy::run_items(&checks);
-    if !args.namespace.is_empty()
-        || before.is_some()
-        || args.evidence.linkerd_namespace.is_some()
-        || args.evidence.cni_namespace.is_some()
-    {
-        items.insert(Item::List(Kind::Namespace));
-    }
-    if watch.is_some() {
-        items.extend(ends::items());
-    }
+    let mut items = items(args, &checks, watch.is_some());
+    let mut laid = None;
     let way = Way {
         opened: RefCell::new(opened),
         // Waiting must see changes, and a cache may be stale.
@@ -134,45 +117,20 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         sampled: &args.namespace,
         ..Way::new(&args.evidence, &args.connection)
     };
-    let (mut laid, mut places) = (None, None);
-    let mut read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
-        let alone = change::alone(args, &items, knowledge)?;
-        let of_chart = || settings.values.first().and_then(|given| given.release.clone());
-        settings.linkerd_version = alone.release.clone().or_else(of_chart);
-        if settings.upgrade.is_some() && !args.manifests.manifests.is_empty() {
-            settings.linkerd_version =
-                Some(change::before_upgrade(args, settings.linkerd_version.take(), &alone.read, knowledge)?);
-        }
-        places = alone.places;
-        let mut read = alone.read;
-        let told = alone.release.as_ref();
-        charts(args, (alone.charts, told), knowledge, &mut settings, &mut read.collected);
-        read
+    let (mut read, places) = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
+        manifests_alone(args, &items, knowledge, &mut settings)?
     } else if policy.on_change {
         change::items(&mut items);
         let (today, mut then) = change::laid(args, &way, &items, (knowledge, settings.values.first()))?;
-        places = then.places;
         charts(args, (then.charts, None), knowledge, &mut settings, &mut then.collected);
         laid = Some((then.change, then.collected));
-        today
+        (today, then.places)
     } else {
-        evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?
+        (evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?, None)
     };
     heeds_its_time(args, &mut read.collected, laid.as_mut().map(|(_, collected)| collected));
-    settings.rerun = read.rerun.clone();
-    if let Some(folder) = &args.knowledge {
-        let value = Some(super::rerun::text(folder));
-        settings.rerun.options.push(Flag { option: Repeated::Knowledge, value });
-    }
-    if let Some(earlier) = &earlier {
-        earlier.is_of(read.collected.cluster.uid())?;
-    }
-    if let Some((before, path)) = before.as_ref().zip(args.before.as_ref()) {
-        before.is_before(&read.collected.cluster, path)?;
-    }
-    if !only_rows(&args.report.output) {
-        namespaces::of_check(args, &read.collected)?;
-    }
+    settings.rerun = rerun(args, &read);
+    fits(args, &read.collected, earlier.as_ref(), before.as_ref())?;
     let judge_of = |read: &Read| {
         let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
         let mut policy = policy.clone();
@@ -199,22 +157,103 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
             report = judge_of(&read);
         }
     }
-    let status =
-        examine::print(&report, &args.report, &args.verbosity).and_then(|status| read.saved(status)).map(
-            |status| {
-                if args.publish { publish::run(&report, &way, &args.verbosity, status) } else { status }
-            },
-        );
+    let status = examine::print(&report, &args.report, &args.verbosity).and_then(|status| read.saved(status));
+    let publish = |status| publish::run(&report, &way, &args.verbosity, status);
+    let status = status.map(|status| if args.publish { publish(status) } else { status });
     match watch {
         Some(watch) => watch(&read.collected.cluster),
         None if output::is_captured() => {}
         // The process ends here: freeing the evidence would only take time.
-        None => {
-            std::mem::forget(read.collected);
-            std::mem::forget(laid);
-        }
+        None => std::mem::forget((read.collected, laid)),
     }
     status
+}
+
+/// The evidence that the checks and flags need; `is_watched`: also that of the ends of Links.
+fn items(args: &Check, checks: &[&'static checks::Check], is_watched: bool) -> BTreeSet<Item> {
+    let mut items = policy::run_items(checks);
+    if names_namespaces(args) || args.before.is_some() {
+        items.insert(Item::List(Kind::Namespace));
+    }
+    if is_watched {
+        items.extend(ends::items());
+    }
+    items
+}
+
+/// The options to request the same evidence again, with the same release data.
+fn rerun(args: &Check, read: &Read) -> Rerun {
+    let mut rerun = read.rerun.clone();
+    if let Some(folder) = &args.knowledge {
+        let value = Some(super::rerun::text(folder));
+        rerun.options.push(Flag { option: Repeated::Knowledge, value });
+    }
+    rerun
+}
+
+/// The selected checks. Manifests without a cluster are judged by default only by the checks that support it.
+fn selected(args: &Check, policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
+    let mut checks = asked::select(policy)?;
+    if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
+        checks.retain(|check| check.card().front.judges_manifests());
+    }
+    Ok(checks)
+}
+
+/// Whether flags name namespaces.
+fn names_namespaces(args: &Check) -> bool {
+    !args.namespace.is_empty()
+        || args.evidence.linkerd_namespace.is_some()
+        || args.evidence.cni_namespace.is_some()
+}
+
+/// Reads manifests without a cluster, with the positions of their objects. The settings get their release and
+/// chart values.
+fn manifests_alone(
+    args: &Check,
+    items: &BTreeSet<Item>,
+    knowledge: &Knowledge,
+    settings: &mut Settings,
+) -> anyhow::Result<(Read, Option<Places>)> {
+    let alone = change::alone(args, items, knowledge)?;
+    let of_chart = || settings.values.first().and_then(|given| given.release.clone());
+    settings.linkerd_version = alone.release.clone().or_else(of_chart);
+    if settings.upgrade.is_some() && !args.manifests.manifests.is_empty() {
+        settings.linkerd_version =
+            Some(change::before_upgrade(args, settings.linkerd_version.take(), &alone.read, knowledge)?);
+    }
+    let mut read = alone.read;
+    let told = alone.release.as_ref();
+    charts(args, (alone.charts, told), knowledge, settings, &mut read.collected);
+    Ok((read, alone.places))
+}
+
+/// Rejects a baseline, earlier numbers and namespaces that do not belong to the evidence.
+fn fits(
+    args: &Check,
+    collected: &Collected,
+    earlier: Option<&accepted::Earlier>,
+    before: Option<&before::Before>,
+) -> anyhow::Result<()> {
+    if let Some(earlier) = earlier {
+        earlier.is_of(collected.cluster.uid())?;
+    }
+    if let Some((before, path)) = before.zip(args.before.as_ref()) {
+        before.is_before(&collected.cluster, path)?;
+    }
+    if !only_rows(&args.report.output) {
+        namespaces::of_check(args, collected)?;
+    }
+    Ok(())
+}
+
+/// The settings of a run, with its upgrade, values and manifests.
+fn change_settings(args: &Check, policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<Settings> {
+    let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;
+    let values = chart::given(args, knowledge)?;
+    let mut manifests = change::flags(args);
+    manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
+    Ok(Settings { upgrade, values: values.into_iter().collect(), manifests, ..settings(args, policy)? })
 }
 
 /// The settings of a run, without an upgrade, values and manifests.

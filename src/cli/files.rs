@@ -213,8 +213,9 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces files of the user, all or none of them: each new text is complete on disk before the first file is replaced.
-/// Each keeps its mode and owner, and links keep pointing to it. On an error of the last step, files before it are replaced.
+/// Replaces files of the user, all or none of them: each new text is complete on disk before the first file
+/// is replaced. Each keeps its mode and owner, and links keep pointing to it. On an error of the last step,
+/// files before it are replaced.
 pub(super) fn replace_all<'a>(edits: impl IntoIterator<Item = (&'a Path, &'a str)>) -> Result<(), Stop> {
     let stop = |path: &Path| {
         let name = path.display().to_string();

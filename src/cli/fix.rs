@@ -1,5 +1,5 @@
-//! `meshdoctor fix`: the repair plan of a cluster or of a saved report, as a script or as patches. Each step is judged on
-//! top of the evidence first. [`apply`] runs the steps, [`manifests`] edits files instead.
+//! `meshdoctor fix`: the repair plan of a cluster or of a saved report, as a script or as patches. Each step
+//! is judged on top of the evidence first. [`apply`] runs the steps, [`manifests`] edits files instead.
 
 mod apply;
 mod cluster;

@@ -171,7 +171,8 @@ fn shown(plan: &Plan, live: &Live) -> Vec<String> {
     row(
         "each",
         format!(
-            "reads the node's files (/ mounted read-only) as UID 0 without capabilities, on the host network, without an API token, for at most {DEADLINE_SECONDS} s"
+            "reads the node's files (/ mounted read-only) as UID 0 without capabilities, on the host \
+             network, without an API token, for at most {DEADLINE_SECONDS} s"
         ),
     );
     row("nodes", some(plan.nodes.iter().map(String::as_str)));

@@ -63,7 +63,8 @@ mod connected {
                 "the API server or an admission webhook rejects the report: the message states what it requires",
             ),
             PublishError::Denied { .. } => Some(
-                "grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
+                "grant the role in docs/rbac-publish.yaml of the release: \
+                 https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
             ),
             PublishError::Lost { .. } => Some("publish again when the API server responds"),
         }

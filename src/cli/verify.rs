@@ -49,11 +49,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let before = numbers(&document, path)
         .filter(|_| selected.as_ref().is_none_or(|selected| selected.contains(checks::TRAFFIC)));
     if earlier.findings.is_empty() && before.is_none() {
-        let cause = match selected {
-            Some(_) => "the report has no findings of the checks that --only and --skip select",
-            None => "the report has no findings, so there is nothing to verify",
-        };
-        return Err(Stop::usage(cause, format!("{} runs all checks", own("check"))).into());
+        return Err(nothing_to_verify(selected.is_some()).into());
     }
     let ids: BTreeSet<&'static str> =
         earlier.findings.iter().filter_map(|f| checks::find(&f.check)).map(|check| check.id).collect();
@@ -117,6 +113,15 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     };
     write(&verification, args).context("the result could not be written")?;
     read.saved(tally.status())
+}
+
+/// A report without findings, or without findings of the selected checks.
+fn nothing_to_verify(is_selected: bool) -> Stop {
+    let cause = match is_selected {
+        true => "the report has no findings of the checks that --only and --skip select",
+        false => "the report has no findings, so there is nothing to verify",
+    };
+    Stop::usage(cause, format!("{} runs all checks", own("check")))
 }
 
 /// The numbers of proxies to compare with: those from before the report if it was itself a comparison.

@@ -20,7 +20,8 @@ pub(super) fn run(args: &Version) -> anyhow::Result<u8> {
         }
         VersionFormat::Json => {
             let value = serde_json::json!({
-                "schema": "meshdoctor.version/1", "version": version, "knowledge": knowledge, "report": report::SCHEMA, "live": live,
+                "schema": "meshdoctor.version/1", "version": version, "knowledge": knowledge,
+                "report": report::SCHEMA, "live": live,
             });
             format!("{value:#}\n")
         }

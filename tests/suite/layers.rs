@@ -240,6 +240,25 @@ fn what_only_tests_compile_and_comments_do_not_count() {
     assert_eq!(names, ["b", "e", "h"]);
 }
 
+/// Files whose long lines are texts of other languages: shell scripts, Markdown and regular expressions.
+const LONG_LINES: [&str; 3] = ["crates/report/src/explanation.rs", "src/cli/scripts.rs", "src/docgen/"];
+
+/// A long literal keeps rustfmt from formatting the code around it. Rules in `src/checks/` are not held to this.
+#[test]
+fn no_line_is_longer_than_120_columns() {
+    let is_held = |path: &str| {
+        !path.starts_with("src/checks/") && !LONG_LINES.iter().any(|exception| path.starts_with(exception))
+    };
+    let mut long: Vec<String> = Vec::new();
+    for (path, code) in files().into_iter().filter(|(path, _)| is_held(path)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let comments = text.lines().filter(|line| line.trim_start().starts_with("//"));
+        let lines = code.lines().chain(comments).filter(|line| line.chars().count() > 120);
+        long.extend(lines.map(|line| format!("{path}: {}", line.trim_start())));
+    }
+    assert!(long.is_empty(), "break the literal with `\\`:\n{}", long.join("\n"));
+}
+
 /// Every file and folder that the page names exists.
 #[test]
 fn paths_in_the_architecture_page_exist() {

@@ -6,11 +6,16 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::DeflateDecoder;
-use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipEntry, ZipLocator};
+use rawzip::{
+    CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipEntry, ZipFileHeaderRecord, ZipLocator,
+};
 
 use super::spool::{Blob, BlobReader, Spool};
 use super::tree::{Tree, clean};
 use super::{Bounded, Budget, MAX_ENTRIES, MAX_GZIP_RATIO, MAX_PATH, RATIO_FREE, TOO_MUCH, copy};
+
+const NO_DIRECTORY: &str = "a zip archive without its list of files, possibly truncated";
+const TWICE: &str = "it occurs twice in the archive; the later one is used";
 
 /// A blob with random access.
 struct Places(RefCell<BlobReader>);
@@ -31,9 +36,7 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let places = Places(RefCell::new(blob.reader()?));
     let located = ZipLocator::new().locate_in_reader(places, &mut buffer, blob.len());
-    let archive = located.map_err(|(_, error)| {
-        io::Error::other(format!("a zip archive without its list of files, possibly truncated: {error}"))
-    })?;
+    let archive = located.map_err(|(_, error)| io::Error::other(format!("{NO_DIRECTORY}: {error}")))?;
     let most = budget.left().min(RATIO_FREE.max(blob.len().saturating_mul(MAX_GZIP_RATIO)));
     let mut left = most;
     let mut tree = Tree::default();
@@ -55,20 +58,14 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
             tree.trouble.push((String::new(), format!("more than {MAX_ENTRIES} entries")));
             break;
         }
-        let name = record.file_path().as_ref().to_vec();
-        let path = match clean(&name) {
-            _ if record.is_dir() => continue,
-            Ok(path) => path,
-            Err(why) => {
-                let shown = String::from_utf8_lossy(&name).escape_debug().to_string();
-                tree.trouble.push((shown, why.to_owned()));
+        let path = match path_of(&record) {
+            Ok(Some(path)) => path,
+            Ok(None) => continue,
+            Err(trouble) => {
+                tree.trouble.push(trouble);
                 continue;
             }
         };
-        if record.flags().is_encrypted() {
-            tree.trouble.push((path, "not read: it is encrypted".to_owned()));
-            continue;
-        }
         let (method, is_link) = (record.compression_method(), record.mode().is_symlink());
         let entry = match archive.get_entry(record.wayfinder()) {
             Ok(entry) => entry,
@@ -93,10 +90,8 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
         match copied {
             Ok(()) if is_link => {}
             Ok(()) => {
-                let place = (begin, spool.len() - begin);
-                if kept.insert(path.clone(), place).is_some() {
-                    tree.notes
-                        .push((path, "it occurs twice in the archive; the later one is used".to_owned()));
+                if kept.insert(path.clone(), (begin, spool.len() - begin)).is_some() {
+                    tree.notes.push((path, TWICE.to_owned()));
                 }
             }
             Err(_) if left == 0 => {
@@ -116,6 +111,23 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
         tree.link(path, &target);
     }
     Ok(tree.bounded())
+}
+
+/// The safe name of an entry; `None` for a folder.
+///
+/// # Errors
+/// The name as shown, and why the entry is not read.
+fn path_of(record: &ZipFileHeaderRecord<'_>) -> Result<Option<String>, (String, String)> {
+    if record.is_dir() {
+        return Ok(None);
+    }
+    let name = record.file_path().as_ref().to_vec();
+    let shown = || String::from_utf8_lossy(&name).escape_debug().to_string();
+    let path = clean(&name).map_err(|why| (shown(), why.to_owned()))?;
+    match record.flags().is_encrypted() {
+        true => Err((path, "not read: it is encrypted".to_owned())),
+        false => Ok(Some(path)),
+    }
 }
 
 /// The unpacked content of an entry, with its checksum verified at the end; `None` for unsupported methods.

@@ -23,7 +23,8 @@ pub const ALL: [(u8, &str); 6] = [
     (FINDINGS, "at least one finding is at or above the gate"),
     (
         USAGE,
-        "wrong usage or configuration: an unknown check, namespace, context or flag value, or a path that does not exist",
+        "wrong usage or configuration: an unknown check, namespace, context or flag value, or a path that \
+         does not exist",
     ),
     (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or no check could run"),
     (
@@ -80,7 +81,8 @@ pub const REACH: [(u8, &str); 6] = [
     ),
     (
         NOT_CHECKED,
-        "no connection is known to fail, but the evidence does not show that all succeed, or one succeeds only for some kinds of traffic (--traffic)",
+        "no connection is known to fail, but the evidence does not show that all succeed, or one succeeds \
+         only for some kinds of traffic (--traffic)",
     ),
     (INTERRUPTED, STOPPED),
 ];
@@ -93,8 +95,8 @@ pub const SYNC: [(u8, &str); 6] = [
     (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,
-        "nothing is known to be out of sync, but the metrics of a replica or selected proxy, or lists that they are compared \
-         with, were not read",
+        "nothing is known to be out of sync, but the metrics of a replica or selected proxy, or lists that \
+         they are compared with, were not read",
     ),
     (INTERRUPTED, STOPPED),
 ];
@@ -113,8 +115,8 @@ pub const FIX: [(u8, &str); 6] = [
 pub const ROTATE: [(u8, &str); 6] = [
     (
         FINE,
-        "no rotation is in progress and nothing prevents one, or the next step may be done now; with --may, that step may be \
-         done now, or was done",
+        "no rotation is in progress and nothing prevents one, or the next step may be done now; with --may, \
+         that step may be done now, or was done",
     ),
     (FINDINGS, "something must be repaired first, or a condition of the step is not met"),
     (USAGE, "wrong usage: an unknown flag value or context"),

@@ -248,7 +248,8 @@ pub struct Finding {
     pub ties: Vec<Tie>,
     /// It exists but has no effect, so it explains no symptoms.
     pub explains_nothing: bool,
-    /// The checks whose findings it explains, if they are fewer than those of its card, with ties in addition to its own.
+    /// The checks whose findings it explains, if they are fewer than those of its card, with ties in addition
+    /// to its own.
     pub symptoms: Option<BTreeMap<String, Vec<Tie>>>,
     /// Result for rows of `linkerd check`; used only by them.
     pub rows: FailedRows,

@@ -233,7 +233,8 @@ impl<'a> Reader<'a> {
             }
             (_, Some(node), Some(path)) => Ok(BlockKind::NodeFile { node, path }),
             _ => self.fail(format!(
-                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME`, `text diagnostics[=NAMESPACE/POD:PORT]`, `text repair` or `text expect`"
+                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, \
+                 `text log=NAME`, `text diagnostics[=NAMESPACE/POD:PORT]`, `text repair` or `text expect`"
             )),
         }
     }

@@ -1,5 +1,6 @@
-//! The effect of printed kubectl commands on objects, so that a repair can be judged before it runs. [`actions`] reads a
-//! command, [`edit`] changes an object as the API server does. Other programs are not interpreted.
+//! The effect of printed kubectl commands on objects, so that a repair can be judged before it runs.
+//! [`actions`] reads a command, [`edit`] changes an object as the API server does. Other programs are not
+//! interpreted.
 
 mod edit;
 mod options;

@@ -1,5 +1,6 @@
-//! Edits of objects and manifests: the effect of printed kubectl commands on objects, so that a repair can be judged before it
-//! runs, and edits of YAML that keep comments and layout. It knows no checks and runs nothing.
+//! Edits of objects and manifests: the effect of printed kubectl commands on objects, so that a repair can be
+//! judged before it runs, and edits of YAML that keep comments and layout. It knows no checks and runs
+//! nothing.
 
 pub mod kubectl;
 pub mod yaml_edit;

@@ -1,5 +1,5 @@
-//! Edits of a YAML document that keep its comments and layout: only the lines of changed fields are replaced. The result
-//! is read again, so that an edit either has exactly the intended effect or is refused.
+//! Edits of a YAML document that keep its comments and layout: only the lines of changed fields are replaced.
+//! The result is read again, so that an edit either has exactly the intended effect or is refused.
 
 mod layout;
 mod scalar;

@@ -1,5 +1,6 @@
-//! The evidence that a run can request: kinds of objects, named objects, and queries such as access reviews, answers of programs
-//! and versions. A request ends complete, partial or missing, with the reason. It knows no source and no checks.
+//! The evidence that a run can request: kinds of objects, named objects, and queries such as access reviews,
+//! answers of programs and versions. A request ends complete, partial or missing, with the reason. It knows
+//! no source and no checks.
 
 pub mod fetched;
 pub mod item;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use cel::extractors::This;
-use cel::{Context, ExecutionError};
+use cel::{Context, DeclarationError, ExecutionError};
 
 use super::NODES;
 use super::value::{from_cel, to_cel};
@@ -16,8 +16,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     (
         "atLeast",
         "version, version",
-        "whether the first version is the same as the second one or newer: atLeast(cluster.kubernetes, '1.29'), atLeast(cluster.linkerdMinor, '2.18'); \
-         an edge release cannot be compared with a minor",
+        "whether the first version is the same as the second one or newer: atLeast(cluster.kubernetes, \
+         '1.29'), atLeast(cluster.linkerdMinor, '2.18'); an edge release cannot be compared with a minor",
     ),
     ("quantity", "text", "a Kubernetes quantity as a number: quantity('100m') is 0.1"),
     (
@@ -61,8 +61,9 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     (
         "policy",
         "pod, port",
-        "the inbound policy of a port of a running pod, by port number or container port name: server or default, \
-         protocol, routes (their number), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
+        "the inbound policy of a port of a running pod, by port number or container port name: server or \
+         default, protocol, routes (their number), and authorizations, each with name, who (anybody, meshed \
+         or identities), identities and networks",
     ),
 ];
 
@@ -135,9 +136,26 @@ impl KnownPorts {
     }
 }
 
+type Text = Arc<String>;
+
+/// Results of adding functions.
+type Added<const N: usize> = [Result<(), DeclarationError>; N];
+
+fn failed(name: &str, why: String) -> ExecutionError {
+    ExecutionError::function_error(name, why)
+}
+
 pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
-    type Text = Arc<String>;
-    let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
+    let assert_added = |added: &[Result<(), DeclarationError>]| {
+        debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
+    };
+    assert_added(&ordered(context));
+    assert_added(&matching(context));
+    assert_added(&of_cluster(context, known));
+}
+
+/// Functions that compare: versions, quantities, durations.
+fn ordered(context: &mut Context<'_, 'static>) -> Added<6> {
     let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
         let read = |text: &str| {
             numbers(text).ok_or_else(|| failed("atLeast", format!("{} is not a version", shown(text))))
@@ -166,6 +184,20 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         Some(std::cmp::Ordering::Greater) => 1,
         Some(std::cmp::Ordering::Equal) | None => 0,
     };
+    [
+        context.add_function("atLeast", at_least),
+        context.add_function("quantity", amount),
+        context.add_function("duration", duration),
+        context.add_function("isGreaterThan", |This(one): This<f64>, other: f64| one > other),
+        context.add_function("isLessThan", |This(one): This<f64>, other: f64| one < other),
+        context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 {
+            ordering(one, other)
+        }),
+    ]
+}
+
+/// Functions of networks and selectors.
+fn matching(context: &mut Context<'_, 'static>) -> Added<3> {
     let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
         let wrong =
             |what: &str, text: &str| failed("inCIDR", format!("{} is not a valid {what}", shown(text)));
@@ -189,6 +221,15 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
             serde_json::from_value(json).map_err(|error| failed("validSelector", error.to_string()))?;
         Ok(selector.invalid().is_none())
     };
+    [
+        context.add_function("inCIDR", in_cidr),
+        context.add_function("selects", selects),
+        context.add_function("validSelector", valid_selector),
+    ]
+}
+
+/// Functions that read the known facts about an object of the cluster.
+fn of_cluster(context: &mut Context<'_, 'static>, known: &Arc<Known>) -> Added<3> {
     let place = move |object: &cel::Value| {
         let json = from_cel(object, &mut { NODES }).ok()?;
         let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
@@ -218,23 +259,11 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         })?;
         ports.of(&port).map(to_cel).map_err(|why| failed("policy", why))
     };
-    let added = [
-        context.add_function("atLeast", at_least),
-        context.add_function("quantity", amount),
-        context.add_function("duration", duration),
-        context.add_function("isGreaterThan", |This(one): This<f64>, other: f64| one > other),
-        context.add_function("isLessThan", |This(one): This<f64>, other: f64| one < other),
-        context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 {
-            ordering(one, other)
-        }),
-        context.add_function("inCIDR", in_cidr),
-        context.add_function("selects", selects),
-        context.add_function("validSelector", valid_selector),
+    [
         context.add_function("injected", injected),
         context.add_function("defaultPolicy", policy),
         context.add_function("policy", of_port),
-    ];
-    debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
+    ]
 }
 
 /// A text in a message, in single quotes: text in double quotes is removed from messages.

@@ -187,7 +187,8 @@ impl Expression {
         self.calls.contains(function)
     }
 
-    /// The fields that it selects, except those of parameters, each with the name of the field above it if that is known.
+    /// The fields that it selects, except those of parameters, each with the name of the field above it if
+    /// that is known.
     pub fn fields(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         self.fields.iter().map(|(above, field)| (above.as_deref(), field.as_str()))
     }

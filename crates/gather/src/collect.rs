@@ -109,29 +109,7 @@ pub async fn collect<S: Source>(
     let touched = AtomicUsize::new(0);
     let run = Run { source, saver, observer, touched: &touched, whole: &options.whole };
 
-    // Requests in the namespaces of the control plane, the CNI or an extension wait for the lists that reveal these
-    // namespaces.
-    let of_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
-    let scoped =
-        |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
-    let of_links = |item: &Item| matches!(item.scope(), Some(Scope::Links));
-    let is_probe = |item: &Item| matches!(item, Item::Probe(_));
-    let mut first: BTreeSet<Item> =
-        items.iter().filter(|item| !scoped(item) && !of_links(item) && !is_probe(item)).cloned().collect();
-    if items.iter().any(is_probe) {
-        first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
-    }
-    let is_linked = |item: &Item| *item == Item::Probe(Probe::of(Program::LinkedCluster));
-    if items.iter().any(|item| of_links(item) || is_linked(item)) {
-        first.insert(Item::List(Kind::Link));
-    }
-    if items.iter().any(scoped) {
-        first.insert(Item::List(Kind::Deployment));
-        first.insert(Item::List(Kind::DaemonSet));
-    }
-    if items.iter().any(of_extension) {
-        first.insert(Item::List(Kind::Namespace));
-    }
+    let mut first = first_items(items);
     // An object in a requested list is not requested again by name, unless a bundle must contain it.
     let listed: BTreeSet<Item> = match saver {
         None if source.origin().kind == "live" => {
@@ -153,14 +131,14 @@ pub async fn collect<S: Source>(
         gathered.extend(run.gather(vec![Request::of(Item::List(Kind::Deployment))]).await);
     }
     let namespaces = namespaces(options, &gathered);
-    let second = items.iter().filter(|item| scoped(item)).map(|item| Request {
+    let second = items.iter().filter(|item| is_scoped(item)).map(|item| Request {
         namespace: item.scope().and_then(|scope| namespaces.of(scope)).map(str::to_owned),
         item: item.clone(),
     });
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
         second.partition(|request| request.namespace.is_some());
     let beside_links =
-        if items.iter().any(of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
+        if items.iter().any(is_of_links) { link_secrets(&gathered, &namespaces) } else { Vec::new() };
     let probes = probes(items, &gathered, &namespaces);
     gathered.extend(run.gather(second.into_iter().chain(beside_links).chain(probes).collect()).await);
     let known = namespaces_known(&gathered);
@@ -178,14 +156,7 @@ pub async fn collect<S: Source>(
         (None, Err(why)) => (Err(why), None),
     };
     let (nodes, node_trouble) = take_nodes(&mut gathered);
-    let (at, time_source) = match (source.captured_at(), options.at) {
-        (Some(captured), _) => (captured, TimeSource::Captured),
-        (None, Some(flag)) => (flag, TimeSource::Flag),
-        // Whole seconds, as in Kubernetes.
-        (None, None) => {
-            (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock)
-        }
-    };
+    let (at, time_source) = evaluation_time(source.captured_at(), options.at);
     let cluster = Cluster {
         answers: gathered.into_iter().filter_map(|(item, g)| Some((item, g.answer?))).collect(),
         namespaces,
@@ -201,6 +172,55 @@ pub async fn collect<S: Source>(
     };
     let touched = touched.into_inner() + source.already_redacted();
     Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }
+}
+
+/// Whether an item is in the namespace of an extension.
+fn is_of_extension(item: &Item) -> bool {
+    matches!(item.scope(), Some(Scope::Extension(_)))
+}
+
+/// Whether an item waits for the lists that reveal its namespace: that of the control plane, the CNI or an extension.
+fn is_scoped(item: &Item) -> bool {
+    is_of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni))
+}
+
+/// Whether the Links of the cluster name the item.
+fn is_of_links(item: &Item) -> bool {
+    matches!(item.scope(), Some(Scope::Links))
+}
+
+/// The items that wait for nothing, and the lists that the others wait for.
+fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
+    let is_probe = |item: &Item| matches!(item, Item::Probe(_));
+    let waits = |item: &Item| is_scoped(item) || is_of_links(item) || is_probe(item);
+    let mut first: BTreeSet<Item> = items.iter().filter(|item| !waits(item)).cloned().collect();
+    if items.iter().any(is_probe) {
+        first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
+    }
+    let is_linked = |item: &Item| *item == Item::Probe(Probe::of(Program::LinkedCluster));
+    if items.iter().any(|item| is_of_links(item) || is_linked(item)) {
+        first.insert(Item::List(Kind::Link));
+    }
+    if items.iter().any(is_scoped) {
+        first.insert(Item::List(Kind::Deployment));
+        first.insert(Item::List(Kind::DaemonSet));
+    }
+    if items.iter().any(is_of_extension) {
+        first.insert(Item::List(Kind::Namespace));
+    }
+    first
+}
+
+/// The time at which evidence is judged: that of its capture, a flag's, or the clock's in whole seconds, as
+/// in Kubernetes.
+fn evaluation_time(captured: Option<Timestamp>, flag: Option<Timestamp>) -> (Timestamp, TimeSource) {
+    match (captured, flag) {
+        (Some(captured), _) => (captured, TimeSource::Captured),
+        (None, Some(flag)) => (flag, TimeSource::Flag),
+        (None, None) => {
+            (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock)
+        }
+    }
 }
 
 /// The same for sources without a network: dumps, bundles, cases.

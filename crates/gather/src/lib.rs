@@ -1,5 +1,6 @@
-//! Gathers evidence: sources (the live cluster, bundles, dumps, folders, memory, planned changes), the collector, which redacts
-//! each object and files it in the model, and the writer of bundles. It knows no checks.
+//! Gathers evidence: sources (the live cluster, bundles, dumps, folders, memory, planned changes), the
+//! collector, which redacts each object and files it in the model, and the writer of bundles. It knows no
+//! checks.
 
 pub mod collect;
 pub mod save;

@@ -1,5 +1,5 @@
-//! Facts of Linkerd that change with releases, from the tables in `checks/knowledge/`; the annotations that are read; and the
-//! values of its charts. It knows no cluster and no checks.
+//! Facts of Linkerd that change with releases, from the tables in `checks/knowledge/`; the annotations that
+//! are read; and the values of its charts. It knows no cluster and no checks.
 
 pub mod annotations;
 pub mod chart;

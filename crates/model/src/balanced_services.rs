@@ -1,5 +1,6 @@
-//! Compares the number of endpoints in a proxy's load balancers with EndpointSlices. The metrics contain no addresses: an
-//! equal number is only that, and a larger one is a difference only if nothing else explains it.
+//! Compares the number of endpoints in a proxy's load balancers with EndpointSlices. The metrics contain no
+//! addresses: an equal number is only that, and a larger one is a difference only if nothing else explains
+//! it.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -44,8 +44,8 @@ impl Answer {
     }
 }
 
-/// Whether objects of a kind are always kept completely (redacted): expressions of `defects.yaml` read any field of them.
-/// They are few in a cluster, unlike pods.
+/// Whether objects of a kind are always kept completely (redacted): expressions of `defects.yaml` read any
+/// field of them. They are few in a cluster, unlike pods.
 pub fn is_kept_in_full(kind: Kind) -> bool {
     const OTHERS: [Kind; 5] =
         [Kind::EgressNetwork, Kind::ServiceProfile, Kind::TLSRoute, Kind::TCPRoute, Kind::Link];

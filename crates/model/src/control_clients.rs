@@ -22,8 +22,8 @@ pub enum ClientState {
     Connected,
     /// It was connected, and has had no request since: identity between two renewals.
     Idle,
-    /// It is connected, but its requests failed between two reads and none succeeded: the component behind the connection
-    /// does not work, or has just restarted.
+    /// It is connected, but its requests failed between two reads and none succeeded: the component behind
+    /// the connection does not work, or has just restarted.
     Failing,
     /// It is connecting, and has no ready endpoint.
     Connecting,

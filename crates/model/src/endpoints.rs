@@ -24,7 +24,8 @@ pub enum NoEndpoint<'a> {
 }
 
 impl<'a> NoEndpoint<'a> {
-    /// The cause for a Service without a ready endpoint. `workloads` are those whose templates are compared with its selector.
+    /// The cause for a Service without a ready endpoint. `workloads` are those whose templates are compared
+    /// with its selector.
     pub fn of(
         service: &Service,
         pods: &'a [Pod],

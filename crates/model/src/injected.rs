@@ -73,7 +73,9 @@ impl Injecting<'_> {
         volumes.push(json!({"name": "linkerd-identity-end-entity", "emptyDir": {"medium": "Memory"}}));
         volumes.push(json!({
             "name": "linkerd-identity-token",
-            "projected": {"sources": [{"serviceAccountToken": {"audience": "identity.l5d.io", "path": "linkerd-identity-token"}}]},
+            "projected": {"sources": [
+                {"serviceAccountToken": {"audience": "identity.l5d.io", "path": "linkerd-identity-token"}},
+            ]},
         }));
         self.mark(pod, namespace, made_by);
     }
@@ -173,10 +175,9 @@ impl Said<'_> {
         self.image(("proxy-image", "proxy.image.name"), ("proxy-version", "proxy.image.version"))
     }
 
-    fn proxy(&self) -> Value {
+    /// The variables of the proxy, for its inbound and outbound ports.
+    fn env(&self, inbound: i64, outbound: i64) -> Vec<Value> {
         let Injecting { values, anchors, .. } = self.injecting;
-        let admin = self.port("admin", 4191);
-        let (inbound, outbound) = (self.port("inbound", 4143), self.port("outbound", 4140));
         let domain = values.written("identityTrustDomain").or_else(|| values.written("clusterDomain"));
         let domain = domain.filter(|domain| !domain.is_empty()).unwrap_or_else(|| "cluster.local".to_owned());
         let control_plane = &self.injecting.control_plane;
@@ -218,11 +219,17 @@ impl Said<'_> {
             let on = matches!(text.as_str(), "enabled" | "true");
             variable("LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED", on.to_string())
         }));
+        env
+    }
+
+    fn proxy(&self) -> Value {
+        let admin = self.port("admin", 4191);
+        let (inbound, outbound) = (self.port("inbound", 4143), self.port("outbound", 4140));
         let probe = |path: &str| json!({"httpGet": {"path": path, "port": admin}});
         let mut container = json!({
             "name": PROXY_CONTAINER,
             "image": self.proxy_image(),
-            "env": env,
+            "env": self.env(inbound, outbound),
             "ports": [
                 {"name": "linkerd-proxy", "containerPort": inbound, "protocol": "TCP"},
                 {"name": "linkerd-admin", "containerPort": admin, "protocol": "TCP"},

@@ -138,8 +138,8 @@ impl<'a> Admission<'a> {
         self.conditions.of_new(&NewObject { kind: ("", "v1", "Pod", "pods"), namespace, meta: Some(meta) })
     }
 
-    /// The term of the selectors or the condition that excludes all pods of a namespace, whatever their labels; `None` if a
-    /// default install excludes the namespace too.
+    /// The term of the selectors or the condition that excludes all pods of a namespace, whatever their
+    /// labels; `None` if a default install excludes the namespace too.
     pub fn excludes(&self, namespace: &str) -> Option<Clause> {
         let home = self.namespaces.get(namespace)?;
         if left_out(home.namespace, None).is_some() {

@@ -6,8 +6,7 @@ use crate::objects::container::DESTINATION_ADDRESS;
 use crate::objects::{Pod, Workload};
 use crate::version::{ImageRef, LinkerdVersion};
 
-/// The label that names a component of the control plane.
-pub const COMPONENT: &str = "linkerd.io/control-plane-component";
+pub use crate::objects::meta::COMPONENT;
 
 /// The label with the control plane's namespace, on everything that the charts install and on every
 /// injected pod.

@@ -4,7 +4,6 @@
 pub mod annotated;
 pub mod availability;
 pub mod balanced_services;
-pub mod by_label;
 pub mod cluster;
 pub mod cni;
 pub mod control_clients;
@@ -19,12 +18,9 @@ pub mod journal;
 pub mod log;
 pub mod managed_by;
 pub mod moments;
-pub mod network_policy;
-pub mod networks;
 pub mod node_split;
 pub mod owners;
 pub mod pod_status;
-pub mod policy;
 pub mod quantity;
 pub mod read_metrics;
 pub mod redirection;
@@ -38,6 +34,8 @@ pub mod transport;
 pub mod validation;
 
 pub use cluster::{Answer, Cluster, is_kept_in_full};
+pub use linkerd_policy as policy;
+pub use meshdoctor_core::networks;
 pub use meshdoctor_node::node;
 
 use linkerd_facts::{annotations, chart, knowledge};

@@ -1,5 +1,5 @@
-//! Whether iptables rules lead a pod's connections to its proxy: the ports that linkerd-init redirects to, and the ports
-//! on which the proxy listens.
+//! Whether iptables rules lead a pod's connections to its proxy: the ports that linkerd-init redirects to,
+//! and the ports on which the proxy listens.
 
 use crate::objects::Pod;
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};

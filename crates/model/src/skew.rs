@@ -46,7 +46,8 @@ const GATEWAY_DEFINITION: &str = "httproutes.gateway.networking.k8s.io";
 const BUNDLE_VERSION: &str = "gateway.networking.k8s.io/bundle-version";
 
 impl Skew {
-    /// The release of the `linkerd` command whose rows are shown: the operator's, otherwise the one for the control plane.
+    /// The release of the `linkerd` command whose rows are shown: the operator's, otherwise the one for the
+    /// control plane.
     pub fn command_release(&self) -> Option<LinkerdVersion> {
         self.cli.iter().chain(self.control_plane.values()).find_map(|version| version.parse().ok())
     }

@@ -1,5 +1,5 @@
-//! Numbers of the proxies of a workload: requests, their success and latency, and memory. Two of them, before and after a
-//! change, show whether it made the workload worse.
+//! Numbers of the proxies of a workload: requests, their success and latency, and memory. Two of them, before
+//! and after a change, show whether it made the workload worse.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Snapshots of nodes: taken on a node (Linux), normalised and redacted, and read into types; and logs that carry a snapshot. It
-//! knows no cluster and does not judge what it reads.
+//! Snapshots of nodes: taken on a node (Linux), normalised and redacted, and read into types; and logs that
+//! carry a snapshot. It knows no cluster and does not judge what it reads.
 
 pub mod node;
 pub mod node_files;

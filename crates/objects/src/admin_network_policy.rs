@@ -1,5 +1,5 @@
-//! AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies: rules of cluster administrators that are
-//! evaluated before and after NetworkPolicies. One slim type for all three.
+//! AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies: rules of cluster
+//! administrators that are evaluated before and after NetworkPolicies. One slim type for all three.
 
 use serde::Deserialize;
 
@@ -173,13 +173,14 @@ pub struct AdminDestinationPort {
 object!(AdminPolicy);
 
 const GROUP: &str = "policy.networking.k8s.io";
-const PASSES: &str = "{spec: {tier: word, subject: {namespaces: selector, pods: {namespaceSelector: selector, podSelector: selector}}, \
-    ingress: {action: word, from: {namespaces: selector, pods: {namespaceSelector: selector, podSelector: selector}}, \
-    ports: {portNumber: {protocol: word}, namedPort: text, portRange: {protocol: word}}, \
-    protocols: {destinationNamedPort: text}}, \
-    egress: {action: word, to: {namespaces: selector, pods: {namespaceSelector: selector, podSelector: selector}, nodes: selector, \
-    networks: word}, ports: {portNumber: {protocol: word}, namedPort: text, portRange: {protocol: word}}, \
-    protocols: {destinationNamedPort: text}}}}";
+const PASSES: &str = "{spec: {tier: word, subject: {namespaces: selector, pods: {namespaceSelector: \
+                      selector, podSelector: selector}}, ingress: {action: word, from: {namespaces: \
+                      selector, pods: {namespaceSelector: selector, podSelector: selector}}, ports: \
+                      {portNumber: {protocol: word}, namedPort: text, portRange: {protocol: word}}, \
+                      protocols: {destinationNamedPort: text}}, egress: {action: word, to: {namespaces: \
+                      selector, pods: {namespaceSelector: selector, podSelector: selector}, nodes: selector, \
+                      networks: word}, ports: {portNumber: {protocol: word}, namedPort: text, portRange: \
+                      {protocol: word}}, protocols: {destinationNamedPort: text}}}}";
 
 /// Lists of `AdminNetworkPolicy`.
 #[derive(Debug, Clone, Copy)]

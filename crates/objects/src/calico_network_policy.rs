@@ -170,15 +170,18 @@ object!(CalicoPolicy);
 object!(CalicoTier);
 
 const STORED: &str = "crd.projectcalico.org";
-const RULES: &str = "{spec: {tier: text, selector: text, namespaceSelector: text, serviceAccountSelector: text, types: word, \
-    ingress: {action: word, protocol: word, notProtocol: word, source: {nets: word, notNets: word, selector: text, \
-    notSelector: text, namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
-    destination: {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
-    serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}}, \
-    egress: {action: word, protocol: word, notProtocol: word, source: {nets: word, notNets: word, selector: text, \
-    notSelector: text, namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
-    destination: {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
-    serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}}}}";
+const RULES: &str = "{spec: {tier: text, selector: text, namespaceSelector: text, serviceAccountSelector: \
+                     text, types: word, ingress: {action: word, protocol: word, notProtocol: word, source: \
+                     {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
+                     serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
+                     destination: {nets: word, notNets: word, selector: text, notSelector: text, \
+                     namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, \
+                     notPorts: text}}, egress: {action: word, protocol: word, notProtocol: word, source: \
+                     {nets: word, notNets: word, selector: text, notSelector: text, namespaceSelector: text, \
+                     serviceAccounts: {names: text, selector: text}, ports: text, notPorts: text}, \
+                     destination: {nets: word, notNets: word, selector: text, notSelector: text, \
+                     namespaceSelector: text, serviceAccounts: {names: text, selector: text}, ports: text, \
+                     notPorts: text}}}}";
 
 /// Lists of Calico's own `NetworkPolicy`.
 #[derive(Debug, Clone, Copy)]

@@ -110,8 +110,9 @@ impl Listed for Ingress {
     const KIND: Kind = Kind::Ingress;
     const INFO: KindInfo = KindInfo {
         aliases: &["ing"],
-        passes: "{spec: {ingressClassName: text, defaultBackend: {service: {name: text, port: {name: text}}}, \
-                 rules: {http: {paths: {path: text, pathType: word, backend: {service: {name: text, port: {name: text}}}}}}}}",
+        passes: "{spec: {ingressClassName: text, defaultBackend: {service: {name: text, port: {name: \
+                 text}}}, rules: {http: {paths: {path: text, pathType: word, backend: {service: {name: text, \
+                 port: {name: text}}}}}}}}",
         ..KindInfo::namespaced("networking.k8s.io", "v1", "Ingress", "ingresses")
     };
 }

@@ -9,6 +9,7 @@ mod admin_network_policy;
 mod admission_policy;
 mod api_service;
 mod authorization_policy;
+pub mod by_label;
 mod calico_network_policy;
 pub mod certificates;
 mod cilium_network_policy;

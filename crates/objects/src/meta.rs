@@ -15,6 +15,9 @@ use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
+/// The label that names a component of the control plane.
+pub const COMPONENT: &str = "linkerd.io/control-plane-component";
+
 /// Deserializes whether a field is present and not null.
 pub(super) fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
@@ -99,7 +102,8 @@ pub struct Meta {
     /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or names the object's manager.
     #[serde(deserialize_with = "linkerd_annotations")]
     pub annotations: Shared<Texts>,
-    /// Number of the version of the spec, from 1 on; 0 if unknown. The API server raises it with each change of the spec.
+    /// Number of the version of the spec, from 1 on; 0 if unknown. The API server raises it with each change
+    /// of the spec.
     #[serde(deserialize_with = "nullable")]
     pub generation: i64,
     /// Creation time.

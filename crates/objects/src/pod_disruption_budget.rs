@@ -57,8 +57,8 @@ impl Listed for PodDisruptionBudget {
     const KIND: Kind = Kind::PodDisruptionBudget;
     const INFO: KindInfo = KindInfo {
         aliases: &["pdb"],
-        passes: "{spec: {selector: selector, minAvailable: word, maxUnavailable: word, unhealthyPodEvictionPolicy: word}, \
-                 status: {conditions: conditions}}",
+        passes: "{spec: {selector: selector, minAvailable: word, maxUnavailable: word, \
+                 unhealthyPodEvictionPolicy: word}, status: {conditions: conditions}}",
         ..KindInfo::namespaced("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
     };
 }

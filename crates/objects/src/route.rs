@@ -314,9 +314,17 @@ const PASSES: &str = "{spec: route, status: route-status}";
 
 routes! {
     /// Lists of `HTTPRoute` of the Gateway API.
-    HTTPRoute = KindInfo { older: &["v1beta1"], passes: PASSES, ..KindInfo::namespaced(GATEWAY, "v1", "HTTPRoute", "httproutes") },
+    HTTPRoute = KindInfo {
+        older: &["v1beta1"],
+        passes: PASSES,
+        ..KindInfo::namespaced(GATEWAY, "v1", "HTTPRoute", "httproutes")
+    },
     /// Lists of `GRPCRoute` of the Gateway API.
-    GRPCRoute = KindInfo { older: &["v1alpha2"], passes: "{spec: grpc-route, status: route-status}", ..KindInfo::namespaced(GATEWAY, "v1", "GRPCRoute", "grpcroutes") },
+    GRPCRoute = KindInfo {
+        older: &["v1alpha2"],
+        passes: "{spec: grpc-route, status: route-status}",
+        ..KindInfo::namespaced(GATEWAY, "v1", "GRPCRoute", "grpcroutes")
+    },
     /// Lists of `TLSRoute` of the Gateway API.
     TLSRoute = KindInfo {
         older: &["v1alpha3", "v1alpha2"],
@@ -324,7 +332,11 @@ routes! {
         ..KindInfo::namespaced(GATEWAY, "v1", "TLSRoute", "tlsroutes")
     },
     /// Lists of `TCPRoute` of the Gateway API.
-    TCPRoute = KindInfo { older: &["v1alpha2"], passes: PASSES, ..KindInfo::namespaced(GATEWAY, "v1", "TCPRoute", "tcproutes") },
+    TCPRoute = KindInfo {
+        older: &["v1alpha2"],
+        passes: PASSES,
+        ..KindInfo::namespaced(GATEWAY, "v1", "TCPRoute", "tcproutes")
+    },
     /// Lists of `HTTPRoute` in Linkerd's own group.
     LinkerdHTTPRoute = KindInfo {
         older: &["v1beta2", "v1beta1", "v1alpha1"],

@@ -84,8 +84,8 @@ impl LabelSelector {
         })
     }
 
-    /// Reason why no object can match it, by the rules of Linkerd's policy controller, if that follows from the selector alone.
-    /// Schemas of Linkerd's kinds accept such selectors.
+    /// Reason why no object can match it, by the rules of Linkerd's policy controller, if that follows from
+    /// the selector alone. Schemas of Linkerd's kinds accept such selectors.
     pub fn matches_nothing_in_policy(&self) -> Option<String> {
         let impossible = |key: &str, value: &str| match (is_label_key(key), is_label_value(value)) {
             (false, _) => Some(format!("{key:?} is not a valid label key")),

@@ -181,8 +181,8 @@ impl ServicePort {
         Some(found.container_port)
     }
 
-    /// Target port in an ExternalWorkload, as in Linkerd's endpoints; `None` if the workload does not declare it. Unlike a pod, it must
-    /// also declare ports that are named by number.
+    /// Target port in an ExternalWorkload, as in Linkerd's endpoints; `None` if the workload does not declare
+    /// it. Unlike a pod, it must also declare ports that are named by number.
     pub fn leads_to_external(&self, workload: &ExternalWorkload) -> Option<u16> {
         let fits = |number: u16, name: Option<&str>| match &self.target_port {
             None | Some(TargetPort::Number(0)) => number == self.port,
@@ -243,9 +243,11 @@ impl Listed for Service {
     const KIND: Kind = Kind::Service;
     const INFO: KindInfo = KindInfo {
         aliases: &["svc"],
-        passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, selector: labels, ports: {name: text, \
-             protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, ipFamilyPolicy: word, \
-             sessionAffinity: word, internalTrafficPolicy: word, externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: text, hostname: text}}}}",
+        passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, selector: labels, ports: {name: \
+                 text, protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, \
+                 ipFamilyPolicy: word, sessionAffinity: word, internalTrafficPolicy: word, \
+                 externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: text, hostname: \
+                 text}}}}",
         ..KindInfo::namespaced("", "v1", "Service", "services")
     };
 }

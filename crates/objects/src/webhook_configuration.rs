@@ -39,7 +39,8 @@ pub struct Webhook {
     /// Operations on resources that it is called for; none: it is never called.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<ResourceRule>,
-    /// Exact: rules match only the versions that they list. Equivalent or empty: also other versions of the same resource.
+    /// Exact: rules match only the versions that they list. Equivalent or empty: also other versions of the
+    /// same resource.
     #[serde(deserialize_with = "nullable")]
     pub match_policy: String,
     /// Further conditions on the request.

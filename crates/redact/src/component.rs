@@ -213,8 +213,8 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     known_argument(before, word)
 }
 
-/// A word of Linkerd's own command line: a known option, program or command, or the value of a known option. Of an unknown
-/// option, the name is kept if it consists of words, and the value if its form is harmless.
+/// A word of Linkerd's own command line: a known option, program or command, or the value of a known option.
+/// Of an unknown option, the name is kept if it consists of words, and the value if its form is harmless.
 fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
     let is_name = |name: &str| settings::is_option(name) || is_words(name.trim_start_matches('-'));
     if word.starts_with('-') {

@@ -108,6 +108,37 @@ impl Place {
             _ => false,
         }
     }
+
+    /// The place of a field's value in a map at this place. `keeps`: whether the container's texts are kept;
+    /// `within`: see [`Part`].
+    fn of_field(self, key: &str, keeps: bool, within: bool) -> Place {
+        match (self, key) {
+            (Place::Container, "name") => Place::Name,
+            (Place::Container, "image") => Place::Image,
+            (Place::Variable(_), "name") => Place::VariableName,
+            (Place::Container, "command" | "args") => Place::Words(keeps),
+            (Place::Container, "env") => Place::Env(keeps),
+            (Place::Variable(keeps), "value") => Place::Setting(keeps),
+            (Place::Root, "kind") => Place::Kind,
+            (Place::Metadata, "namespace") => Place::Namespace,
+            (Place::Metadata, "labels") => Place::Labels,
+            (Place::Metadata, "annotations") => Place::Annotations,
+            (Place::Labels, _) => Place::Label,
+            (Place::Root, "apiVersion") => Place::Field,
+            (_, "metadata") => Place::Metadata,
+            (_, "containers" | "initContainers" | "ephemeralContainers") if within => Place::Containers,
+            _ => Place::Field,
+        }
+    }
+
+    /// Whether a field of a map at this place is dropped.
+    fn drops(self, key: &str) -> bool {
+        match self {
+            Place::Metadata => key == "managedFields",
+            Place::Annotations => holds_a_copy(key),
+            _ => false,
+        }
+    }
 }
 
 /// One value.
@@ -120,6 +151,22 @@ struct Part<'a, 'k, 'de> {
     owner: Owner,
     /// Whether lists of containers in it are real ones: not inside a container.
     within: bool,
+}
+
+impl Copy<'_> {
+    /// Begins a map at a place.
+    fn enter<E: Error>(&mut self, place: Place) -> Result<(), E> {
+        match place {
+            Place::Containers | Place::Label => return Err(unfit()),
+            Place::Container => {
+                self.name.clear();
+                self.image.clear();
+            }
+            Place::Variable(_) => self.variable.clear(),
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
@@ -307,15 +354,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         if place.is_malformed(Shape::Map) {
             return Err(unfit());
         }
-        match place {
-            Place::Containers | Place::Label => return Err(unfit()),
-            Place::Container => {
-                copy.name.clear();
-                copy.image.clear();
-            }
-            Place::Variable(_) => copy.variable.clear(),
-            _ => {}
-        }
+        copy.enter(place)?;
         let base = copy.keys.len();
         let lists = copy.lists;
         let mut first = true;
@@ -328,12 +367,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
                 Place::Annotations | Place::Labels => copy.marks.key(&key),
                 _ => {}
             }
-            let dropped = match place {
-                Place::Metadata => key == "managedFields",
-                Place::Annotations => holds_a_copy(&key),
-                _ => false,
-            };
-            if dropped {
+            if place.drops(&key) {
                 fields.next_value::<IgnoredAny>()?;
                 copy.touched = true;
                 continue;
@@ -343,34 +377,17 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             }
             let keeps = place == Place::Container && owner.keeps(&copy.name, &copy.image);
             let ready = named && (place != Place::Container || pictured);
-            let inner = match (place, &*key) {
+            match (place, &*key) {
                 (Place::Container, "command" | "args" | "env") if !ready => {
                     late.push((key, fields.next_value::<&'de RawValue>()?));
                     continue;
                 }
                 (Place::Variable(_), "value") if !named => return Err(unfit()),
-                (Place::Container, "name") => Place::Name,
-                (Place::Container, "image") => Place::Image,
-                (Place::Variable(_), "name") => Place::VariableName,
-                (Place::Container, "command" | "args") => Place::Words(keeps),
-                (Place::Container, "env") => Place::Env(keeps),
-                (Place::Variable(keeps), "value") => Place::Setting(keeps),
-                (Place::Root, "apiVersion") => {
-                    copy.said.version = true;
-                    Place::Field
-                }
-                (Place::Root, "kind") => {
-                    copy.said.kind = true;
-                    Place::Kind
-                }
-                (Place::Metadata, "namespace") => Place::Namespace,
-                (Place::Metadata, "labels") => Place::Labels,
-                (Place::Metadata, "annotations") => Place::Annotations,
-                (Place::Labels, _) => Place::Label,
-                (_, "metadata") => Place::Metadata,
-                (_, "containers" | "initContainers" | "ephemeralContainers") if within => Place::Containers,
-                _ => Place::Field,
-            };
+                (Place::Root, "apiVersion") => copy.said.version = true,
+                (Place::Root, "kind") => copy.said.kind = true,
+                _ => {}
+            }
+            let inner = place.of_field(&key, keeps, within);
             copy.begin(&mut first, key.clone())?;
             let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
             let value =

@@ -66,8 +66,8 @@ impl StoredValues {
     }
 }
 
-/// Records the state of the entry, if this is the Secret and the state is known. `live`: it comes directly from a cluster; other
-/// sources may have redacted it. Runs before the entries are dropped.
+/// Records the state of the entry, if this is the Secret and the state is known. `live`: it comes directly
+/// from a cluster; other sources may have redacted it. Runs before the entries are dropped.
 pub(super) fn note_stored_values(value: &mut Value, live: bool) {
     if value["kind"] != "Secret" || value["metadata"]["name"] != STORED_VALUES {
         return;

@@ -29,8 +29,8 @@ const WORDS: [&str; 12] = [
     "enc[aes",
 ];
 
-/// Whether a text is a placeholder that a tool wrote over a value: `REDACTED(len=12)`, `<hidden>`, `******`. It replaces the
-/// whole value, so every line is one; the first and last line of a PEM block may remain.
+/// Whether a text is a placeholder that a tool wrote over a value: `REDACTED(len=12)`, `<hidden>`, `******`.
+/// It replaces the whole value, so every line is one; the first and last line of a PEM block may remain.
 pub fn is_placeholder(text: &str) -> bool {
     let mut lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("-----")).peekable();

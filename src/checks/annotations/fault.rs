@@ -294,7 +294,9 @@ impl<'a> Scanner<'_, 'a> {
         if let Some(version) = self.version {
             let status = row.status_in(version, self.knowledge);
             // A value that the injector ignores is not one for which it refuses the pod.
-            let refuses = matches!(status.likely(), Some(KeyStatus::Conditional { refused, .. }) if !refused.is_empty());
+            let likely = status.likely();
+            let refuses =
+                matches!(likely, Some(KeyStatus::Conditional { refused, .. }) if !refused.is_empty());
             if !(refuses && checked.is_err()) && self.is_without_effect(at, row, &status) {
                 return Some(Fault::NotInRelease(row, status));
             }

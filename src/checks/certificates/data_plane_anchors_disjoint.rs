@@ -65,8 +65,8 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
     }
 }
 
-/// The steps before the restart of any workload. Findings about the issuer or the trust anchors come before this one, as
-/// their cards declare.
+/// The steps before the restart of any workload. Findings about the issuer or the trust anchors come before
+/// this one, as their cards declare.
 fn first_steps(ctx: &Context<'_>) -> Remedy {
     match control_plane_is_current(ctx) {
         true => Remedy::new(),
@@ -74,8 +74,8 @@ fn first_steps(ctx: &Context<'_>) -> Remedy {
     }
 }
 
-/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, so that no proxy has a
-/// valid certificate.
+/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, so that no
+/// proxy has a valid certificate.
 fn message(
     has_issuer: bool,
     is_over: bool,

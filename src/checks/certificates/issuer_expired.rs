@@ -12,7 +12,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = match issuer.certificate().validity(ctx.now()) {
         Validity::Current => return Ok(Verdict::fine()),
         Validity::NotYet => {
-            "the issuer's certificate is not valid yet: until then identity issues no certificates, so no proxy becomes ready"
+            "the issuer's certificate is not valid yet: until then identity issues no certificates, so no \
+             proxy becomes ready"
         }
         Validity::Over => {
             "the issuer's certificate has expired, and the certificates of all proxies with it: connections \

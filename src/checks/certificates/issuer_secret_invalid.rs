@@ -26,7 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let scheme = scheme(values.as_ref(), secret);
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
-        let message = "The issuer Secret is missing. Running identity pods keep their copy, but after a restart identity does not start, and no proxy gets a certificate";
+        let message = "The issuer Secret is missing. Running identity pods keep their copy, but after a \
+                       restart identity does not start, and no proxy gets a certificate";
         let seen =
             Evidence::other(format!("Secret {}/{ISSUER}", ctx.namespaces().control_plane), "does not exist");
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());

@@ -43,8 +43,8 @@ fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {
     (!said.is_empty()).then(|| {
         ctx.finding(
             bundle.subject.clone(),
-            "a trust anchor is duplicated in the bundle: nothing breaks, but a rotation may have added the old anchor instead \
-             of a new one",
+            "a trust anchor is duplicated in the bundle: nothing breaks, but a rotation may have added the \
+             old anchor instead of a new one",
         )
         .evidence(bundle.evidence(said.join("; ")))
         .remedy(steps)

@@ -31,8 +31,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
                 certificates"
         }
         (Validity::NotYet, Role::Only) => {
-            "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under it, so no proxy \
-             becomes ready"
+            "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under \
+             it, so no proxy becomes ready"
         }
         (_, Role::Only) => {
             "the trust anchor of the mesh has expired: identity issues no certificates under it, so no new proxy \

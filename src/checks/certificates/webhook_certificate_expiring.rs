@@ -25,8 +25,8 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "an expired certificate follows the certificate of the {} webhook in its Secret. The API server needs it only if \
-         nothing else chains to the caBundle, but linkerd check warns of it",
+        "an expired certificate follows the certificate of the {} webhook in its Secret. The API server \
+         needs it only if nothing else chains to the caBundle, but linkerd check warns of it",
         pair.server.name
     );
     let remedy = Remedy::new();
@@ -56,8 +56,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             Severity::Warning,
             soon.message(ctx, &format!("The {certificate}"), &pair.served, |when| {
                 format!(
-                    "The {certificate} expires {when} and is not renewed automatically. After that, the API server does not \
-                     call the webhook"
+                    "The {certificate} expires {when} and is not renewed automatically. After that, the API \
+                     server does not call the webhook"
                 )
             }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
@@ -65,8 +65,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "{} has not renewed the {certificate} after five sixths of its lifetime. When the certificate expires, the API \
-                 server does not call the webhook",
+                "{} has not renewed the {certificate} after five sixths of its lifetime. When the \
+                 certificate expires, the API server does not call the webhook",
                 sentence(tool)
             ),
             see_renewal(ctx, pair, remedy),

@@ -171,8 +171,8 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     )
 }
 
-/// Adds the restart of the meshed workloads, whose pods get the rules then. Reads `deployments.apps`, `pods`, `replicasets.apps`
-/// and `jobs.batch`.
+/// Adds the restart of the meshed workloads, whose pods get the rules then. Reads `deployments.apps`, `pods`,
+/// `replicasets.apps` and `jobs.batch`.
 pub(super) fn meshed_restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     restart::all_meshed(
         ctx,

@@ -161,7 +161,8 @@ fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> 
 }
 
 /// Charts of edge releases begin with their year; those of stable releases are in another repository.
-const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) REPO=https://helm.linkerd.io/stable ;; esac";
+const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) \
+                          REPO=https://helm.linkerd.io/stable ;; esac";
 
 /// Sets values of a release at its installed chart version: without `--version` Helm uses the newest.
 pub(super) fn same_chart(

@@ -51,7 +51,8 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
         [
             Line::set("F", Arg::known("/etc/containerd/config.toml")),
             Line::shell(
-                "grep -n max_conf_num \"$F\" && sed -i \"s/max_conf_num = .*/max_conf_num = 1/\" \"$F\" && systemctl restart containerd",
+                "grep -n max_conf_num \"$F\" && sed -i \"s/max_conf_num = .*/max_conf_num = 1/\" \"$F\" && \
+                 systemctl restart containerd",
             ),
         ],
     );

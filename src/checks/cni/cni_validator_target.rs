@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use super::{config_map, template};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
 use crate::objects::container::VALIDATOR_CONTAINER;
@@ -54,78 +54,107 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if answered.is_empty() && skipped.is_empty() && other_family.is_empty() {
         return Ok(Verdict::fine());
     }
-    let cure = || {
-        upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::ChartValue,
-            "Set an address that is routed and unused, such as the default, then restart the workloads",
-            Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
-        )
-    };
-    let quoted = |owner: &Owner, names: &[String], target: SocketAddr| {
-        let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        Evidence::field(
-            object,
-            format!("initContainers[{VALIDATOR_CONTAINER}].args"),
-            format!("--connect-addr {target}"),
-        )
-    };
-    let mut findings = Vec::new();
-    for ((owner, target, who), names) in answered {
-        let seen = quoted(&owner, &names, target);
-        findings.push(
-            ctx.finding(
-                owner.subject(names),
-                "linkerd-network-validator dials an address that belongs to a Service or pod: if traffic is \
-                 not redirected, it reaches that and reports a wrong answer instead of none",
-            )
-            .parameter("answered")
-            .evidence(seen)
-            .evidence(Evidence::other("at that address", who))
-            .remedy(cure()),
-        );
-    }
-    for ((owner, target, kind), (by, names)) in skipped {
-        let seen = quoted(&owner, &names, target);
-        let message = format!(
-            "linkerd-network-validator dials {kind} that skips the proxy: its traffic is never redirected, \
-             so the pod does not start"
-        );
-        findings.push(
-            ctx.finding(owner.subject(names), message)
-                .parameter("skipped")
-                .evidence(seen)
-                .evidence(by)
-                .remedy(cure()),
-        );
-    }
-    for ((owner, target, own), names) in other_family {
-        let address = if own == "IPv6" { "[fd00::1]:20001" } else { "1.1.1.1:20001" };
-        let seen = quoted(&owner, &names, target);
-        let object = format!("Pod {}/{}", owner.namespace, names[0]);
-        let remedy = upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::ChartValue,
-            "Set an address of the pods' address family, then restart the workloads. If disableIPv6 is \
-             false, releases from 2.16 on do so automatically",
-            Options::none().set("networkValidator.connectAddr", address),
-        );
-        findings.push(
-            ctx.finding(
-                owner.subject(names),
-                "linkerd-network-validator dials an address of a family that the pod does not have: without \
-                 a route the connection cannot be redirected, and the pod does not start",
-            )
-            .parameter("family")
-            .likely()
-            .evidence(seen)
-            .evidence(Evidence::field(object, "status.podIP", format!("an {own} address")))
-            .remedy(remedy),
-        );
-    }
-    Ok(findings.into())
+    let answered = answered
+        .into_iter()
+        .map(|((owner, target, who), names)| answers_itself(ctx, &owner, target, who, names));
+    let skipped = skipped
+        .into_iter()
+        .map(|((owner, target, kind), (by, names))| skips_proxy(ctx, &owner, (target, kind), by, names));
+    let other_family = other_family
+        .into_iter()
+        .map(|((owner, target, own), names)| has_other_family(ctx, &owner, target, &own, names));
+    Ok(answered.chain(skipped).chain(other_family).collect::<Vec<_>>().into())
+}
+
+/// Pods whose validator dials a Service or pod.
+fn answers_itself(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    target: SocketAddr,
+    who: String,
+    names: Vec<String>,
+) -> Finding {
+    let seen = quoted(owner, &names, target);
+    ctx.finding(
+        owner.subject(names),
+        "linkerd-network-validator dials an address that belongs to a Service or pod: if traffic is \
+             not redirected, it reaches that and reports a wrong answer instead of none",
+    )
+    .parameter("answered")
+    .evidence(seen)
+    .evidence(Evidence::other("at that address", who))
+    .remedy(cure(ctx))
+}
+
+/// Pods whose validator dials an address or port that skips the proxy.
+fn skips_proxy(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    (target, kind): (SocketAddr, &str),
+    by: Evidence,
+    names: Vec<String>,
+) -> Finding {
+    let seen = quoted(owner, &names, target);
+    let message = format!(
+        "linkerd-network-validator dials {kind} that skips the proxy: its traffic is never redirected, \
+         so the pod does not start"
+    );
+    ctx.finding(owner.subject(names), message)
+        .parameter("skipped")
+        .evidence(seen)
+        .evidence(by)
+        .remedy(cure(ctx))
+}
+
+/// Pods whose validator dials an address of a family that they do not have; `own` is theirs.
+fn has_other_family(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    target: SocketAddr,
+    own: &str,
+    names: Vec<String>,
+) -> Finding {
+    let address = if own == "IPv6" { "[fd00::1]:20001" } else { "1.1.1.1:20001" };
+    let seen = quoted(owner, &names, target);
+    let object = format!("Pod {}/{}", owner.namespace, names[0]);
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Set an address of the pods' address family, then restart the workloads. If disableIPv6 is \
+         false, releases from 2.16 on do so automatically",
+        Options::none().set("networkValidator.connectAddr", address),
+    );
+    ctx.finding(
+        owner.subject(names),
+        "linkerd-network-validator dials an address of a family that the pod does not have: without \
+             a route the connection cannot be redirected, and the pod does not start",
+    )
+    .parameter("family")
+    .likely()
+    .evidence(seen)
+    .evidence(Evidence::field(object, "status.podIP", format!("an {own} address")))
+    .remedy(remedy)
+}
+
+fn cure(ctx: &Context<'_>) -> Remedy {
+    upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Set an address that is routed and unused, such as the default, then restart the workloads",
+        Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
+    )
+}
+
+/// The argument with the target, as evidence.
+fn quoted(owner: &Owner, names: &[String], target: SocketAddr) -> Evidence {
+    let object = format!("Pod {}/{}", owner.namespace, names[0]);
+    Evidence::field(
+        object,
+        format!("initContainers[{VALIDATOR_CONTAINER}].args"),
+        format!("--connect-addr {target}"),
+    )
 }
 
 /// Whether its validator has ended with an error, or has not succeeded after more than one start.

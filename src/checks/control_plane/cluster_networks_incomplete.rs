@@ -33,8 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
-    let message = "Finished pods have addresses outside of clusterNetworks. They receive no traffic, but linkerd check counts \
-        them";
+    let message = "Finished pods have addresses outside of clusterNetworks. They receive no traffic, but \
+                   linkerd check counts them";
     let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
         let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])

@@ -7,7 +7,7 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::model::control_plane::{CORE, components};
+use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Workload};
 
@@ -27,81 +27,88 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .filter(|component| CORE.contains(&component.name))
         .filter(|component| available(component.deployment) < enough);
-    let short = short.map(|component| {
-        let meta = &component.deployment.metadata;
-        let (wanted, available) = (component.wanted(), available(component.deployment));
-        let ready = component.deployment.status.ready_replicas == available;
-        let (path, state) = match ready {
-            true => ("status.readyReplicas", "ready"),
-            false => ("status.availableReplicas", "available"),
-        };
-        let remedy = Remedy::new();
-        let remedy = if wanted < enough {
-            let remedy = remedy.run(
-                StepKind::Command,
-                "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas",
-                Command::lines([
-                    kubectl().namespace(namespace).words("get horizontalpodautoscalers"),
-                    kubectl()
-                        .namespace(namespace)
-                        .words("get deployment")
-                        .operand(&meta.name)
-                        .words("-o yaml --show-managed-fields"),
-                ]),
-            );
-            upgrade::step(
-                ctx,
-                remedy,
-                StepKind::ChartValue,
-                "Apply the replicas of the release's values-ha.yaml again",
-                Options::none().ha(),
-            )
-        } else {
-            remedy.run(
-                StepKind::Command,
-                "Read why the other pods are not ready: nodes, resources, or spreading rules",
-                kubectl()
-                    .namespace(namespace)
-                    .words("describe pods")
-                    .option("-l", format!("{COMPONENT}={}", component.name)),
-            )
-        };
-        let finding = ctx
-            .finding(
-                Subject::object("Deployment", namespace, &meta.name),
-                match available {
-                    0 => format!(
-                        "{} has no {state} pod, although the control plane is installed for high availability",
-                        component.name
-                    ),
-                    1 => format!(
-                        "{} has 1 {state} pod, although the control plane is installed for high availability: \
-                         losing its node is an outage of {}",
-                        component.name, component.name
-                    ),
-                    _ => format!(
-                        "{} has {available} {state} pods, fewer than the configured minimum of {enough}",
-                        component.name
-                    ),
-                },
-            )
-            .evidence(component.replicas(path, available))
-            .evidence(Evidence::field(
-                format!("ConfigMap {namespace}/{CONFIG}"),
-                "data.values: highAvailability",
-                "true",
-            ))
-            .remedy(remedy);
-        // The row of `linkerd check` requires two.
-        if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
-    });
-    let mut findings: Vec<Finding> = short.collect();
+    let mut findings: Vec<Finding> = short.map(|component| finding(ctx, component, enough)).collect();
     // Missing Deployments are known only if the list is complete.
     if ctx.every::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
         findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
     }
     Ok(findings.into())
+}
+
+/// The finding about a component with too few ready pods.
+fn finding(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let meta = &component.deployment.metadata;
+    let available = available(component.deployment);
+    let ready = component.deployment.status.ready_replicas == available;
+    let (path, state) = match ready {
+        true => ("status.readyReplicas", "ready"),
+        false => ("status.availableReplicas", "available"),
+    };
+    let finding = ctx
+        .finding(
+            Subject::object("Deployment", namespace, &meta.name),
+            match available {
+                0 => format!(
+                    "{} has no {state} pod, although the control plane is installed for high availability",
+                    component.name
+                ),
+                1 => format!(
+                    "{} has 1 {state} pod, although the control plane is installed for high availability: \
+                     losing its node is an outage of {}",
+                    component.name, component.name
+                ),
+                _ => format!(
+                    "{} has {available} {state} pods, fewer than the configured minimum of {enough}",
+                    component.name
+                ),
+            },
+        )
+        .evidence(component.replicas(path, available))
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{CONFIG}"),
+            "data.values: highAvailability",
+            "true",
+        ))
+        .remedy(remedy(ctx, component, enough));
+    // The row of `linkerd check` requires two.
+    if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
+}
+
+fn remedy(ctx: &Context<'_>, component: &Component<'_>, enough: u32) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = Remedy::new();
+    if component.wanted() < enough {
+        let remedy = remedy.run(
+            StepKind::Command,
+            "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas",
+            Command::lines([
+                kubectl().namespace(namespace).words("get horizontalpodautoscalers"),
+                kubectl()
+                    .namespace(namespace)
+                    .words("get deployment")
+                    .operand(&component.deployment.metadata.name)
+                    .words("-o yaml --show-managed-fields"),
+            ]),
+        );
+        upgrade::step(
+            ctx,
+            remedy,
+            StepKind::ChartValue,
+            "Apply the replicas of the release's values-ha.yaml again",
+            Options::none().ha(),
+        )
+    } else {
+        remedy.run(
+            StepKind::Command,
+            "Read why the other pods are not ready: nodes, resources, or spreading rules",
+            kubectl()
+                .namespace(namespace)
+                .words("describe pods")
+                .option("-l", format!("{COMPONENT}={}", component.name)),
+        )
+    }
 }
 
 /// The number of pods that have been ready for `minReadySeconds`.

@@ -93,8 +93,8 @@ fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: Se
              identities that no proxy has, so policies deny their clients"
         }
         _ => {
-            "destination runs with another trust domain or namespace than the proxies: clients expect identities that no \
-             server has, and reject its certificate"
+            "destination runs with another trust domain or namespace than the proxies: clients expect \
+             identities that no server has, and reject its certificate"
         }
     };
     let steps = Remedy::new().run(

@@ -243,7 +243,8 @@ fn finding(
         some if some >= wanted.max(1) => (
             Severity::Warning,
             format!(
-                "The rollout of {} is stuck: a new pod does not become ready. The old pods still serve, until a node fails",
+                "The rollout of {} is stuck: a new pod does not become ready. The old pods still serve, \
+                 until a node fails",
                 component.name
             ),
         ),
@@ -280,8 +281,8 @@ fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Opti
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (
             "destination",
-            "proxies cannot discover endpoints or policies, and requests time out, except to Services that a proxy already \
-             uses",
+            "proxies cannot discover endpoints or policies, and requests time out, except to Services that a \
+             proxy already uses",
         ),
         "proxy-injector" => ("the injector", unmeshed),
         _ => (component.name, "the component is unavailable"),
@@ -420,8 +421,8 @@ fn labelled(remedy: Remedy, labels: &[String]) -> Remedy {
 }
 
 /// The step if no node has the required labels.
-const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the labels that the pods \
-                      require";
+const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the \
+                      labels that the pods require";
 
 /// The steps for each reason why the scheduler finds no node.
 fn unplaced(said: &str) -> Vec<&'static str> {

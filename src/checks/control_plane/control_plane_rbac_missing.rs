@@ -80,27 +80,7 @@ fn finding(
         }
         (Some(_), Some(_)) => format!("does not bind {} to {namespace}/{}", role.role, role.account),
     };
-    let resources: BTreeSet<&str> = lacking.iter().map(|(_, resource, _)| *resource).collect();
-    let resources = some(&resources, 2);
-    let message = match (lacking.is_empty(), role.account) {
-        (true, _) => {
-            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from other objects")
-        }
-        (false, "linkerd-identity") => {
-            "identity may not create TokenReviews. New proxies get no certificate, and those of running proxies expire \
-             within a day"
-                .to_owned()
-        }
-        (false, "linkerd-destination") => format!(
-            "destination may not watch {resources}. Clients get outdated endpoints or policies, and after a restart \
-             destination does not become ready"
-        ),
-        (false, "linkerd-proxy-injector") => format!(
-            "The injector may not read {resources}, so it does not know the owners of pods. After a restart the injector \
-             does not become ready"
-        ),
-        (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),
-    };
+    let message = message((kind, name), role, lacking);
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
         |(group, resource, verb)| {
@@ -139,6 +119,31 @@ fn finding(
         namespace.clone(),
         role.account.to_owned(),
     )))
+}
+
+fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str, &str, &str)]) -> String {
+    let resources: BTreeSet<&str> = lacking.iter().map(|(_, resource, _)| *resource).collect();
+    let resources = some(&resources, 2);
+    match (lacking.is_empty(), role.account) {
+        (true, _) => {
+            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from \
+                     other objects")
+        }
+        (false, "linkerd-identity") => {
+            "identity may not create TokenReviews. New proxies get no certificate, and those of running proxies expire \
+             within a day"
+                .to_owned()
+        }
+        (false, "linkerd-destination") => format!(
+            "destination may not watch {resources}. Clients get outdated endpoints or policies, and after a restart \
+             destination does not become ready"
+        ),
+        (false, "linkerd-proxy-injector") => format!(
+            "The injector may not read {resources}, so it does not know the owners of pods. After a restart \
+             the injector does not become ready"
+        ),
+        (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),
+    }
 }
 
 fn binds(binding: &AnyBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {

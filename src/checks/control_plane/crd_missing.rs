@@ -131,15 +131,16 @@ impl Problem {
                  after its next restart"
             ),
             Problem::Outdated => format!(
-                "CRD {name} is older than the release and does not serve the version that linkerd-destination watches, so \
-                 linkerd-destination does not become ready after its next restart"
+                "CRD {name} is older than the release and does not serve the version that \
+                 linkerd-destination watches, so linkerd-destination does not become ready after its next \
+                 restart"
             ),
             Problem::Deleted => format!(
                 "CRD {name} is being deleted: the API server deletes all of its objects and accepts no new ones"
             ),
             Problem::NotEstablished => format!(
-                "the API server does not serve CRD {name}: its objects cannot be read or written, and linkerd-destination \
-                 does not become ready after its next restart"
+                "the API server does not serve CRD {name}: its objects cannot be read or written, and \
+                 linkerd-destination does not become ready after its next restart"
             ),
         }
     }

@@ -81,7 +81,8 @@ fn finding(ctx: &Context<'_>, replica: &Replica<'_>, missed: &[(ServicePort<'_>,
     });
     ctx.finding(
         Subject::object(Kind::Pod, namespace, name),
-        "A destination replica makes no updates of endpoints, while another replica does. Proxies connected to the stuck replica keep outdated endpoints",
+        "A destination replica makes no updates of endpoints, while another replica does. Proxies connected \
+         to the stuck replica keep outdated endpoints",
     )
     .evidences(quoted)
     .remedy(

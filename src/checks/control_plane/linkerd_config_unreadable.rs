@@ -26,8 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         injector answers every request with an error: new pods start outside the mesh or not at all";
     let remedy = Remedy::new();
     let act = format!(
-        "Set {} with the right type: with --set instead of --set-string, or without quotes. Keep the other values of the \
-        installation",
+        "Set {} with the right type: with --set instead of --set-string, or without quotes. Keep the other \
+         values of the installation",
         paths.join(", ")
     );
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());

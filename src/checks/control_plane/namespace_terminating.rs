@@ -126,12 +126,14 @@ fn remedy(name: &str, used: &Use<'_>) -> Remedy {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Find out what blocks the deletion: the conditions name remaining objects, their finalizers and APIs that do not answer",
+            "Find out what blocks the deletion: the conditions name remaining objects, their finalizers and \
+             APIs that do not answer",
             kubectl().words("describe namespace").operand(name),
         )
         .step(
             StepKind::Note,
-            "Find out what deleted the namespace (a GitOps tool that prunes, an uninstall), and stop it: a started deletion cannot be canceled",
+            "Find out what deleted the namespace (a GitOps tool that prunes, an uninstall), and stop it: a \
+             started deletion cannot be canceled",
         );
     match used {
         Use::ControlPlane => remedy.step(

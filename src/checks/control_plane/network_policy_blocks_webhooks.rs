@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policy, Port};
+use crate::network_policy::{Decides, Direction, Passage, Peer, Policy, Port};
 use crate::objects::Pod;
 
 /// The webhooks of the control plane: component of the pod, port, name.

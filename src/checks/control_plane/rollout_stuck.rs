@@ -176,7 +176,8 @@ fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>
     let events = ctx.hints::<Event>();
     let message = match cause {
         Cause::Refused(..) => {
-            "the API server rejects its new pods: the other pods serve, but none can be replaced, and a rollout is stuck"
+            "the API server rejects its new pods: the other pods serve, but none can be replaced, and a \
+             rollout is stuck"
         }
         Cause::Unready(_) => {
             "a new pod does not become ready, so its rollout is stuck: the old pods serve, and the last change has no \

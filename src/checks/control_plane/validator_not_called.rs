@@ -96,8 +96,8 @@ struct Judged<'a, 'c> {
 }
 
 impl Judged<'_, '_> {
-    /// The findings about meshed namespaces in which the webhook is not called, one for each reason, except for those that
-    /// the chart's values exclude too.
+    /// The findings about meshed namespaces in which the webhook is not called, one for each reason, except
+    /// for those that the chart's values exclude too.
     fn excluded(
         &self,
         meshed: &[&Namespace],

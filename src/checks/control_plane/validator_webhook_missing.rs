@@ -38,8 +38,8 @@ const VALIDATORS: [Validator; 2] = [
 ];
 
 /// The message if both are missing.
-const BOTH_MISSING: &str = "no webhook configuration calls the validators of ServiceProfiles and policies: invalid objects are \
-                            accepted and have no effect";
+const BOTH_MISSING: &str = "no webhook configuration calls the validators of ServiceProfiles and policies: \
+                            invalid objects are accepted and have no effect";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kind = Kind::ValidatingWebhookConfiguration;

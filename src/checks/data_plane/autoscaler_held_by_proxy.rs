@@ -151,8 +151,8 @@ fn finding(
     let since =
         condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
     let message = format!(
-        "The autoscaler scales by {}, but the pods' proxies request none. It cannot compute the number of replicas, which \
-         stays the same under any load",
+        "The autoscaler scales by {}, but the pods' proxies request none. It cannot compute the number of \
+         replicas, which stays the same under any load",
         resource.spoken
     );
     let shown = kubectl().namespace(namespace).words("get horizontalpodautoscaler").operand(name);
@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn messages_of_all_releases_are_parsed() {
         let of = |message| read(message).map(|said| (said.resource.name, said.container));
-        let new = "the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in container linkerd-proxy of Pod web-0";
+        let new = "the HPA was unable to compute the replica count: failed to get cpu utilization: missing \
+                   request for cpu in container linkerd-proxy of Pod web-0";
         assert_eq!(of(new), Some(("cpu", Some("linkerd-proxy"))));
         assert_eq!(
             of("missing request for memory on container app in pod shop/web-0"),

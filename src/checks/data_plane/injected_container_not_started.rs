@@ -1,5 +1,5 @@
-//! `injected-container-not-started`: the kubelet or the runtime cannot start a container that the injector added, or the
-//! kernel kills it before it has done its work.
+//! `injected-container-not-started`: the kubelet or the runtime cannot start a container that the injector
+//! added, or the kernel kills it before it has done its work.
 
 use std::collections::BTreeMap;
 
@@ -147,13 +147,15 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
     let mut remedy = match reason {
         Reason::Architecture => remedy.step(
             StepKind::Note,
-            "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a mirror may have \
-             copied only one. Or keep the pods on nodes of the image's architecture, by a node selector on kubernetes.io/arch",
+            "Use an image for the architectures of all nodes: Linkerd's own images have amd64 and arm64, a \
+             mirror may have copied only one. Or keep the pods on nodes of the image's architecture, by a \
+             node selector on kubernetes.io/arch",
         ),
         Reason::Memory => remedy.step(
             StepKind::Annotation,
-            "Raise the memory limit that the injector writes: config.linkerd.io/proxy-memory-limit on the pod template, or \
-             proxy.resources.memory.limit in the values of the control plane. Releases before 2.16 have proxyInit.resources for linkerd-init",
+            "Raise the memory limit that the injector writes: config.linkerd.io/proxy-memory-limit on the \
+             pod template, or proxy.resources.memory.limit in the values of the control plane. Releases \
+             before 2.16 have proxyInit.resources for linkerd-init",
         ),
         Reason::User => {
             let act = "Let linkerd-init run without root";
@@ -166,14 +168,16 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, (reason, container): (Reason, &str),
             );
             remedy.step(
                 StepKind::Note,
-                "If the nodes require root for linkerd-init, set runAsNonRoot on the containers of the application instead of \
-                 the pod",
+                "If the nodes require root for linkerd-init, set runAsNonRoot on the containers of the \
+                 application instead of the pod",
             )
         }
         Reason::Other => {
             return remedy.run(
                 StepKind::Command,
-                format!("Read the events of the pod and remove the reason. The kubelet starts {container} again"),
+                format!(
+                    "Read the events of the pod and remove the reason. The kubelet starts {container} again"
+                ),
                 kubectl().namespace(&owner.namespace).words("describe pod").operand(&names[0]),
             );
         }

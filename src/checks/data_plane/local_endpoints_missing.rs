@@ -1,5 +1,5 @@
-//! `local-endpoints-missing`: a Service sends calls only to endpoints on the client's node, and nodes with meshed pods have
-//! none.
+//! `local-endpoints-missing`: a Service sends calls only to endpoints on the client's node, and nodes with
+//! meshed pods have none.
 
 use std::collections::BTreeSet;
 
@@ -59,8 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(Evidence::other("Nodes with meshed pods but without one", some(&without, NAMED)))
             .remedy(Remedy::new().step(
                 StepKind::Note,
-                "If meshed pods on these nodes call the Service, set internalTrafficPolicy: Cluster, or run its pods on \
-                 each node with a DaemonSet",
+                "If meshed pods on these nodes call the Service, set internalTrafficPolicy: Cluster, or run \
+                 its pods on each node with a DaemonSet",
             ));
         Some(finding)
     });

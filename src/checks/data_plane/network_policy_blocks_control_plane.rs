@@ -8,11 +8,9 @@ use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::control_plane::{best, to_component};
-use crate::model::network_policy::{
-    Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM,
-};
 use crate::model::owners::Owner;
+use crate::network_policy::control_plane::{best, to_component};
+use crate::network_policy::{Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Namespace, Pod};
 

@@ -12,10 +12,10 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
-use crate::model::network_policy::{
+use crate::model::transport::MODE;
+use crate::network_policy::{
     Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
 };
-use crate::model::transport::MODE;
 use crate::objects::{ConfigMap, Kind, Pod};
 
 /// Maximum number of quoted pods.
@@ -198,16 +198,16 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
              answer"
         ),
         (Direction::Egress, false) => format!(
-            "{policy} allows {clients} to reach {servers} only on {ports}. It blocks port {port}, on which proxies connect to \
-             meshed pods"
+            "{policy} allows {clients} to reach {servers} only on {ports}. It blocks port {port}, on which \
+             proxies connect to meshed pods"
         ),
         (Direction::Ingress, true) => format!(
-            "{policy} denies port {port} of the proxy, but allows clients on ports of the application. Meshed clients connect \
-             to the proxy and get no answer"
+            "{policy} denies port {port} of the proxy, but allows clients on ports of the application. \
+             Meshed clients connect to the proxy and get no answer"
         ),
         (Direction::Egress, true) => format!(
-            "{policy} denies {clients} port {port} of proxies, but allows ports of the application. Proxies connect only on \
-             port {port} and get no answer"
+            "{policy} denies {clients} port {port} of proxies, but allows ports of the application. Proxies \
+             connect only on port {port} and get no answer"
         ),
     };
     let (field, said) = match (shut.denies, shut.policy, direction) {
@@ -249,13 +249,13 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
 fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     let words = match direction {
         Direction::Ingress if shut.denies => {
-            "Allow the port of the proxy before that; it carries all ports of the application, so restrict single ports with \
-             Linkerd's authorization policies"
+            "Allow the port of the proxy before that; it carries all ports of the application, so restrict \
+             single ports with Linkerd's authorization policies"
         }
         Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
         Direction::Ingress => {
-            "Allow the same clients on the port of the proxy; it carries all ports of the application, so restrict single \
-             ports with Linkerd's authorization policies"
+            "Allow the same clients on the port of the proxy; it carries all ports of the application, so \
+             restrict single ports with Linkerd's authorization policies"
         }
         Direction::Egress => {
             "Allow egress to the port of the proxy of the same pods; it carries all ports of the application"

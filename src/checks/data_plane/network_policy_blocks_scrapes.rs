@@ -10,9 +10,9 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding};
 use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::network_policy::control_plane::best;
-use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
 use crate::model::owners::Owner;
+use crate::network_policy::control_plane::best;
+use crate::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
 use crate::objects::{Namespace, Pod};
 
 /// The proxy's metrics port: the name that the injector gives it, and its default number.

@@ -74,7 +74,6 @@ fn finding(
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
     let object = format!("Service {namespace}/{name}");
-    let home = &ctx.namespaces().control_plane;
     let number = port.port;
     let message = match attached.is_empty() {
         false => format!(
@@ -86,7 +85,40 @@ fn finding(
              without HTTP metrics, routes, retries or balancing by request"
         ),
     };
-    let (why, remedy) = match because {
+    let (why, remedy) = cause(ctx, mesh, (service, port), because);
+    let finding = ctx
+        .finding(Subject::object(Kind::Service, namespace, name), message)
+        .parameter(number.to_string())
+        .evidence(why)
+        .evidence(Evidence::field(
+            &object,
+            format!("spec.ports[{number}].name"),
+            if port.name.is_empty() { "not set" } else { &port.name },
+        ))
+        .evidences(attached.iter().take(3).map(|(kind, route)| {
+            Evidence::field(
+                format!("{kind} {}/{}", route.metadata.namespace, route.metadata.name),
+                "spec.parentRefs[].name",
+                name,
+            )
+        }))
+        .remedy(remedy);
+    // A name shows an intention, not the protocol in use.
+    if attached.is_empty() { finding.severity(Severity::Info).likely() } else { finding }
+}
+
+/// Why a port is opaque, and the steps that end it.
+fn cause(
+    ctx: &Context<'_>,
+    mesh: &Mesh<'_>,
+    (service, port): (&Service, &ServicePort),
+    because: Because,
+) -> (Evidence, Remedy) {
+    let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
+    let object = format!("Service {namespace}/{name}");
+    let home = &ctx.namespaces().control_plane;
+    let number = port.port;
+    match because {
         Because::List => {
             let list = service.metadata.annotation(ANNOTATION).unwrap_or_default();
             (
@@ -140,26 +172,7 @@ fn finding(
                 ),
             )
         }
-    };
-    let finding = ctx
-        .finding(Subject::object(Kind::Service, namespace, name), message)
-        .parameter(number.to_string())
-        .evidence(why)
-        .evidence(Evidence::field(
-            &object,
-            format!("spec.ports[{number}].name"),
-            if port.name.is_empty() { "not set" } else { &port.name },
-        ))
-        .evidences(attached.iter().take(3).map(|(kind, route)| {
-            Evidence::field(
-                format!("{kind} {}/{}", route.metadata.namespace, route.metadata.name),
-                "spec.parentRefs[].name",
-                name,
-            )
-        }))
-        .remedy(remedy);
-    // A name shows an intention, not the protocol in use.
-    if attached.is_empty() { finding.severity(Severity::Info).likely() } else { finding }
+    }
 }
 
 /// The default opaque ports of a Service except one.

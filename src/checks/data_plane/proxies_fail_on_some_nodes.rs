@@ -89,8 +89,8 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
         .collect();
     let home: Vec<&str> = home.into_iter().collect();
     let message = format!(
-        "no proxy that started on these nodes gets its certificate or configuration; proxies on other nodes do. Most likely a \
-         firewall blocks them from the nodes of the control plane{}",
+        "no proxy that started on these nodes gets its certificate or configuration; proxies on other nodes \
+         do. Most likely a firewall blocks them from the nodes of the control plane{}",
         if home.len() <= NAMED { format!(" ({})", home.join(", ")) } else { String::new() }
     );
     let quoted = failing.iter().take(QUOTED).map(|pod| {

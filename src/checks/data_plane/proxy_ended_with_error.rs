@@ -120,8 +120,8 @@ fn outlasted(pod: &Pod) -> String {
     let (shutdown, grace) = (shutdown(pod).0, grace(pod));
     let compared = if shutdown > grace { "is longer than" } else { "equals" };
     format!(
-        "the proxy's shutdown grace period ({shutdown}s) {compared} terminationGracePeriodSeconds ({grace}s). With open \
-         connections, the kubelet kills the proxy, and the pod is reported as failed"
+        "the proxy's shutdown grace period ({shutdown}s) {compared} terminationGracePeriodSeconds \
+         ({grace}s). With open connections, the kubelet kills the proxy, and the pod is reported as failed"
     )
 }
 

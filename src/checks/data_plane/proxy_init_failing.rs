@@ -141,7 +141,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     .remedy(remedy(ctx, owner, group, signature))
 }
 
-/// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network `10.20.0.0' not found``.
+/// The cause if one of both programs rejects a range: ``ip6tables v1.8.11 (nf_tables): host/network
+/// `10.20.0.0' not found``.
 fn rejected_range(failed: &Failed<'_>) -> Option<String> {
     let line = failed.line.as_str();
     let program = if line.starts_with("ip6tables") { "ip6tables" } else { "iptables" };

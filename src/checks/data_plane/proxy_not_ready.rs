@@ -183,15 +183,8 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
     init.chain(proxy).find(|(_, status)| container_has_failed(status))
 }
 
-fn finding(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    stage: Stage,
-    pods: &[&Pod],
-    warnings: &Warnings<'_>,
-) -> Finding {
-    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let message = match stage {
+fn message(stage: Stage) -> &'static str {
+    match stage {
         Stage::Unready => {
             "linkerd-proxy runs but is not ready, so its pod gets no traffic: it lacks its certificate from \
              identity, or its configuration from destination or policy"
@@ -212,7 +205,17 @@ fn finding(
             "linkerd-proxy was OOM-killed and restarted. Its pod's connections broke, and will break again"
         }
         Stage::Over(end) => end.message(),
-    };
+    }
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    stage: Stage,
+    pods: &[&Pod],
+    warnings: &Warnings<'_>,
+) -> Finding {
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
     let pod = &first.metadata.name;
     let namespace = &owner.namespace;
@@ -249,7 +252,7 @@ fn finding(
         ),
     };
     let finding = ctx
-        .finding(owner.subject(names), message)
+        .finding(owner.subject(names), message(stage))
         .evidences(pods.iter().take(QUOTED).map(|pod| seen(pod, warnings)))
         .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
         .remedy(remedy);

@@ -62,7 +62,10 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
     let finding = ctx
         .finding(
             Subject::object(Kind::Service, namespace, name),
-            format!("The Service has no ready endpoint, because {cause}: calls of its meshed clients fail (\"service in fail-fast\")"),
+            format!(
+                "The Service has no ready endpoint, because {cause}: calls of its meshed clients fail \
+                     (\"service in fail-fast\")"
+            ),
         )
         .severity(Severity::Error)
         .evidence(Evidence::other(

@@ -212,7 +212,8 @@ fn unmeshed(
     (account, namespace): (&str, &str),
     source: &Source,
 ) -> Finding {
-    let message = "No trace arrives: proxies expect the collector's mesh identity, but its pods have no proxy and so no identity";
+    let message = "No trace arrives: proxies expect the collector's mesh identity, but its pods have no \
+                   proxy and so no identity";
     let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().of(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the collector: set {INJECT}: enabled");

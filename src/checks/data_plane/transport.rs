@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
-use crate::model::network_policy::{Fits, Port, Ports, Rule, Which};
 use crate::model::transport::{self, HEADER, INBOUND, MODE};
+use crate::network_policy::{Fits, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 

@@ -49,7 +49,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Vec<Evidence>)>) -
     .evidences(seen.into_iter().take(QUOTED).flat_map(|(_, evidence)| evidence))
     .remedy(remedy.step(
         StepKind::Note,
-        "To keep it in the mesh, run it on EC2 nodes: change its namespace or labels so that no Fargate profile selects \
-         it. linkerd-cni does not help, because Fargate runs no DaemonSets",
+        "To keep it in the mesh, run it on EC2 nodes: change its namespace or labels so that no Fargate \
+         profile selects it. linkerd-cni does not help, because Fargate runs no DaemonSets",
     ))
 }

@@ -17,7 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Level::Pod => {
                 let finding = ctx.finding(
                     passed.maker.subject(),
-                    "The pod requests a proxy, but the injector adds none on the node's network. The pod runs outside the mesh, unencrypted and without an identity for policies",
+                    "The pod requests a proxy, but the injector adds none on the node's network. The pod \
+                     runs outside the mesh, unencrypted and without an identity for policies",
                 );
                 findings.push(finding.evidences(seen).remedy(remedy()));
             }
@@ -30,7 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 None => of_namespaces.push(
                     ctx.finding(
                         passed.maker.subject(),
-                        "The namespace requests injection, but pods on the node's network get no proxy and run outside the mesh",
+                        "The namespace requests injection, but pods on the node's network get no proxy and \
+                         run outside the mesh",
                     )
                     .severity(Severity::Info)
                     .evidences(seen)

@@ -1,4 +1,5 @@
-//! `injected-name-too-long`: the injector adds the name of the workload as a label, and a label has at most 63 characters.
+//! `injected-name-too-long`: the injector adds the name of the workload as a label, and a label has at most
+//! 63 characters.
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::makers;

@@ -126,8 +126,8 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
             let unmeshed =
                 "Let pods start unmeshed instead of not at all, and check for such pods afterwards";
             let replicas = format!(
-                "Once the cluster has three nodes (now {nodes}), run three replicas of the injector instead, one per node (the \
-                 chart's values-ha.yaml)"
+                "Once the cluster has three nodes (now {nodes}), run three replicas of the injector \
+                 instead, one per node (the chart's values-ha.yaml)"
             );
             step(step(remedy, unmeshed, ignore()), &replicas, Options::none().ha())
         }

@@ -60,14 +60,14 @@ fn finding(
     let fails_open = webhook.failure_policy == "Ignore";
     let starting = ctx.are_starting(&injectors(ctx));
     let message = if starting {
-        "The injector is starting: its pods are less than five minutes old. Pods that are created before it is ready start \
-         unmeshed, or not at all"
+        "The injector is starting: its pods are less than five minutes old. Pods that are created before it \
+         is ready start unmeshed, or not at all"
     } else if fails_open {
         "The injector has no ready pod. Its webhook has failurePolicy Ignore, so every pod that is created now starts \
          unmeshed"
     } else {
-        "The injector has no ready pod. Its webhook has failurePolicy Fail, so no pod and no Service can be created in the \
-         namespaces that it covers"
+        "The injector has no ready pod. Its webhook has failurePolicy Fail, so no pod and no Service can be \
+         created in the namespaces that it covers"
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {

@@ -185,7 +185,8 @@ fn of_quota(
     let mut finding = ctx
         .finding(
             Subject::object("ResourceQuota", namespace, name),
-            "The quota requires resources of every container, and Linkerd's containers set none. No pod with a proxy starts in this namespace",
+            "The quota requires resources of every container, and Linkerd's containers set none. No pod with \
+             a proxy starts in this namespace",
         )
         .evidence(Evidence::field(format!("ResourceQuota {namespace}/{name}"), "spec.hard", hard.join(", ")))
         .evidences(against.refused.iter().take(QUOTED).map(|one| one.evidence.clone()))

@@ -1,5 +1,5 @@
-//! Reasons for which the injector skipped pods, from its own metrics: detail of findings about pods that objects show as to be
-//! injected.
+//! Reasons for which the injector skipped pods, from its own metrics: detail of findings about pods that
+//! objects show as to be injected.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::model::injection::Level;
 /// Reason that pods without an annotation of their own have too, if their namespace has none.
 const NOT_REQUESTED: &str = "injection_enable_annotation_absent";
 
-/// The reasons that contradict the present objects, for pods with the same namespace and kind of owner, with the numbers of all
-/// replicas since they started.
+/// The reasons that contradict the present objects, for pods with the same namespace and kind of owner, with
+/// the numbers of all replicas since they started.
 pub(super) fn skipped(ctx: &Context<'_>, of: &Unmeshed<'_>) -> Vec<Evidence> {
     let meta = &of.pod.metadata;
     let owner = meta.controller().map(|owner| owner.kind.to_ascii_lowercase()).unwrap_or_default();

@@ -77,7 +77,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
             Evidence::field(format!("Node {}", node.metadata.name), "status.nodeInfo", said)
         })
         .collect();
-    let message = "The workload runs on Windows and is injected. Linkerd's images are for Linux, so its pods do not start";
+    let message = "The workload runs on Windows and is injected. Linkerd's images are for Linux, so its pods \
+                   do not start";
     ctx.finding(owner.subject(names), message)
         .evidences(seen.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
         .evidences(systems)

@@ -93,8 +93,8 @@ fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Findi
     ctx.finding(subject, message).parameter("unserved").evidence(evidence).remedy(remedy)
 }
 
-/// The remedy if the definition is missing: the extension at the release that needs links of a version, which may be newer than the
-/// extension's own.
+/// The remedy if the definition is missing: the extension at the release that needs links of a version, which
+/// may be newer than the extension's own.
 fn with_definition(ctx: &Context<'_>) -> Remedy {
     let minors = ctx.knowledge.minors();
     let version = |release: &LinkerdVersion| ctx.knowledge.extensions().link_version(release, minors);

@@ -56,8 +56,8 @@ fn runs_a_program(ctx: &Context<'_>, link: &Link) -> Finding {
     let secret = format!("{} {}/{}", Kind::Secret, meta.namespace, link.spec.cluster_credentials_secret);
     let finding = ctx.finding(
         subject(link),
-        "the credentials of the link run a program (exec), which this release refuses: its controller does not reach the \
-         other cluster, and its mirror services are not updated",
+        "the credentials of the link run a program (exec), which this release refuses: its controller does \
+         not reach the other cluster, and its mirror services are not updated",
     );
     let finding = finding.parameter("exec").evidence(Evidence::field(
         secret,
@@ -71,8 +71,8 @@ fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {
     let secret = &link.spec.cluster_credentials_secret;
     let finding = ctx.finding(
         subject(link),
-        "the credentials of the link are missing or invalid: its controller does not reach the other cluster, and its mirror \
-         services are not updated",
+        "the credentials of the link are missing or invalid: its controller does not reach the other \
+         cluster, and its mirror services are not updated",
     );
     let finding = if secret.is_empty() {
         finding.evidence(field(link, "spec.clusterCredentialsSecret", said))

@@ -28,8 +28,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .finding(
                 subject(link),
                 format!(
-                    "the Link probes port {port} of the gateway, which the probe Service does not declare. From edge-26.7.1 \
-                     on, the proxy refuses such connections, and the gateway counts as not alive"
+                    "the Link probes port {port} of the gateway, which the probe Service does not declare. \
+                     From edge-26.7.1 on, the proxy refuses such connections, and the gateway counts as not \
+                     alive"
                 ),
             )
             .evidence(field(link, "spec.probeSpec.port", port.to_string()))
@@ -39,8 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .step(
                         StepKind::ChartValue,
                         format!(
-                            "Set gateway.probe.port: {port} for this Link in controllers of the multicluster chart, and \
-                             upgrade it"
+                            "Set gateway.probe.port: {port} for this Link in controllers of the multicluster \
+                             chart, and upgrade it"
                         ),
                     )
                     .run(

@@ -244,8 +244,9 @@ fn in_namespace(call: Call, namespace: &str) -> Call {
     }
 }
 
-/// The command that deletes the controller that `linkerd multicluster link` created, with its Service, account and roles. The
-/// CLI has it from the release on whose chart creates controllers; it reads the Link at that release's version.
+/// The command that deletes the controller that `linkerd multicluster link` created, with its Service,
+/// account and roles. The CLI has it from the release on whose chart creates controllers; it reads the Link
+/// at that release's version.
 pub(in crate::checks) fn unlink_controller(namespace: &str, cluster: &str) -> Line {
     in_namespace(linkerd().words("multicluster unlink --only-controller"), namespace)
         .option("--cluster-name", cluster)

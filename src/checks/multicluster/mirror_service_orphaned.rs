@@ -83,8 +83,8 @@ fn double(ctx: &Context<'_>, service: &Service, cluster: &str, name: &str, kept:
     ctx.finding(
         Subject::object(Kind::Service, &meta.namespace, &meta.name),
         format!(
-            "The Service mirrors a service of {cluster}, as {kept} does. The Link's controller updates only {kept}, so the \
-             endpoints of the other become stale"
+            "The Service mirrors a service of {cluster}, as {kept} does. The Link's controller updates only \
+             {kept}, so the endpoints of the other become stale"
         ),
     )
     .severity(Severity::Warning)

@@ -1,5 +1,5 @@
-//! `service-mirror-legacy`: a Link's controller that an upgrade of the extension leaves behind: created by the linkerd CLI, although
-//! the chart creates them now, or of an older release than the extension.
+//! `service-mirror-legacy`: a Link's controller that an upgrade of the extension leaves behind: created by
+//! the linkerd CLI, although the chart creates them now, or of an older release than the extension.
 
 use std::cmp::Ordering;
 

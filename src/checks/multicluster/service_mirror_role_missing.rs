@@ -60,7 +60,8 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
         "the link has no controller, and no ServiceAccount or roles for one: no service of the other \
          cluster is mirrored"
     } else {
-        "the controller of the link lacks its ServiceAccount or a role: it cannot read its credentials, or cannot write mirror services"
+        "the controller of the link lacks its ServiceAccount or a role: it cannot read its credentials, or \
+         cannot write mirror services"
     };
     let steps = with_controller(ctx, Remedy::new(), link);
     let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
@@ -130,7 +131,8 @@ impl<'a> Part<'a> {
 
 /// The finding for objects that exist without the labels, which still work.
 fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceMirror)]) -> Finding {
-    let message = "objects of the link's controller lack their labels: they work, but `linkerd check` reports them as missing";
+    let message = "objects of the link's controller lack their labels: they work, but `linkerd check` \
+                   reports them as missing";
     let cluster = &link.spec.target_cluster_name;
     let mut lines: Vec<Call> = Vec::new();
     let mut finding = ctx.finding(subject(link), message).parameter("unmarked").severity(Severity::Info);

@@ -1,5 +1,6 @@
-//! The annotations that switch native sidecars on and off (the keys): which of them the installed injector reads, which one
-//! takes precedence, and the faults of the others. A key has at most one fault; each check of the family reports one kind.
+//! The annotations that switch native sidecars on and off (the keys): which of them the installed injector
+//! reads, which one takes precedence, and the faults of the others. A key has at most one fault; each check
+//! of the family reports one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,7 +97,8 @@ struct View<'v, 'a> {
 }
 
 impl<'a> View<'_, 'a> {
-    /// The fault of a known key among the labels. `None` if it is also an annotation, or already has its intended effect.
+    /// The fault of a known key among the labels. `None` if it is also an annotation, or already has its
+    /// intended effect.
     fn as_label(&self, key: &str, value: &str) -> Option<Fault<'a>> {
         let holds = go_bool(value).is_some_and(|wish| Some(wish) == self.native);
         let annotated = self.object.sites.iter().any(|site| site.meta.annotation(key).is_some());
@@ -160,8 +162,8 @@ impl<'a> Switch<'a> {
         })
     }
 
-    /// The annotation that decides for a template (key, value, whether it is on the namespace), and whether the proxies are
-    /// native sidecars.
+    /// The annotation that decides for a template (key, value, whether it is on the namespace), and whether
+    /// the proxies are native sidecars.
     pub(super) fn native(
         &self,
         object: &Annotated<'a>,

@@ -6,8 +6,9 @@ use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::written::{MAKE_PODS, Reader, Written, nothing_reads, values};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, StepKind};
+use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::Kind;
+use crate::model::annotated::Annotated;
 use crate::version::Contains;
 
 /// The annotation that makes the proxy wait before it exits, and its chart value.
@@ -76,31 +77,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
             }
         };
-        let remedy = match wait {
-            Some((_, false)) => rewrite::restart(
-                ctx,
-                rewrite::template(
-                    wording::remedy(),
-                    Act::Put("Remove the annotation: a native sidecar always ends after the application"),
-                    object,
-                    &[(WAIT, None)],
-                ),
-                object,
-            ),
-            Some((_, true)) => wording::remedy().step(
-                StepKind::Annotation,
-                format!(
-                    "Remove {WAIT} from the namespace: a native sidecar always ends after the application"
-                ),
-            ),
-            None => upgrade::step(
-                ctx,
-                wording::remedy(),
-                StepKind::ChartValue,
-                "Set the wait to 0: a native sidecar always ends after the application",
-                Options::none().set(VALUE, "0"),
-            ),
-        };
         let finding = ctx
             .finding(
                 object.subject(),
@@ -110,10 +86,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(waiting)
             .evidence(native)
             .evidences(switch.reader.evidence())
-            .remedy(remedy);
+            .remedy(remedy(ctx, object, wait.map(|(_, inherited)| inherited)));
         findings.push(if affected == Contains::Yes { finding } else { finding.likely() });
     }
     Ok(findings.into())
+}
+
+/// The steps that remove the wait: from the object, from its namespace (`inherited`), or from the chart values.
+fn remedy(ctx: &Context<'_>, object: &Annotated<'_>, inherited: Option<bool>) -> Remedy {
+    match inherited {
+        Some(false) => rewrite::restart(
+            ctx,
+            rewrite::template(
+                wording::remedy(),
+                Act::Put("Remove the annotation: a native sidecar always ends after the application"),
+                object,
+                &[(WAIT, None)],
+            ),
+            object,
+        ),
+        Some(true) => wording::remedy().step(
+            StepKind::Annotation,
+            format!("Remove {WAIT} from the namespace: a native sidecar always ends after the application"),
+        ),
+        None => upgrade::step(
+            ctx,
+            wording::remedy(),
+            StepKind::ChartValue,
+            "Set the wait to 0: a native sidecar always ends after the application",
+            Options::none().set(VALUE, "0"),
+        ),
+    }
 }
 
 /// Whether a value makes the proxy wait.

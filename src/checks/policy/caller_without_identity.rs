@@ -1,5 +1,5 @@
-//! `caller-without-identity`: the policy of a port requires a mesh identity, and callers of it can never have one: the API
-//! server, and clients outside of the cluster.
+//! `caller-without-identity`: the policy of a port requires a mesh identity, and callers of it can never have
+//! one: the API server, and clients outside of the cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -56,8 +56,8 @@ fn finding(
     ctx.finding(
         owner.subject(names),
         format!(
-            "The pods still have the default policy {general}, although namespace {namespace} sets {wanted}. The namespace's \
-             policy applies to ports without a Server only after the pods are recreated"
+            "The pods still have the default policy {general}, although namespace {namespace} sets {wanted}. \
+             The namespace's policy applies to ports without a Server only after the pods are recreated"
         ),
     )
     .evidence(Evidence::field(

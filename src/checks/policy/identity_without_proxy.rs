@@ -61,8 +61,8 @@ fn finding(
     pods: &[&Pod],
 ) -> Finding {
     let message = format!(
-        "Calls from the pods of ServiceAccount {namespace}/{account} are denied: they run without a proxy, so they do not \
-         have the identity that is authorized"
+        "Calls from the pods of ServiceAccount {namespace}/{account} are denied: they run without a proxy, \
+         so they do not have the identity that is authorized"
     );
     let quoted = pods.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;

@@ -88,8 +88,8 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
     let subject = Subject::object(Kind::Ingress, namespace, name);
     let pod = &bypass.caller.pod.metadata;
     let message = format!(
-        "The ingress controller sends requests directly to the pods of Service {service}. The routes and the profile of \
-         the Service (splits, timeouts, retries) have no effect on requests from outside"
+        "The ingress controller sends requests directly to the pods of Service {service}. The routes and the \
+         profile of the Service (splits, timeouts, retries) have no effect on requests from outside"
     );
     let routes = bypass.what.iter().map(|(kind, meta)| {
         Evidence::field(

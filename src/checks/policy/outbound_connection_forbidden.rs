@@ -1,5 +1,5 @@
-//! `outbound-connection-forbidden`: proxies close outbound connections that policy forbids, or to ports that a Service does
-//! not declare.
+//! `outbound-connection-forbidden`: proxies close outbound connections that policy forbids, or to ports that
+//! a Service does not declare.
 
 use std::collections::BTreeMap;
 

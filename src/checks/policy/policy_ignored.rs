@@ -208,8 +208,8 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
             .remedy(Remedy::new().run(
                 StepKind::Command,
                 format!(
-                    "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise use a route of the \
-                     matching kind",
+                    "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise \
+                     use a route of the matching kind",
                     server.name
                 ),
                 on("edit", Kind::Server, server),

@@ -7,8 +7,8 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::model::by_label::ByLabel;
 use crate::nearest::closest;
+use crate::objects::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -108,7 +108,8 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
                 Kind::AuthorizationPolicy,
                 meta,
                 format!(
-                    "The policy targets namespace {}, but applies to its own namespace, {}: policies never apply to other namespaces",
+                    "The policy targets namespace {}, but applies to its own namespace, {}: policies never \
+                     apply to other namespaces",
                     target.name, meta.namespace
                 ),
             )
@@ -120,7 +121,10 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
             ))
             .remedy(Remedy::new().run(
                 StepKind::Command,
-                format!("Create the policy in namespace {}, or target namespace {}", target.name, meta.namespace),
+                format!(
+                    "Create the policy in namespace {}, or target namespace {}",
+                    target.name, meta.namespace
+                ),
                 on("edit", Kind::AuthorizationPolicy, meta),
             )),
         );

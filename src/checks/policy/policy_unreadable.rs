@@ -52,8 +52,8 @@ fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
     let why = with_noun(kind, why);
     if voids {
         let all = format!(
-            "The policy controller cannot read {kind} {name}: {why}. After its next restart it reads no {kind} at all, and \
-             all of them lose their effect"
+            "The policy controller cannot read {kind} {name}: {why}. After its next restart it reads no \
+             {kind} at all, and all of them lose their effect"
         );
         return (all, Severity::Error);
     }
@@ -61,7 +61,8 @@ fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
     (alone, Severity::Warning)
 }
 
-/// The findings that an unreadable object explains: about the object itself, and about the line that the controller logs.
+/// The findings that an unreadable object explains: about the object itself, and about the line that the
+/// controller logs.
 ///
 /// An object that is not applied yet (`is_new`) is rejected before the controller reads it.
 fn symptoms(is_new: bool, voids: bool) -> BTreeMap<String, Vec<Tie>> {

@@ -1,5 +1,5 @@
-//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them to a path that
-//! policy denies.
+//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them
+//! to a path that policy denies.
 
 use std::collections::BTreeMap;
 
@@ -145,43 +145,11 @@ fn finding(
         Entry::NoRoute => 404,
         Entry::Refused | Entry::Admitted => 403,
     };
-    let routed = inbound.routes.iter().any(|route| route.route.is_some());
     let by = match inbound.taken_by {
         TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
-    let (asks, because, step) = match probed {
-        Probed::Grpc => (
-            "over gRPC".to_owned(),
-            "only HTTP probes are allowed automatically",
-            "Authorize the nodes' addresses on the port with a NetworkAuthentication, or use an HTTP \
-             probe"
-                .to_owned(),
-        ),
-        Probed::Http(path, true) => (
-            format!("GET {path}"),
-            "the probe's path lacks the leading slash. The kubelet adds it, but Linkerd's automatic rule does not",
-            format!("Write the path of the probe as {path}"),
-        ),
-        Probed::Http(path, false) if routed => (
-            format!("GET {path}"),
-            "once a Server has a route, its probes need a route and a policy, too",
-            match inbound.taken_by {
-                TakenBy::Server(server) => format!(
-                    "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that \
-                     requires a NetworkAuthentication of the nodes' addresses",
-                    server.metadata.name
-                ),
-                TakenBy::Default(_) => NETWORKS.to_owned(),
-            },
-        ),
-        Probed::Http(path, false) => (
-            format!("GET {path}"),
-            "probes are allowed automatically only on HTTP ports, from the networks in \
-             policyController.probeNetworks",
-            NETWORKS.to_owned(),
-        ),
-    };
+    let (asks, because, step) = reason(probed, inbound);
     let (gets, said) = match probed {
         Probed::Http(path, bare) => {
             (format!("gets status {status}"), format!("httpGet {}, port {port}", &path[usize::from(*bare)..]))
@@ -234,6 +202,43 @@ fn finding(
     // Objects do not show the state before the controller's restart or the target of a redirect; the
     // kubelet's event does.
     if answered.is_some() { finding } else { finding.likely() }
+}
+
+/// The request of a probe, why it is denied, and the step that allows it.
+fn reason(probed: &Probed, inbound: &Inbound<'_>) -> (String, &'static str, String) {
+    let routed = inbound.routes.iter().any(|route| route.route.is_some());
+    match probed {
+        Probed::Grpc => (
+            "over gRPC".to_owned(),
+            "only HTTP probes are allowed automatically",
+            "Authorize the nodes' addresses on the port with a NetworkAuthentication, or use an HTTP \
+             probe"
+                .to_owned(),
+        ),
+        Probed::Http(path, true) => (
+            format!("GET {path}"),
+            "the probe's path lacks the leading slash. The kubelet adds it, but Linkerd's automatic rule does not",
+            format!("Write the path of the probe as {path}"),
+        ),
+        Probed::Http(path, false) if routed => (
+            format!("GET {path}"),
+            "once a Server has a route, its probes need a route and a policy, too",
+            match inbound.taken_by {
+                TakenBy::Server(server) => format!(
+                    "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that \
+                     requires a NetworkAuthentication of the nodes' addresses",
+                    server.metadata.name
+                ),
+                TakenBy::Default(_) => NETWORKS.to_owned(),
+            },
+        ),
+        Probed::Http(path, false) => (
+            format!("GET {path}"),
+            "probes are allowed automatically only on HTTP ports, from the networks in \
+             policyController.probeNetworks",
+            NETWORKS.to_owned(),
+        ),
+    }
 }
 
 /// The steps if a Server declares another protocol than HTTP for a port with an HTTP probe.

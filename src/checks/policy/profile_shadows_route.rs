@@ -15,8 +15,8 @@ const OF_SERVICE: [&str; 4] =
 
 /// A proxy chooses between profile and routes once for each target, and keeps the choice while it has
 /// connections to it.
-const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy that has connections to it keeps to the profile. This lists the \
-                       meshed pods and their owners";
+const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy that has connections to it keeps \
+                       to the profile. This lists the meshed pods and their owners";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -68,18 +68,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Kind::ServiceProfile,
                 meta,
                 format!(
-                    "the ServiceProfile overrides the HTTPRoutes, GRPCRoutes, timeouts, retries and circuit breaking of \
-                     Service {namespace}/{service}: they have no effect"
+                    "the ServiceProfile overrides the HTTPRoutes, GRPCRoutes, timeouts, retries and circuit \
+                     breaking of Service {namespace}/{service}: they have no effect"
                 ),
             )
-            .evidences(counted.into_iter().filter(|(_, count)| *count > 0).map(|(path, count)| {
-                field(Kind::ServiceProfile, meta, path, count.to_string())
-            }))
+            .evidences(
+                counted
+                    .into_iter()
+                    .filter(|(_, count)| *count > 0)
+                    .map(|(path, count)| field(Kind::ServiceProfile, meta, path, count.to_string())),
+            )
             .evidences(evidence)
             .remedy(
                 Remedy::new()
-                    .step(StepKind::Note, "Move the timeouts, retries and splits of the profile to routes or annotations")
-                    .run(StepKind::Command, "Then delete the profile", on("delete", Kind::ServiceProfile, meta))
+                    .step(
+                        StepKind::Note,
+                        "Move the timeouts, retries and splits of the profile to routes or \
+                                           annotations",
+                    )
+                    .run(
+                        StepKind::Command,
+                        "Then delete the profile",
+                        on("delete", Kind::ServiceProfile, meta),
+                    )
                     .run(StepKind::Command, CLIENTS, listed(ctx, None)),
             ),
         );

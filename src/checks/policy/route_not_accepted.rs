@@ -125,8 +125,8 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
             kind,
             meta,
             format!(
-                "The policy controller wrote no status for {noun}, although {noun} is valid. Most likely the controller \
-                 does not read it, and it has no effect",
+                "The policy controller wrote no status for {noun}, although {noun} is valid. Most likely the \
+                 controller does not read it, and it has no effect",
                 noun = noun(kind)
             ),
         )

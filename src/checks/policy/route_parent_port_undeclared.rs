@@ -47,8 +47,8 @@ fn finding(
     let declared = declared.join(", ");
     let effect = if reaches_others { "it has no effect there" } else { "it has no effect" };
     let message = format!(
-        "The route is attached to port {port} of Service {namespace}/{name}, which does not declare the port. Its status \
-         is accepted, but {effect}"
+        "The route is attached to port {port} of Service {namespace}/{name}, which does not declare the \
+         port. Its status is accepted, but {effect}"
     );
     about(ctx, kind, meta, message)
         .parameter(format!("{namespace}/{name}:{port}"))

@@ -39,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             kind,
             meta,
             format!(
-                "The route has no effect: in another namespace than Service {namespace}/{name}, a route applies only to \
-                 clients of its own namespace, {own}, and none of them has a proxy"
+                "The route has no effect: in another namespace than Service {namespace}/{name}, a route \
+                 applies only to clients of its own namespace, {own}, and none of them has a proxy"
             ),
         )
         .evidence(field(kind, meta, "spec.parentRefs", format!("Service {namespace}/{name}")))
@@ -56,7 +56,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .run(StepKind::Command, format!("Then delete the route in namespace {own}"), on("delete", kind, meta))
                 .step(
                     StepKind::Note,
-                    format!("If the route is meant for clients in namespace {own}, mesh them: the client's proxy applies routes"),
+                    format!("If the route is meant for clients in namespace {own}, mesh them: the client's \
+                             proxy applies routes"),
                 ),
         )
     });

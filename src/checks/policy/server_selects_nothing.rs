@@ -132,8 +132,8 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
     let (message, evidence, remedy) = match selected {
         None => (
             format!(
-                "No meshed pod or ExternalWorkload in namespace {} has the labels that the Server selects. The Server and its \
-                 policies have no effect",
+                "No meshed pod or ExternalWorkload in namespace {} has the labels that the Server selects. \
+                 The Server and its policies have no effect",
                 meta.namespace
             ),
             field(Kind::Server, meta, "spec.podSelector", "matches nothing"),
@@ -145,7 +145,8 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
         ),
         Some(pod) => (
             format!(
-                "The selected pods, such as {pod}, declare no port named {}. The Server and its policies have no effect",
+                "The selected pods, such as {pod}, declare no port named {}. The Server and its policies \
+                 have no effect",
                 read.port()
             ),
             field(Kind::Server, meta, "spec.port", read.port()),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::behind::behind;
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy};
 use crate::model::skipped::{OUT, Skipped, skipped};
@@ -74,36 +74,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
-        let who = match one.clients.len() {
-            1 => "a client skips".to_owned(),
-            count => format!("{count} clients skip"),
-        };
-        let more = one.clients.len().saturating_sub(QUOTED);
-        ctx.finding(
-            Subject::object(Kind::Service, namespace, name),
-            format!(
-                "{who} outbound port {port}, so the connection has no identity, but the policy requires \
-                 one. If the clients call this port, they are denied"
-            ),
-        )
-        .severity(Severity::Info)
-        .parameter(port.to_string())
-        .likely()
-        .evidences(
-            one.server
-                .map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
-        )
-        .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
-        .evidences(one.clients.into_values().take(QUOTED))
-        .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
-        .remedy(Remedy::new().step(
-            StepKind::Annotation,
-            format!(
-                "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
-                 chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
-                 pods instead (config.linkerd.io/opaque-ports)"
-            ),
-        ))
+        finding(ctx, Subject::object(Kind::Service, namespace, name), port, one)
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> Finding {
+    let who = match one.clients.len() {
+        1 => "a client skips".to_owned(),
+        count => format!("{count} clients skip"),
+    };
+    let more = one.clients.len().saturating_sub(QUOTED);
+    ctx.finding(
+        subject,
+        format!(
+            "{who} outbound port {port}, so the connection has no identity, but the policy requires \
+             one. If the clients call this port, they are denied"
+        ),
+    )
+    .severity(Severity::Info)
+    .parameter(port.to_string())
+    .likely()
+    .evidences(
+        one.server.map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
+    )
+    .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
+    .evidences(one.clients.into_values().take(QUOTED))
+    .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
+    .remedy(Remedy::new().step(
+        StepKind::Annotation,
+        format!(
+            "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
+             chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
+             pods instead (config.linkerd.io/opaque-ports)"
+        ),
+    ))
 }

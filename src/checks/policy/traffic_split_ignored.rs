@@ -55,8 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let backends = split.spec.backends.iter().map(|backend| backend.service.as_str());
         let message = format!(
-            "No component of Linkerd reads the TrafficSplit: since {GONE}, this requires the extension linkerd-smi, which is \
-             not installed. All requests for Service {service} go to its own endpoints"
+            "No component of Linkerd reads the TrafficSplit: since {GONE}, this requires the extension \
+             linkerd-smi, which is not installed. All requests for Service {service} go to its own endpoints"
         );
         let route = format!(
             "Write an HTTPRoute instead (2.13 and later): Service {service} under parentRefs, and the \

@@ -144,8 +144,8 @@ impl Known<'_, '_> {
         })
     }
 
-    /// The finding about a route that the controller does not accept at a parent because of a backend that does not exist;
-    /// `None` if the available objects do not show which one.
+    /// The finding about a route that the controller does not accept at a parent because of a backend that
+    /// does not exist; `None` if the available objects do not show which one.
     pub(super) fn backend_missing(
         &self,
         kind: Kind,
@@ -185,34 +185,13 @@ impl Known<'_, '_> {
         let (message, said) = match refused {
             Refused::NoParent(parent) => {
                 let named = format!("{} {}/{}", parent.kind, parent.namespace, parent.name);
-                let finding = self
-                    .would(
-                        kind,
-                        meta,
-                        at,
-                        &format!(
-                            "{} {} does not exist in namespace {}",
-                            parent.kind, parent.name, parent.namespace
-                        ),
-                    )
-                    .evidence(field(kind, meta, "spec.parentRefs", named));
-                return Some(self.lacking(
-                    finding,
-                    (kind, meta),
-                    (parent.kind, parent.namespace, parent.name),
-                ));
+                let missing = (parent.kind, parent.namespace, parent.name);
+                return Some(self.without(kind, meta, at, ("spec.parentRefs", named), missing));
             }
             Refused::NoTarget => {
                 let name = self.target(meta);
-                let finding = self
-                    .would(
-                        kind,
-                        meta,
-                        at,
-                        &format!("Server {name} does not exist in namespace {}", meta.namespace),
-                    )
-                    .evidence(field(kind, meta, "spec.targetRef", format!("Server {name}")));
-                return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
+                let (named, missing) = (format!("Server {name}"), (Kind::Server, &*meta.namespace, name));
+                return Some(self.without(kind, meta, at, ("spec.targetRef", named), missing));
             }
             Refused::UnreadableParent | Refused::UnreadableTarget => (
                 "the controller cannot read the object that it refers to".to_owned(),
@@ -253,6 +232,22 @@ impl Known<'_, '_> {
             meta,
             reason(refused),
         )))
+    }
+
+    /// The predicted finding about an object that refers to a missing one, in a field.
+    fn without(
+        &self,
+        kind: Kind,
+        meta: &Meta,
+        at: &str,
+        (path, named): (&'static str, String),
+        missing: (Kind, &str, &str),
+    ) -> Finding {
+        let (of, namespace, name) = missing;
+        let finding = self
+            .would(kind, meta, at, &format!("{of} {name} does not exist in namespace {namespace}"))
+            .evidence(field(kind, meta, path, named));
+        self.lacking(finding, (kind, meta), missing)
     }
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {

@@ -140,8 +140,8 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
         .collect();
     let (_, first) = odd.first()?;
     let subject = Subject::object("Namespace", "", namespace);
-    let message = "proxies of the control plane have an image whose tag is not a Linkerd release: their version is read from \
-                   an annotation, but linkerd check reads the tag";
+    let message = "proxies of the control plane have an image whose tag is not a Linkerd release: their \
+                   version is read from an annotation, but linkerd check reads the tag";
     let finding = ctx.finding(subject, message).severity(Severity::Info).rows_as(Severity::Warning);
     let finding = finding.parameter("tag").fails_rows(proxy_rows(ctx, first, reference));
     let seen = odd.iter().take(QUOTED).map(|(pod, _)| {

@@ -1,4 +1,5 @@
-//! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is about to lose.
+//! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is
+//! about to lose.
 
 use super::gateway_api::restore;
 use crate::checks::{Context, Judgement, Unjudged};

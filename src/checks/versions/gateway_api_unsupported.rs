@@ -1,4 +1,5 @@
-//! `gateway-api-unsupported`: the definitions of Gateway API are of a release outside the range that Linkerd's release supports.
+//! `gateway-api-unsupported`: the definitions of Gateway API are of a release outside the range that
+//! Linkerd's release supports.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
-//! `known-defect`: a known defect of the installed release, triggered by something in the cluster. The defects are rows of
-//! `defects.yaml`.
+//! `known-defect`: a known defect of the installed release, triggered by something in the cluster. The
+//! defects are rows of `defects.yaml`.
 
 mod deciding;
 mod fields;

@@ -1,4 +1,5 @@
-//! `route-version-not-served`: TLSRoutes or TCPRoutes of the mesh are served only in versions that Linkerd does not read.
+//! `route-version-not-served`: TLSRoutes or TCPRoutes of the mesh are served only in versions that Linkerd
+//! does not read.
 
 use super::gateway_api::{BUNDLE, bundle, definition, reads, serves};
 use crate::checks::control_plane::installation::release;

@@ -118,8 +118,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &State) -> Finding {
         State::Unreached { socket: Some(path) } => Remedy::new().step(
             StepKind::Note,
             format!(
-                "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: the API server cannot \
-                 open {path}"
+                "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: \
+                 the API server cannot open {path}"
             ),
         ),
         State::Unreached { socket: None } => Remedy::new()

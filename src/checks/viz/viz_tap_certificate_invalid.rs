@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !trusted.is_empty()
         && let Err(error) = from_base64_bundle(&service.spec.ca_bundle).and_then(at_least_one)
     {
-        let message = "the caBundle of tap's APIService holds more than certificates: the API server accepts it, but `linkerd \
-                       viz check` cannot read it and stops there";
+        let message = "the caBundle of tap's APIService holds more than certificates: the API server accepts \
+                       it, but `linkerd viz check` cannot read it and stops there";
         let seen = Evidence::field(format!("APIService {API}"), "spec.caBundle", error);
         let finding = finding(ctx, &tap, "bundle", message).severity(Severity::Info).rows_as(Severity::Error);
         findings.push(finding.explains_nothing().evidence(seen));

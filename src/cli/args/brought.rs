@@ -27,7 +27,8 @@ pub struct New {
     pub check: String,
     /// Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io.
     ///
-    /// For a custom resource that meshdoctor does not know, add its version and use --kind: certificates.v1.cert-manager.io.
+    /// For a custom resource that meshdoctor does not know, add its version and use --kind:
+    /// certificates.v1.cert-manager.io.
     #[arg(long = "for", value_name = "RESOURCE", default_value = "deployments.apps")]
     pub of: String,
     /// With --for: kind of the custom resource, such as Certificate.

@@ -16,7 +16,12 @@ pub struct Manifests {
     ///
     /// Accepts the output of helm template, kustomize build and linkerd install. What the manifests do not contain is
     /// not checked and does not change the exit status.
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"])]
+    #[arg(
+        long,
+        value_name = "PATH",
+        num_args = 1..,
+        conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"],
+    )]
     pub manifests: Vec<PathBuf>,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
     ///
@@ -39,7 +44,12 @@ pub struct Manifests {
     ///
     /// Without a cluster, the files are checked alone; with --bundle or --live, on top of the values in the cluster;
     /// with --to, for the upgrade. Later files override earlier ones, as with helm.
-    #[arg(long, value_name = "FILE", requires = "chart", conflicts_with_all = ["manifests", "with", "pre", "crds", "verify"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "chart",
+        conflicts_with_all = ["manifests", "with", "pre", "crds", "verify"],
+    )]
     pub values: Vec<PathBuf>,
     /// The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5.
     ///

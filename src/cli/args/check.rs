@@ -44,7 +44,14 @@ pub struct Check {
     #[command(flatten)]
     pub selection: Selection,
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
-    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAMESPACE,...",
+        value_delimiter = ',',
+        value_parser = namespace,
+        help_heading = "Checks",
+    )]
     pub namespace: Vec<String>,
     /// Check workloads in all namespaces, as without --namespace.
     #[arg(short = 'A', long, conflicts_with = "namespace", hide = true, help_heading = "Checks")]
@@ -74,15 +81,34 @@ pub struct Check {
     ///
     /// A severity below the one on the check's card is an upper bound; otherwise all findings get it, including those
     /// that are only info by default. To disable a check, use --skip.
-    #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
+    #[arg(
+        long,
+        value_name = "CHECK=SEVERITY",
+        value_parser = severity,
+        conflicts_with = "verify",
+        help_heading = "Checks",
+    )]
     pub severity: Vec<(String, Severity)>,
     /// Override a check's parameter: trust-anchor-expiring.days=30. Repeatable.
     ///
     /// 'explain CHECK' lists the parameters.
-    #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, conflicts_with = "verify", help_heading = "Checks")]
+    #[arg(
+        long,
+        value_name = "CHECK.NAME=VALUE",
+        value_parser = parameter,
+        conflicts_with = "verify",
+        help_heading = "Checks",
+    )]
     pub param: Vec<Parameter>,
     /// Exit status if requested evidence was unavailable.
-    #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
+    #[arg(
+        long,
+        alias = "on-unknown",
+        value_enum,
+        default_value_t = OnNotChecked::Fail,
+        conflicts_with = "verify",
+        help_heading = "Checks",
+    )]
     pub on_not_checked: OnNotChecked,
     /// Accept the findings in a YAML file of waivers. Repeatable.
     ///
@@ -104,8 +130,8 @@ pub struct Check {
     pub verify: Option<PathBuf>,
     /// Compare the numbers of proxies (requests, failures, latency, memory) with those of an earlier report or bundle.
     ///
-    /// Needs metrics in both: --proxies, --prometheus or --diagnostics. Workloads with worse numbers are findings of the
-    /// check traffic-worse-than-before.
+    /// Needs metrics in both: --proxies, --prometheus or --diagnostics. Workloads with worse numbers are
+    /// findings of the check traffic-worse-than-before.
     #[arg(
         long,
         value_name = "REPORT.json|BUNDLE",
@@ -138,7 +164,20 @@ pub struct Check {
     /// new or fixed.
     #[arg(
         long,
-        conflicts_with_all = ["bundle", "manifests", "with", "values", "verify", "to", "pre", "crds", "only", "skip", "namespace", "confidence"],
+        conflicts_with_all = [
+            "bundle",
+            "manifests",
+            "with",
+            "values",
+            "verify",
+            "to",
+            "pre",
+            "crds",
+            "only",
+            "skip",
+            "namespace",
+            "confidence",
+        ],
         help_heading = "Output"
     )]
     pub publish: bool,

@@ -30,7 +30,8 @@ pub struct Connection {
     /// Impersonate this group. Repeatable.
     #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
     pub as_group: Vec<String>,
-    /// Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer.
+    /// Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives
+    /// steadily may take longer.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "30s")]
     pub request_timeout: Duration,
     /// Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m.

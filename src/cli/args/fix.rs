@@ -12,22 +12,45 @@ use crate::version::{K8sVersion, LinkerdVersion};
 #[derive(Debug, Args)]
 pub struct Fix {
     /// A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first.
-    #[arg(value_name = "REPORT.json", conflicts_with_all = ["bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace"])]
+    #[arg(
+        value_name = "REPORT.json",
+        conflicts_with_all = ["bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace"],
+    )]
     pub report: Option<PathBuf>,
-    /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given.
-    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Manifests", conflicts_with_all = ["live", "nodes", "logs"])]
+    /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless
+    /// --write is given.
+    #[arg(
+        long,
+        value_name = "PATH",
+        num_args = 1..,
+        help_heading = "Manifests",
+        conflicts_with_all = ["live", "nodes", "logs"],
+    )]
     pub manifests: Vec<PathBuf>,
     /// Edit the files of --manifests, and check them again.
     #[arg(long, requires = "manifests", help_heading = "Manifests")]
     pub write: bool,
-    /// Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails.
+    /// Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops
+    /// if one fails.
     #[arg(long, conflicts_with_all = ["report", "manifests", "bundle", "nodes", "logs", "output"])]
     pub apply: bool,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
-    #[arg(long, value_name = "RELEASE", requires = "manifests", help_heading = "Manifests", value_parser = linkerd_version)]
+    #[arg(
+        long,
+        value_name = "RELEASE",
+        requires = "manifests",
+        help_heading = "Manifests",
+        value_parser = linkerd_version,
+    )]
     pub linkerd_version: Option<LinkerdVersion>,
     /// With --manifests: the Kubernetes version to check for, such as 1.34.
-    #[arg(long, value_name = "VERSION", requires = "manifests", help_heading = "Manifests", value_parser = kubernetes_version)]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        requires = "manifests",
+        help_heading = "Manifests",
+        value_parser = kubernetes_version,
+    )]
     pub kubernetes_version: Option<K8sVersion>,
     /// Namespace for manifests that name none, as with kubectl apply -n (default: default).
     #[arg(long, value_name = "NAMESPACE", requires = "manifests", help_heading = "Manifests", value_parser = namespace)]
@@ -35,7 +58,14 @@ pub struct Fix {
     #[command(flatten)]
     pub selection: Selection,
     /// Repair only workloads in these namespaces (comma-separated). The control plane is always checked.
-    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAMESPACE,...",
+        value_delimiter = ',',
+        value_parser = namespace,
+        help_heading = "Checks",
+    )]
     pub namespace: Vec<String>,
     /// Output format. The default is a script for a cluster, and a diff for --manifests.
     #[arg(short, long, value_enum, value_name = "FORMAT", help_heading = "Output")]

@@ -93,7 +93,13 @@ pub struct NodePods {
     #[arg(long, value_name = "IMAGE", requires = "node_pods")]
     pub node_image: Option<String>,
     /// Namespace of the pods; it must admit pods that mount the node's files.
-    #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "node_pods", default_value = "kube-system")]
+    #[arg(
+        long,
+        value_name = "NAMESPACE",
+        value_parser = namespace,
+        requires = "node_pods",
+        default_value = "kube-system",
+    )]
     pub node_namespace: String,
     /// Create the pods without confirmation.
     #[arg(long, requires = "node_pods")]

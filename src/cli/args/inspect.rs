@@ -11,7 +11,8 @@ use crate::inspect::reach::{End, Traffic};
 /// `meshdoctor policy`.
 #[derive(Debug, Args)]
 pub struct Policy {
-    /// NAMESPACE, or NAMESPACE/NAME[:PORT] of a pod, a workload or an ExternalWorkload; by default all injected workloads.
+    /// NAMESPACE, or NAMESPACE/NAME[:PORT] of a pod, a workload or an ExternalWorkload; by default all
+    /// injected workloads.
     #[arg(value_name = "NAMESPACE/NAME[:PORT]", value_parser = target)]
     pub targets: Vec<Target>,
     /// Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT.
@@ -21,8 +22,9 @@ pub struct Policy {
     pub to: Vec<Called>,
     /// Print policies as manifests for the Service ports of the given namespaces, which allow what the objects show.
     ///
-    /// Other clients stay allowed and are logged, unless --enforce is given. With metrics of proxies (--proxies), the clients that
-    /// were seen are named; otherwise the ServiceAccounts of the namespace, to be edited.
+    /// Other clients stay allowed and are logged, unless --enforce is given. With metrics of proxies
+    /// (--proxies), the clients that were seen are named; otherwise the ServiceAccounts of the namespace, to
+    /// be edited.
     #[arg(long, conflicts_with_all = ["to", "output"])]
     pub generate: bool,
     /// With --generate: deny every client that the manifests do not name.
@@ -71,8 +73,8 @@ pub enum PolicyFormat {
     Table,
     /// JSON.
     Json,
-    /// The response of the policy controller to proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound":
-    /// [{"query": QUERY, "policy": ANSWER}]}.
+    /// The response of the policy controller to proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}},
+    /// with --to {"outbound": [{"query": QUERY, "policy": ANSWER}]}.
     Controller,
 }
 
@@ -82,7 +84,8 @@ pub struct Reach {
     /// The client: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace.
     #[arg(value_name = "FROM", value_parser = end)]
     pub from: Option<End>,
-    /// The destination: a Service, workload or pod, NAMESPACE/NAME[:PORT], or NAME[:PORT] with --namespace; or HOST:PORT.
+    /// The destination: a Service, workload or pod, NAMESPACE/NAME[:PORT], or NAME[:PORT] with --namespace;
+    /// or HOST:PORT.
     #[arg(value_name = "TO[:PORT]", value_parser = end)]
     pub to: Option<End>,
     /// Show which workloads of a namespace can connect to which of its Service ports.

@@ -21,8 +21,8 @@ pub struct Rbac {
     pub service_account: Option<(String, String)>,
     /// Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name.
     ///
-    /// The Roles are in the namespaces of the control plane and of linkerd-cni and in kube-system. Lists still cover all
-    /// namespaces.
+    /// The Roles are in the namespaces of the control plane and of linkerd-cni and in kube-system. Lists
+    /// still cover all namespaces.
     #[arg(long)]
     pub namespaced: bool,
     /// With --namespaced: namespace of the control plane.

@@ -10,7 +10,8 @@ use crate::cli::values::time;
 /// `meshdoctor rotate`.
 #[derive(Debug, Args)]
 pub struct Rotate {
-    /// What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does not, else both.
+    /// What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does
+    /// not, else both.
     ///
     /// A rotation that is in progress is continued in any case.
     #[arg(long, value_enum, value_name = "WHAT")]

@@ -30,7 +30,14 @@ pub struct Ticket {
     #[command(flatten)]
     pub selection: Selection,
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
-    #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAMESPACE,...",
+        value_delimiter = ',',
+        value_parser = namespace,
+        help_heading = "Checks",
+    )]
     pub namespace: Vec<String>,
     /// Check whether the cluster can run Linkerd, before it is installed.
     #[arg(long, conflicts_with_all = ["crds", "to"], help_heading = "Checks")]

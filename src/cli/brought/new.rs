@@ -135,10 +135,12 @@ impl Of {
     fn card(&self) -> String {
         let scope = match self.namespaced {
             true => {
-                "  where: \"!object.metadata.namespace.startsWith('kube-') && object.metadata.namespace != cluster.controlPlane\"\n"
+                "  where: \"!object.metadata.namespace.startsWith('kube-') && object.metadata.namespace != \
+                 cluster.controlPlane\"\n"
             }
             false if self.kind == "Namespace" => {
-                "  where: \"!object.metadata.name.startsWith('kube-') && object.metadata.name != cluster.controlPlane\"\n"
+                "  where: \"!object.metadata.name.startsWith('kube-') && object.metadata.name != \
+                 cluster.controlPlane\"\n"
             }
             false => "",
         };
@@ -149,7 +151,8 @@ impl Of {
                 head.push_str("  cluster-scoped: true\n");
             }
             crd = format!(
-                "```yaml cluster\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {}}}\n```\n",
+                "```yaml cluster\napiVersion: apiextensions.k8s.io/v1\nkind: \
+                 CustomResourceDefinition\nmetadata: {{name: {}}}\n```\n",
                 self.listed
             );
         }
@@ -183,7 +186,8 @@ impl Of {
     fn object(&self, name: &str, labels: &str) -> String {
         let namespace = if self.namespaced { ", namespace: shop" } else { "" };
         let template = format!(
-            "selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {POD}}}"
+            "selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, \
+             spec: {POD}}}"
         );
         let spec = match self.kind.as_str() {
             _ if !self.is_ours => String::new(),

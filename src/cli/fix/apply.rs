@@ -1,5 +1,5 @@
-//! `meshdoctor fix --apply`: runs the steps of a repair plan, each after a confirmation, and checks the cluster again after
-//! each.
+//! `meshdoctor fix --apply`: runs the steps of a repair plan, each after a confirmation, and checks the
+//! cluster again after each.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

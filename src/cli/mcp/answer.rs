@@ -11,7 +11,8 @@ use crate::exit;
 
 /// Maximum size of an answer, in bytes of JSON.
 const MOST: usize = 32 << 10;
-/// Limits for lists and objects (elements) and texts (characters) of what is too large; the first that suffices is used.
+/// Limits for lists and objects (elements) and texts (characters) of what is too large; the first that
+/// suffices is used.
 const LIMITS: [(usize, usize); 6] = [(100, 8000), (40, 4000), (15, 1500), (6, 600), (3, 200), (1, 80)];
 
 /// The answer of a tool.

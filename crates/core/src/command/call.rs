@@ -85,7 +85,8 @@ pub fn program(name: &'static str) -> Call {
 }
 
 impl Call {
-    /// Adds the operands of another call of `kubectl rollout restart` that is otherwise equal. Returns whether it is one.
+    /// Adds the operands of another call of `kubectl rollout restart` that is otherwise equal. Returns
+    /// whether it is one.
     pub(super) fn absorb_restart(&mut self, other: &Call) -> bool {
         let split = |call: &Call| {
             call.words.iter().cloned().partition::<Vec<Word>, _>(|word| matches!(word, Word::Operand(_)))

@@ -100,16 +100,19 @@ impl Line {
         self.and_shell("|| echo").arg(words).and_shell(">&2")
     }
 
-    /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the programs that the CLI is
-    /// piped into: in every shell, `&&` binds more loosely than `|`. A line with `;` or `||` would end that protection.
+    /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the
+    /// programs that the CLI is piped into: in every shell, `&&` binds more loosely than `|`. A line with `;`
+    /// or `||` would end that protection.
     pub fn only_with_cli(release: impl Into<Arg>, line: impl Into<Line>) -> Line {
         let line = line.into();
-        let ends = |piece: &Piece| matches!(piece, Piece::Syntax(syntax) if syntax.contains([';', '&']) || syntax.contains("||"));
+        let is_end = |syntax: &str| syntax.contains([';', '&']) || syntax.contains("||");
+        let ends = |piece: &Piece| matches!(piece, Piece::Syntax(syntax) if is_end(syntax));
         debug_assert!(!line.0.iter().any(ends), "{line}");
         Line(vec![Piece::OnlyWithCli(release.into())]).line(line)
     }
 
-    /// Adds the workloads that another `kubectl rollout restart` restarts in the same namespace. Returns whether it is one.
+    /// Adds the workloads that another `kubectl rollout restart` restarts in the same namespace. Returns
+    /// whether it is one.
     pub(super) fn absorb_restart(&mut self, other: &Line) -> bool {
         match (self.0.as_mut_slice(), other.0.as_slice()) {
             ([Piece::Call(own)], [Piece::Call(other)]) => own.absorb_restart(other),

@@ -156,8 +156,8 @@ impl Remedy {
         self
     }
 
-    /// Adds a step with something to paste. If the command requires a release of the linkerd CLI, the step states it. A command
-    /// with a redacted value would write the marker, so only the text remains.
+    /// Adds a step with something to paste. If the command requires a release of the linkerd CLI, the step
+    /// states it. A command with a redacted value would write the marker, so only the text remains.
     pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
         let (mut text, command) = (text.into(), command.into());
         if command.holds_redacted_value() {

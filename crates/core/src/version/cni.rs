@@ -39,7 +39,8 @@ impl CniVersion {
         }
     }
 
-    /// The version in an image reference such as `cr.l5d.io/linkerd/cni-plugin:v1.6.2`. A digest without a tag is unknown.
+    /// The version in an image reference such as `cr.l5d.io/linkerd/cni-plugin:v1.6.2`. A digest without a
+    /// tag is unknown.
     pub fn from_image(image: &str) -> Self {
         match image.parse::<ImageRef>() {
             Ok(ImageRef { tag: Some(tag), .. }) => CniVersion::from_tag(&tag),

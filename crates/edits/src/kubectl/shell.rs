@@ -121,43 +121,17 @@ impl Open {
     }
 }
 
+/// The rest of a text.
+type Letters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut open = Open::default();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '\'' => {
-                (open.is_quoted, open.is_begun) = (true, true);
-                loop {
-                    match letters.next()? {
-                        '\'' => break,
-                        other => open.push(other),
-                    }
-                }
-            }
-            '"' => {
-                (open.is_quoted, open.is_begun) = (true, true);
-                loop {
-                    match letters.next()? {
-                        '"' => break,
-                        '\\' => match letters.next()? {
-                            escaped @ ('"' | '\\' | '$' | '`') => open.push(escaped),
-                            '\n' => {}
-                            other => {
-                                open.push('\\');
-                                open.push(other);
-                            }
-                        },
-                        expanding @ ('$' | '`') => {
-                            open.is_expanded = true;
-                            open.push(expanding);
-                            nested(expanding, &mut letters, &mut open)?;
-                        }
-                        other => open.push(other),
-                    }
-                }
-            }
+            '\'' => single_quoted(&mut letters, &mut open)?,
+            '"' => double_quoted(&mut letters, &mut open)?,
             '\\' => match letters.next()? {
                 '\n' => {}
                 other => {
@@ -212,12 +186,43 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
+/// Reads a text in single quotes, after the first, to its end.
+fn single_quoted(letters: &mut Letters<'_>, open: &mut Open) -> Option<()> {
+    (open.is_quoted, open.is_begun) = (true, true);
+    loop {
+        match letters.next()? {
+            '\'' => return Some(()),
+            other => open.push(other),
+        }
+    }
+}
+
+/// Reads a text in double quotes, after the first, to its end.
+fn double_quoted(letters: &mut Letters<'_>, open: &mut Open) -> Option<()> {
+    (open.is_quoted, open.is_begun) = (true, true);
+    loop {
+        match letters.next()? {
+            '"' => return Some(()),
+            '\\' => match letters.next()? {
+                escaped @ ('"' | '\\' | '$' | '`') => open.push(escaped),
+                '\n' => {}
+                other => {
+                    open.push('\\');
+                    open.push(other);
+                }
+            },
+            expanding @ ('$' | '`') => {
+                open.is_expanded = true;
+                open.push(expanding);
+                nested(expanding, letters, open)?;
+            }
+            other => open.push(other),
+        }
+    }
+}
+
 /// Reads `$(...)`, `${...}` or a text in backquotes to its end.
-fn nested(
-    begun: char,
-    letters: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    open: &mut Open,
-) -> Option<()> {
+fn nested(begun: char, letters: &mut Letters<'_>, open: &mut Open) -> Option<()> {
     let closing = match (begun, letters.peek()) {
         ('`', _) => '`',
         (_, Some('(')) => ')',

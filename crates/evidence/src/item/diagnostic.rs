@@ -255,9 +255,12 @@ impl Asked for OfDiagnostics {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, namespace: text, service: text, \
-         error: sentence, exported: word, truncated: word, failed: {pod: text, error: sentence}, unscraped: text, lacking: {meaning: word, error: sentence}, series: {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
-         answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, ip: text}}}"
+        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, \
+         namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
+         text, error: sentence}, unscraped: text, lacking: {meaning: word, error: sentence}, series: \
+         {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
+         answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, \
+         ip: text}}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {
@@ -269,16 +272,16 @@ impl Asked for OfDiagnostics {
     }
 
     fn documented(&self) -> String {
-        "metrics, read with --proxies or --prometheus, and output of linkerd diagnostics, given with --diagnostics or in --bundle \
-         (create and get on pods/portforward, only for --proxies)"
+        "metrics, read with --proxies or --prometheus, and output of linkerd diagnostics, given with \
+         --diagnostics or in --bundle (create and get on pods/portforward, only for --proxies)"
             .to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::NotOffered | Why::NotCaptured => {
-                "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics proxy-metrics, \
-                 controller-metrics, policy or endpoints -o json with --diagnostics FILE"
+                "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics \
+                 proxy-metrics, controller-metrics, policy or endpoints -o json with --diagnostics FILE"
             }
             _ => "run again; for --diagnostics, provide the unchanged output of the linkerd command",
         }))

@@ -75,7 +75,8 @@ impl Asked for OfLogs {
                 "run again; -v shows the responses of the API server"
             }
             Why::NotOffered | Why::NotCaptured => {
-                "provide logs: --logs reads them from the cluster, --logs NODE=FILE or --logs NAMESPACE/POD/CONTAINER=FILE from a file"
+                "provide logs: --logs reads them from the cluster, --logs NODE=FILE or --logs \
+                 NAMESPACE/POD/CONTAINER=FILE from a file"
             }
             _ => "provide the log as text, under the name of its node or pod: --logs NAME=FILE",
         }))

@@ -1,5 +1,5 @@
-//! Metrics of a proxy or of a control-plane container, reduced to the series that checks read: one read, or two reads of
-//! the same process, which show the growth of its counters.
+//! Metrics of a proxy or of a control-plane container, reduced to the series that checks read: one read, or
+//! two reads of the same process, which show the growth of its counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,8 +6,8 @@ use crate::command::kubectl;
 use crate::fetched::Why;
 
 /// Redaction rules for both.
-const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState: word, buildDate: word, goVersion: word, \
-    compiler: word, platform: word, version: word, extensions: word}";
+const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState: word, buildDate: word, \
+                      goVersion: word, compiler: word, platform: word, version: word, extensions: word}";
 
 /// `/version` of the API server.
 #[derive(Debug)]

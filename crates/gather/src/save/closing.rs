@@ -14,8 +14,8 @@ use crate::source::Uncollected;
 /// Metadata of a bundle.
 #[derive(Debug, Clone)]
 pub struct Closing {
-    /// The time at which the saved run judged the evidence; a replay uses the same. `None` if the time of the evidence is
-    /// unknown, so that a replay judges it at its own time and states this.
+    /// The time at which the saved run judged the evidence; a replay uses the same. `None` if the time of the
+    /// evidence is unknown, so that a replay judges it at its own time and states this.
     pub captured_at: Option<Timestamp>,
     /// Kubeconfig context, or another name of the cluster.
     pub cluster: Option<String>,

@@ -22,8 +22,8 @@ pub use metrics::{MetricsReader, begins_metrics, share_clocks};
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
 
-/// Pod and port of a text that does not contain them: the output of `linkerd diagnostics policy`, and metrics as a proxy
-/// serves them.
+/// Pod and port of a text that does not contain them: the output of `linkerd diagnostics policy`, and metrics
+/// as a proxy serves them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOf {
     /// The pod's namespace.

@@ -42,8 +42,8 @@ pub struct MeshSignature {
     /// Whether nothing after the matched parts is kept.
     #[serde(default)]
     bare: bool,
-    /// Whether a Service or its address follows the first piece: `backend Service.shop.api:80`. Of such a line only this and
-    /// its last piece are kept. The lines concern that Service, not the proxy.
+    /// Whether a Service or its address follows the first piece: `backend Service.shop.api:80`. Of such a
+    /// line only this and its last piece are kept. The lines concern that Service, not the proxy.
     #[serde(default)]
     pub names_service: bool,
     /// Severity, if it is current.
@@ -230,17 +230,20 @@ mod tests {
     fn only_known_parts_of_a_line_are_kept() {
         let logs = Knowledge::embedded().mesh_logs();
         for noise in [
-            "[ 9.1s]  INFO ThreadId(01) outbound: linkerd_app_core::serve: Connection closed error=connection error: password hunter2",
+            "[ 9.1s]  INFO ThreadId(01) outbound: linkerd_app_core::serve: Connection closed \
+             error=connection error: password hunter2",
             "[ 9.1s] DEBUG ThreadId(01) request{path=/secret?token=abc}: linkerd_proxy_http: done",
             "2026/01/15 11:58:12 http: TLS handshake error from 10.0.0.1:34052: EOF",
-            "[ 9.1s]  WARN linkerd_reconnect: Failed to connect error=endpoint 127.0.0.1:8090: Connection refused (os error 111)",
+            "[ 9.1s]  WARN linkerd_reconnect: Failed to connect error=endpoint 127.0.0.1:8090: Connection \
+             refused (os error 111)",
             "[ 9.1s]  WARN linkerd_stack::failfast: Service entering failfast after 3s",
         ] {
             for container in ["linkerd-proxy", "proxy-injector", "identity", "policy", "destination"] {
                 assert_eq!(logs.kept(container, noise), None, "{noise}");
             }
         }
-        let line = "2026-01-15T11:58:12Z span{authority=web.shop key=hunter2}: Failed to obtain identity error=status: Unknown";
+        let line = "2026-01-15T11:58:12Z span{authority=web.shop key=hunter2}: Failed to obtain identity \
+                    error=status: Unknown";
         let kept = logs.kept("linkerd-proxy", line);
         assert_eq!(
             kept.as_deref(),
@@ -248,12 +251,14 @@ mod tests {
         );
         for (line, kept) in [
             (
-                "[ 9.1s]  INFO http:rescue{client.addr=10.0.1.5:40001}: HTTP/1.1 request failed error=logical service 10.96.0.40:80: route \
-                 shop.pay: backend Service.shop.api:80: Service.shop.api:80: service in fail-fast path=/secret?token=abc",
+                "[ 9.1s]  INFO http:rescue{client.addr=10.0.1.5:40001}: HTTP/1.1 request failed \
+                 error=logical service 10.96.0.40:80: route shop.pay: backend Service.shop.api:80: \
+                 Service.shop.api:80: service in fail-fast path=/secret?token=abc",
                 "backend Service.shop.api:80: service in fail-fast",
             ),
             (
-                "[ 9.1s]  WARN outbound:proxy{addr=10.96.0.40:80}:request{path=/secret}: linkerd_stack::failfast: Service entering failfast after 3s",
+                "[ 9.1s]  WARN outbound:proxy{addr=10.96.0.40:80}:request{path=/secret}: \
+                 linkerd_stack::failfast: Service entering failfast after 3s",
                 "proxy{addr=10.96.0.40:80: entering failfast",
             ),
         ] {

@@ -95,8 +95,8 @@ pub struct Pasted {
 }
 
 impl ProxyError {
-    /// Whether a text begins like the value that a proxy puts into a response: with the part of the proxy that failed, or
-    /// with a text of this row that is long enough not to be someone else's.
+    /// Whether a text begins like the value that a proxy puts into a response: with the part of the proxy
+    /// that failed, or with a text of this row that is long enough not to be someone else's.
     pub fn is_value(&self, text: &str) -> bool {
         const PARTS: [&str; 8] = [
             "logical service ",

@@ -198,8 +198,8 @@ impl Upgrades {
         version.contains(&Introduced::at_edge(self.issuer_guarded), minors) != Contains::No
     }
 
-    /// Whether `linkerd upgrade` of a release rejects nodes that run Docker, unless told otherwise on its command line. `None`:
-    /// unknown, presumed to.
+    /// Whether `linkerd upgrade` of a release rejects nodes that run Docker, unless told otherwise on its
+    /// command line. `None`: unknown, presumed to.
     pub fn guards_docker(&self, version: Option<&LinkerdVersion>, minors: &MinorTable) -> bool {
         let since = Introduced::at_edge(self.docker_guarded);
         version.is_none_or(|version| version.contains(&since, minors) != Contains::No)

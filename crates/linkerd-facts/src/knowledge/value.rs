@@ -177,7 +177,9 @@ impl ValueType {
                 "expected one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
             }
             ValueType::SecondsOrGoDuration {} => "expected a number of seconds, or a duration such as 3s".to_owned(),
-            ValueType::Quantity {} | ValueType::SignedQuantity {} => "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
+            ValueType::Quantity {} | ValueType::SignedQuantity {} => {
+                "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned()
+            }
             ValueType::PortList { blanks, lowest } => format!(
                 "expected port numbers and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
                 if *blanks { "" } else { " without blanks" },
@@ -201,7 +203,8 @@ impl ValueType {
             }
             ValueType::ImageTag {} => "expected the tag of an image, such as edge-25.10.7".to_owned(),
             ValueType::LogFilter {} => {
-                "expected levels (off, error, warn, info, debug, trace) and targets with levels, such as warn,linkerd=debug"
+                "expected levels (off, error, warn, info, debug, trace) and targets with levels, such as \
+                 warn,linkerd=debug"
                     .to_owned()
             }
             ValueType::RetryHttp {} => {

@@ -24,8 +24,8 @@ use crate::version::{EdgeTag, LinkerdVersion};
 /// The component that rejects an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectedBy {
-    /// A client with strict field validation, such as kubectl. Other clients accept the object, and the API server drops the
-    /// field.
+    /// A client with strict field validation, such as kubectl. Other clients accept the object, and the API
+    /// server drops the field.
     StrictClient,
     /// The schema of the CRD, or a missing version of it.
     Schema,
@@ -92,8 +92,8 @@ impl<'k> Validation<'k> {
             .collect()
     }
 
-    /// The rejection of an object whose version the API server does not serve. `served`: the versions that the CRD serves; if it
-    /// is unknown, those that known releases serve.
+    /// The rejection of an object whose version the API server does not serve. `served`: the versions that
+    /// the CRD serves; if it is unknown, those that known releases serve.
     pub fn unserved(&self, kind: Kind, object: &Value, served: Option<&[&str]>) -> Option<Rejection> {
         let version = version_of(kind, object);
         let (versions, serves) = match served {
@@ -108,7 +108,8 @@ impl<'k> Validation<'k> {
         Some(Rejection { by: RejectedBy::Schema, rule: None, path, reason, accepted_from: None })
     }
 
-    /// Fields of an object that its CRD does not have: kubectl's strict validation rejects them, and other clients lose them.
+    /// Fields of an object that its CRD does not have: kubectl's strict validation rejects them, and other
+    /// clients lose them.
     pub fn unknown_fields(&self, kind: Kind, object: &Value) -> Vec<Rejection> {
         let Some(schema) = self.rules().schema(&kind.resource(), version_of(kind, object)) else {
             return Vec::new();
@@ -151,8 +152,8 @@ impl<'k> Validation<'k> {
         answer.err().filter(|denied| self.holds(denied.rule)).map(|denied| self.rejection(by, denied))
     }
 
-    /// The answer of the webhook to a Server, as far as it depends on the other Servers of the namespace. `counts` excludes
-    /// others.
+    /// The answer of the webhook to a Server, as far as it depends on the other Servers of the namespace.
+    /// `counts` excludes others.
     pub fn overlap(
         &self,
         server: &Value,

@@ -18,8 +18,8 @@ pub(super) fn invalid(schema: &Schema, spec: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// The fields of a spec that the schema does not have, each with the reason. The API server drops them, unless the client
-/// requests strict validation.
+/// The fields of a spec that the schema does not have, each with the reason. The API server drops them,
+/// unless the client requests strict validation.
 pub(super) fn unknown_fields(schema: &Schema, spec: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     find_unknown(schema, spec, "spec", &mut found);

@@ -42,8 +42,8 @@ impl<'a> ServerIndex<'a> {
         index
     }
 
-    /// The first other Server of the namespace with the same port that selects the same, if either of them selects everything
-    /// or both have the same selector. `counts` excludes others.
+    /// The first other Server of the namespace with the same port that selects the same, if either of them
+    /// selects everything or both have the same selector. `counts` excludes others.
     pub(super) fn overlapping(&self, server: &Value, counts: impl Fn(&Value) -> bool) -> Option<&'a Value> {
         let name = &server["metadata"]["name"];
         let first_of = |list: &[usize]| {

@@ -77,8 +77,9 @@ pub fn is_log(text: &[u8]) -> bool {
     find(text, TAG.as_bytes()).is_some()
 }
 
-/// Reads every snapshot in a log: a file may contain the logs of several pods. A snapshot that cannot be read is an
-/// error with the name of its node, and does not hide the others. Lines without the beginning of a snapshot are one error.
+/// Reads every snapshot in a log: a file may contain the logs of several pods. A snapshot that cannot be read
+/// is an error with the name of its node, and does not hide the others. Lines without the beginning of a
+/// snapshot are one error.
 pub fn read_all(log: &[u8]) -> Vec<Result<Held, (String, LogError)>> {
     let mut starts = Vec::new();
     let mut at = 0;

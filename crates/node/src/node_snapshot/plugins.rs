@@ -1,7 +1,8 @@
 //! The plugin binaries in the runtime's plugin directories, and the answer of the linkerd-cni binary to
 //! `VERSION`.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::notes::Notes;
@@ -55,39 +56,14 @@ pub(super) fn list(
             notes.unlisted(path, "some of its entries could not be read");
         }
         let before = bins.entries.len();
-        for entry in &listing.entries {
-            let file = path.join(&entry.name);
-            let Some(name) = entry.name.to_str().filter(|name| is_plain_name(name)) else {
-                notes.error(&file, "its name contains characters that are not shown");
-                continue;
-            };
-            let place = match root.place(&file) {
-                Ok(place) => place,
-                Err(why) => {
-                    notes.error(&file, why);
-                    continue;
-                }
-            };
-            // A directory with other programs, in which some platform also installs plugins.
-            let foreign = !wanted.contains(dir) && shared.contains(&dir.as_str()) && name != LINKERD_CNI;
-            if !place.metadata.is_file() || foreign {
-                continue;
+        // A directory with other programs, in which some platform also installs plugins.
+        let is_shared = !wanted.contains(dir) && shared.contains(&dir.as_str());
+        for name in &listing.entries {
+            let Some((entry, real)) = plugin(root, dir, &name.name, is_shared, notes) else { continue };
+            if entry.name == LINKERD_CNI && wanted.contains(dir) {
+                binary.get_or_insert(real);
             }
-            let mut sha256 = None;
-            if name == LINKERD_CNI {
-                sha256 = notes.unless_absent(&file, root.sha256(&file, MAX_BINARY));
-                if wanted.contains(dir) {
-                    binary.get_or_insert(place.real);
-                }
-            }
-            bins.entries.push(BinEntry {
-                dir: dir.clone(),
-                name: name.to_owned(),
-                size: Some(place.metadata.len()),
-                mode: Some(mode(&place.metadata)),
-                mtime: mtime(&place.metadata),
-                sha256,
-            });
+            bins.entries.push(entry);
         }
         let count = bins.entries.len() - before;
         if count > 0 || wanted.contains(dir) {
@@ -104,6 +80,45 @@ pub(super) fn list(
         }
     }
     any.then_some(bins)
+}
+
+/// A file of a plugin directory, with its real path; `None` if it is not a plugin or cannot be read.
+fn plugin(
+    root: &Root,
+    dir: &str,
+    name: &OsStr,
+    is_shared: bool,
+    notes: &mut Notes,
+) -> Option<(BinEntry, PathBuf)> {
+    let file = Path::new(dir).join(name);
+    let Some(name) = name.to_str().filter(|name| is_plain_name(name)) else {
+        notes.error(&file, "its name contains characters that are not shown");
+        return None;
+    };
+    let place = match root.place(&file) {
+        Ok(place) => place,
+        Err(why) => {
+            notes.error(&file, why);
+            return None;
+        }
+    };
+    let foreign = is_shared && name != LINKERD_CNI;
+    if !place.metadata.is_file() || foreign {
+        return None;
+    }
+    let sha256 = match name {
+        LINKERD_CNI => notes.unless_absent(&file, root.sha256(&file, MAX_BINARY)),
+        _ => None,
+    };
+    let entry = BinEntry {
+        dir: dir.to_owned(),
+        name: name.to_owned(),
+        size: Some(place.metadata.len()),
+        mode: Some(mode(&place.metadata)),
+        mtime: mtime(&place.metadata),
+        sha256,
+    };
+    Some((entry, place.real))
 }
 
 /// Runs the plugin as the CNI library does: older plugins require all variables, with any value.

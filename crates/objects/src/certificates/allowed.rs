@@ -30,7 +30,8 @@ const ANY: &str = "2.5.29.37.0";
 const KNOWN: [u32; 12] = [14, 15, 17, 19, 30, 31, 32, 33, 35, 36, 37, 54];
 
 impl Certificate {
-    /// Whether it has a critical extension that Go does not know. Go and the proxies' verifier reject such a certificate.
+    /// Whether it has a critical extension that Go does not know. Go and the proxies' verifier reject such a
+    /// certificate.
     pub fn demands_the_unknown(&self) -> bool {
         let known = |oid: &str| {
             let last = oid.strip_prefix("2.5.29.").and_then(|last| last.parse().ok());

@@ -1,5 +1,5 @@
-//! Parses certificates and verifies signatures. Follows Go's verifier, which the API server and identity use. Does not read
-//! private keys, and reports no findings.
+//! Parses certificates and verifies signatures. Follows Go's verifier, which the API server and identity use.
+//! Does not read private keys, and reports no findings.
 
 mod allowed;
 mod key;

@@ -1,5 +1,5 @@
-//! Reads certificate bundles like identity and `linkerd check`. Linkerd uses Go's PEM reader, but stops at a block that is
-//! not a certificate, and rejects text after the last block.
+//! Reads certificate bundles like identity and `linkerd check`. Linkerd uses Go's PEM reader, but stops at a
+//! block that is not a certificate, and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
 use crate::redact::{Marker, pem_block};

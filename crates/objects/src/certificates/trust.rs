@@ -1,5 +1,6 @@
-//! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those below it.
-//! Follows Go's verifier for server certificates. Does not check validity times: the caller selects the usable certificates.
+//! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those
+//! below it. Follows Go's verifier for server certificates. Does not check validity times: the caller selects
+//! the usable certificates.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use x509_cert::der::asn1::AnyRef;

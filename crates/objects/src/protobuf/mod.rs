@@ -1,8 +1,10 @@
-//! Objects as API servers write them in protobuf: less to write for the server, and less to read. A [`Message`] is read by
-//! whatever reads the same object as JSON: it hands out the fields under their JSON names, as their JSON would be.
+//! Objects as API servers write them in protobuf: less to write for the server, and less to read. A
+//! [`Message`] is read by whatever reads the same object as JSON: it hands out the fields under their JSON
+//! names, as their JSON would be.
 //!
-//! It knows the numbers of the fields that slim types read ([`schema`]), and passes over the others. What only the numbers
-//! can get wrong is held by a test on a real API server, that a slim type reads nothing that has no number by one here.
+//! It knows the numbers of the fields that slim types read ([`schema`]), and passes over the others. What
+//! only the numbers can get wrong is held by a test on a real API server, that a slim type reads nothing that
+//! has no number by one here.
 
 mod de;
 mod envelope;

@@ -1,6 +1,6 @@
-//! The state of a rotation of the trust anchor or of the issuer, and its next safe step. A step may be done only if each of its
-//! conditions is known to be met: missing evidence is never a go. [`evidence`] reads, [`conditions`] decides, [`steps`] prints
-//! commands with the functions that remedies of findings use.
+//! The state of a rotation of the trust anchor or of the issuer, and its next safe step. A step may be done
+//! only if each of its conditions is known to be met: missing evidence is never a go. [`evidence`] reads,
+//! [`conditions`] decides, [`steps`] prints commands with the functions that remedies of findings use.
 
 mod conditions;
 mod evidence;
@@ -23,10 +23,11 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use evidence::Evidence;
 
-/// The check of proxies that do not trust the issuer. Problems that the cards of other checks place before it make a restart
-/// unsafe.
+/// The check of proxies that do not trust the issuer. Problems that the cards of other checks place before it
+/// make a restart unsafe.
 const RESTARTED: &str = "data-plane-anchors-disjoint";
-/// The checks whose cards declare the other evidence: events, linked clusters, metrics, and workloads outside the cluster.
+/// The checks whose cards declare the other evidence: events, linked clusters, metrics, and workloads outside
+/// the cluster.
 const EVENTS: &str = "issuer-not-reloaded";
 const LINKS: &str = "link-anchors-differ";
 const METRICS: &str = "proxy-certificate-of-old-issuer";

@@ -1,5 +1,5 @@
-//! The commands of each step of a rotation, from the functions that remedies of findings use, so that they fit the tool that
-//! installed Linkerd and the tool that writes the certificates.
+//! The commands of each step of a rotation, from the functions that remedies of findings use, so that they
+//! fit the tool that installed Linkerd and the tool that writes the certificates.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,8 @@ fn restart_workloads(ctx: &Context<'_>, evidence: &Evidence<'_>) -> Remedy {
     remedy.step(
         StepKind::Note,
         format!(
-            "In each linked cluster ({}), add {NEW_ROOT} to the bundle, and restart the control plane and the meshed workloads",
+            "In each linked cluster ({}), add {NEW_ROOT} to the bundle, and restart the control plane and \
+             the meshed workloads",
             clusters.join(", ")
         ),
     )
@@ -111,16 +112,16 @@ fn by_tool(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
     if issuer.renewed_by() != Some("cert-manager") {
         return remedy.step(
             StepKind::Note,
-            "Have the tool that writes the Secret linkerd-identity-issuer issue a certificate under the new anchor: tls.crt, \
-             tls.key, and the new anchor as ca.crt",
+            "Have the tool that writes the Secret linkerd-identity-issuer issue a certificate under the new \
+             anchor: tls.crt, tls.key, and the new anchor as ca.crt",
         );
     }
     let name = issuer.secret.metadata.annotation("cert-manager.io/certificate-name").unwrap_or_default();
     remedy
         .step(
             StepKind::Note,
-            "Put ca-new.crt and ca-new.key into the Secret from which cert-manager's Issuer signs, and keep ca.crt of the old \
-             anchor in the trust bundle",
+            "Put ca-new.crt and ca-new.key into the Secret from which cert-manager's Issuer signs, and keep \
+             ca.crt of the old anchor in the trust bundle",
         )
         .run(
             StepKind::Command,

@@ -73,8 +73,8 @@ pub(super) fn not_yet(
                 "an issuer under another anchor is rejected by every running proxy until it has that anchor"
             }
             Phase::AnchorAdded => {
-                "proxies without the new anchor reject every proxy that a new issuer certifies, and cannot renew their own \
-                 certificate"
+                "proxies without the new anchor reject every proxy that a new issuer certifies, and cannot \
+                 renew their own certificate"
             }
             Phase::Broken => "repair what is broken first",
             _ => "the state is not known to be safe",
@@ -113,8 +113,8 @@ pub(super) fn notes(phase: Phase, evidence: &Evidence<'_>) -> Vec<String> {
     );
     if has_links && is_rotating {
         notes.push(
-            "This cluster has Links: an anchor that the issuer does not use may belong to a linked cluster. Then no rotation \
-             is in progress, and the anchor must stay"
+            "This cluster has Links: an anchor that the issuer does not use may belong to a linked cluster. \
+             Then no rotation is in progress, and the anchor must stay"
                 .to_owned(),
         );
     }

@@ -8,10 +8,10 @@ use super::{All, At, Pods, QUOTED, Quoted, Shut, before, new, of_rule};
 use crate::checks::Context;
 use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::cannot_say;
-use crate::model::network_policy::{
+use crate::model::owners::Owner;
+use crate::network_policy::{
     Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Rule, RulesByPeer,
 };
-use crate::model::owners::Owner;
 use crate::objects::Pod;
 
 /// Clients that the same policies select, so that each server has the same result for all of them.

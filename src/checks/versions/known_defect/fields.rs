@@ -1,5 +1,5 @@
-//! The objects that expressions of `defects.yaml` read. Custom resources are complete; of other kinds, which are many in
-//! a cluster, they have the fields that checks read. All are redacted.
+//! The objects that expressions of `defects.yaml` read. Custom resources are complete; of other kinds, which
+//! are many in a cluster, they have the fields that checks read. All are redacted.
 
 use serde_json::{Map, Value, json};
 

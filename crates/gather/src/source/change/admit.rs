@@ -178,7 +178,9 @@ impl Admitting<'_> {
 fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
     let native = knowledge.native_sidecar().default_native(release, knowledge);
     Values::read(&format!(
-        "linkerdVersion: \"{release}\"\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
+        "linkerdVersion: \"{release}\"\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: \
+         all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: \
+         4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
         native == Contains::Yes,
     ))
 }
@@ -194,7 +196,9 @@ fn token(pod: &mut Value) {
     }
     let held = read_template(spec).is_some_and(|spec| spec.volumes.service_account_token);
     if !held {
-        let volume = json!({"name": "kube-api-access-new", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}});
+        let volume = json!({
+            "name": "kube-api-access-new", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]},
+        });
         match spec["volumes"].as_array_mut() {
             Some(volumes) => volumes.push(volume),
             None => spec["volumes"] = json!([volume]),

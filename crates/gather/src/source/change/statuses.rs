@@ -191,7 +191,8 @@ fn of_route(object: &mut Value, was: Option<&[ParentAnswer<'_>]>, is: &[ParentAn
         if answer.refused.is_none() && faults.is_empty() {
             let parent = &answer.parent;
             let mut named = json!({
-                "group": parent.group(), "kind": parent.kind.info().kind, "namespace": parent.namespace, "name": parent.name
+                "group": parent.group(), "kind": parent.kind.info().kind,
+                "namespace": parent.namespace, "name": parent.name
             });
             if let Some(port) = parent.port {
                 named["port"] = json!(port);
@@ -246,6 +247,11 @@ fn words(conditions: &[Condition]) -> Vec<(&str, &str, &str)> {
 }
 
 fn written(conditions: &[Condition]) -> Vec<Value> {
-    let one = |it: &Condition| json!({"type": it.kind.as_str(), "status": it.status.as_str(), "reason": it.reason.as_str(), "message": it.message.as_str()});
+    let one = |it: &Condition| {
+        json!({
+            "type": it.kind.as_str(), "status": it.status.as_str(),
+            "reason": it.reason.as_str(), "message": it.message.as_str(),
+        })
+    };
     conditions.iter().map(one).collect()
 }

@@ -1,5 +1,5 @@
-//! Parses the output of `linkerd diagnostics proxy-metrics` and `controller-metrics`: Prometheus text of one container after
-//! another, of which a few series are kept.
+//! Parses the output of `linkerd diagnostics proxy-metrics` and `controller-metrics`: Prometheus text of one
+//! container after another, of which a few series are kept.
 
 use std::collections::BTreeMap;
 

@@ -30,7 +30,10 @@ pub enum ConnectError {
         what: String,
     },
     /// The kubeconfig is readable but incomplete or invalid.
-    #[error("the kubeconfig{} cannot be used: {what}", path.as_ref().map(|p| format!(" {}", p.display())).unwrap_or_default())]
+    #[error(
+        "the kubeconfig{} cannot be used: {what}",
+        path.as_ref().map(|p| format!(" {}", p.display())).unwrap_or_default()
+    )]
     Kubeconfig {
         /// The file, if known.
         path: Option<PathBuf>,
@@ -264,6 +267,28 @@ fn through(proxy: &Option<String>) -> String {
     proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default()
 }
 
+// Next steps that are the same for every error of their kind.
+const GIVE_EXISTING_FILE: &str = "give an existing file with --kubeconfig FILE; if a Secret provides it to a \
+                                  pod, check that the Secret and its key exist";
+const REPAIR_KUBECONFIG: &str =
+    "repair the kubeconfig (kubectl config view shows it), or give another one with --kubeconfig FILE";
+const CHECK_CLUSTER: &str = "check that the cluster runs and that its address in the kubeconfig is correct \
+                             (kubectl cluster-info); connect to the VPN if it needs one";
+const CHECK_PROXY: &str = "check the proxy (HTTPS_PROXY, or proxy-url in the kubeconfig); to connect without \
+                           it, add the server's host to NO_PROXY";
+const CHECK_NETWORK: &str =
+    "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if given";
+const DOWNLOAD_KUBECONFIG: &str =
+    "download the kubeconfig of this cluster again; its certificate-authority-data must match";
+const CHECK_SERVER: &str =
+    "check scheme, host and port of the server in the kubeconfig, and its client certificate";
+const LOG_IN_AGAIN: &str =
+    "log in again or download the kubeconfig again: its token or certificate has expired or was revoked";
+const LOG_IN_TO_PROXY: &str =
+    "log in to the proxy or gateway, or use the API server's own address in the kubeconfig";
+const CHECK_ADDRESS: &str =
+    "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, proxy-url)";
+
 impl ConnectError {
     /// Whether the command line is wrong (exit status 2) rather than the environment (3).
     pub fn is_usage(&self) -> bool {
@@ -298,18 +323,13 @@ impl ConnectError {
             ConnectError::NoKubeconfig { .. } => {
                 "give one with --kubeconfig FILE or $KUBECONFIG, or check a bundle: --bundle FILE".to_owned()
             }
-            ConnectError::NotThere { .. } => {
-                "give an existing file with --kubeconfig FILE; if a Secret provides it to a pod, check that \
-                 the Secret and its key exist"
-                    .to_owned()
-            }
-            ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => {
-                "repair the kubeconfig (kubectl config view shows it), or give another one with \
-                 --kubeconfig FILE"
-                    .to_owned()
-            }
+            ConnectError::NotThere { .. } => GIVE_EXISTING_FILE.to_owned(),
+            ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => REPAIR_KUBECONFIG.to_owned(),
             ConnectError::NoContext { known } => {
-                format!("select one with --context NAME or kubectl config use-context NAME; {}", contexts(known))
+                format!(
+                    "select one with --context NAME or kubectl config use-context NAME; {}",
+                    contexts(known)
+                )
             }
             ConnectError::NoServer => "give --server URL or --kubeconfig FILE".to_owned(),
             ConnectError::UnknownContext { asked: true, known, .. } => {
@@ -320,15 +340,18 @@ impl ConnectError {
                 contexts(known)
             ),
             ConnectError::UnknownPart { part, .. } => format!(
-                "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME --{part}=...)"
+                "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME \
+                 --{part}=...)"
             ),
             ConnectError::UnknownName { part, .. } => {
                 format!("use a {part} that kubectl config view shows")
             }
             ConnectError::GroupWithoutUser => "add --as USER".to_owned(),
             ConnectError::AuthProvider { name } => match name.as_str() {
-                "gcp" => "install gke-gcloud-auth-plugin and run gcloud container clusters get-credentials again"
-                    .to_owned(),
+                "gcp" => {
+                    "install gke-gcloud-auth-plugin and run gcloud container clusters get-credentials again"
+                        .to_owned()
+                }
                 "azure" => "install kubelogin and run kubelogin convert-kubeconfig".to_owned(),
                 _ => "use a credential plugin (exec) instead".to_owned(),
             },
@@ -349,43 +372,17 @@ impl ConnectError {
             ConnectError::ExecWantsTerminal { .. } => {
                 "run it in a terminal, or use a kubeconfig with a token for unattended runs".to_owned()
             }
-            ConnectError::Refused { .. } | ConnectError::Unreachable { .. } => {
-                "check that the cluster runs and that its address in the kubeconfig is correct (kubectl \
-                 cluster-info); connect to the VPN if it needs one"
-                    .to_owned()
-            }
-            ConnectError::Proxy { .. } => {
-                "check the proxy (HTTPS_PROXY, or proxy-url in the kubeconfig); to connect without it, add the server's host to NO_PROXY"
-                    .to_owned()
-            }
-            ConnectError::TimedOut { .. } => {
-                "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if \
-                 given".to_owned()
-            }
-            ConnectError::Certificate { .. } => {
-                "download the kubeconfig of this cluster again; its certificate-authority-data must match"
-                    .to_owned()
-            }
-            ConnectError::Tls { .. } => {
-                "check scheme, host and port of the server in the kubeconfig, and its client certificate".to_owned()
-            }
+            ConnectError::Refused { .. } | ConnectError::Unreachable { .. } => CHECK_CLUSTER.to_owned(),
+            ConnectError::Proxy { .. } => CHECK_PROXY.to_owned(),
+            ConnectError::TimedOut { .. } => CHECK_NETWORK.to_owned(),
+            ConnectError::Certificate { .. } => DOWNLOAD_KUBECONFIG.to_owned(),
+            ConnectError::Tls { .. } => CHECK_SERVER.to_owned(),
             ConnectError::Unauthorized { plugin: Some(command), .. } => {
                 format!("log in again ({command} returned credentials that this cluster rejects)")
             }
-            ConnectError::Unauthorized { plugin: None, .. } => {
-                "log in again or download the kubeconfig again: its token or certificate has expired or was \
-                 revoked"
-                    .to_owned()
-            }
-            ConnectError::Redirected { .. } => {
-                "log in to the proxy or gateway, or use the API server's own address in the kubeconfig"
-                    .to_owned()
-            }
-            ConnectError::NotKubernetes { .. } => {
-                "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, \
-                 proxy-url)"
-                    .to_owned()
-            }
+            ConnectError::Unauthorized { plugin: None, .. } => LOG_IN_AGAIN.to_owned(),
+            ConnectError::Redirected { .. } => LOG_IN_TO_PROXY.to_owned(),
+            ConnectError::NotKubernetes { .. } => CHECK_ADDRESS.to_owned(),
             ConnectError::Unwell { .. } => {
                 "try again when the API server is ready: kubectl get --raw /readyz".to_owned()
             }

@@ -1,5 +1,5 @@
-//! Metrics of proxies and control-plane containers: each is read twice through a port-forward, line by line, in bounded time.
-//! Only known series are kept.
+//! Metrics of proxies and control-plane containers: each is read twice through a port-forward, line by line,
+//! in bounded time. Only known series are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -36,8 +36,8 @@ const LINE: usize = 64 * 1024;
 type Results<'a> = BTreeMap<&'a MetricsTarget, Result<ProxyMetrics, Why>>;
 
 impl Live {
-    /// Reads the metrics of these processes twice, and adds them to given ones. Failures are recorded with them; if every
-    /// process failed, the reason is that of the whole.
+    /// Reads the metrics of these processes twice, and adds them to given ones. Failures are recorded with
+    /// them; if every process failed, the reason is that of the whole.
     pub async fn metrics(
         &self,
         sample: &ProxySample,

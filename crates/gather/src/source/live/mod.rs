@@ -132,7 +132,9 @@ impl Live {
             },
             Item::CliVersion => match cli::version(&self.cli).await {
                 Ok(version) => {
-                    let answer = serde_json::json!({ "version": version.as_str(), "extensions": cli::extensions(&self.cli) });
+                    let answer = serde_json::json!({
+                        "version": version.as_str(), "extensions": cli::extensions(&self.cli),
+                    });
                     sink.object(answer.to_string().as_bytes());
                     Fetched::Complete
                 }

@@ -134,7 +134,9 @@ impl Live {
             if wanted.reports.contains_key(&namespace) {
                 continue;
             }
-            let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": object["metadata"]["uid"]}});
+            let options = json!({
+                "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": object["metadata"]["uid"]},
+            });
             match self.asked(&Call::delete(&path(standing.api, &namespace, true), &options)).await {
                 Ok(_) => done.removed += 1,
                 Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => {}

@@ -52,7 +52,8 @@ impl Live {
         let container = encode(&tail.container);
         let previous = if tail.previous { "&previous=true" } else { "" };
         let path = format!(
-            "/api/v1/namespaces/{namespace}/pods/{pod}/log?container={container}&tailLines={LINES}&limitBytes={BYTES}&timestamps=true{previous}"
+            "/api/v1/namespaces/{namespace}/pods/{pod}/log?container={container}\
+             &tailLines={LINES}&limitBytes={BYTES}&timestamps=true{previous}"
         );
         // A server that ignores the limit must not exhaust memory.
         let most = 2 * BYTES;

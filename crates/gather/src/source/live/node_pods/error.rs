@@ -17,7 +17,10 @@ pub enum PlanError {
         why: String,
     },
     /// A named node does not exist.
-    #[error("the node {name:?} does not exist{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
+    #[error(
+        "the node {name:?} does not exist{}",
+        nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+    )]
     NoSuchNode {
         /// The requested name.
         name: String,
@@ -50,7 +53,10 @@ pub enum PlanError {
         level: String,
     },
     /// A permission is missing.
-    #[error("{verb} on {resource} in namespace {namespace} is denied{}", if message.is_empty() { String::new() } else { format!(": {message}") })]
+    #[error(
+        "{verb} on {resource} in namespace {namespace} is denied{}",
+        if message.is_empty() { String::new() } else { format!(": {message}") }
+    )]
     Denied {
         /// The verb.
         verb: &'static str,

@@ -1,5 +1,6 @@
-//! Metrics of all proxies from a Prometheus server: the values at the start and at the end of a window, which are the two
-//! reads that [`super::metrics`] gets through port-forwards. Sends only queries, limited in number, time and size.
+//! Metrics of all proxies from a Prometheus server: the values at the start and at the end of a window, which
+//! are the two reads that [`super::metrics`] gets through port-forwards. Sends only queries, limited in
+//! number, time and size.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The processes of the cluster that a Prometheus server has metrics of, found by the labels of its scrape configuration and by
-//! the address of the pod.
+//! The processes of the cluster that a Prometheus server has metrics of, found by the labels of its scrape
+//! configuration and by the address of the pod.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -82,8 +82,8 @@ impl Scraped {
         self.of_labels.len().saturating_sub(limit)
     }
 
-    /// The process that a series with these labels is used for. Labels in `own`, and the cluster, may be those of the process
-    /// itself, if the scrape adds none of the same name.
+    /// The process that a series with these labels is used for. Labels in `own`, and the cluster, may be
+    /// those of the process itself, if the scrape adds none of the same name.
     pub(super) fn process(&self, labels: &BTreeMap<String, String>, own: &[String]) -> Option<&Process> {
         let of = Knowledge::embedded().proxy_metrics().scraped();
         let without_own = || {
@@ -142,8 +142,8 @@ impl<'a> Pods<'a> {
         all.into_values().filter(move |pod| pod.spec.proxy().is_some() && is_ready(pod) && started(pod))
     }
 
-    /// The wanted process of a series. Another address than that of the pod is an earlier pod of this name, or a pod of another
-    /// cluster.
+    /// The wanted process of a series. Another address than that of the pod is an earlier pod of this name,
+    /// or a pod of another cluster.
     fn process(&self, series: &Series, labels: &ScrapeLabels) -> Option<Process> {
         let (address, port) = address(first(series, &labels.address));
         let name = first(series, &labels.pod);

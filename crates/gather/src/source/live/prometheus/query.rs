@@ -1,5 +1,5 @@
-//! The PromQL of each query: one instant vector for each group of metric families, added up on the server to the labels that
-//! are kept.
+//! The PromQL of each query: one instant vector for each group of metric families, added up on the server to
+//! the labels that are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 

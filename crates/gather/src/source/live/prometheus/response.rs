@@ -119,8 +119,8 @@ fn series(json: &str) -> Option<Series> {
     Some(Series { labels: metric, samples: samples.collect::<Option<_>>()? })
 }
 
-/// Whether these jobs store every series that they scrape, by the response to a request of the configuration. `false` if it is
-/// unknown.
+/// Whether these jobs store every series that they scrape, by the response to a request of the configuration.
+/// `false` if it is unknown.
 pub(super) fn keeps_every_series(body: &[u8], jobs: &BTreeSet<String>) -> bool {
     #[derive(Deserialize)]
     struct Configuration {
@@ -195,7 +195,8 @@ mod tests {
             |body: &str, job: &str| keeps_every_series(body.as_bytes(), &BTreeSet::from([job.to_owned()]));
         let plain = config("scrape_configs:\n- job_name: linkerd-proxy\n- job_name: other\n");
         assert!(keeps(&plain, "linkerd-proxy") && keeps(&plain, "renamed"));
-        let drops = "scrape_configs:\n- job_name: linkerd-proxy\n- job_name: other\n  metric_relabel_configs:\n  - {action: drop}\n";
+        let drops = "scrape_configs:\n- job_name: linkerd-proxy\n- job_name: other\n  \
+                     metric_relabel_configs:\n  - {action: drop}\n";
         assert!(keeps(&config(drops), "linkerd-proxy"));
         assert!(!keeps(&config(drops), "other") && !keeps(&config(drops), "renamed"));
         for unknown in

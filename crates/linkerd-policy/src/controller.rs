@@ -1,0 +1,212 @@
+//! The policy controller: the settings in its arguments, and the behavior of its release.
+
+use ipnet::IpNet;
+use jiff::Timestamp;
+
+use super::default::DefaultPolicy;
+use crate::knowledge::Knowledge;
+use crate::objects::meta::COMPONENT;
+use crate::objects::{Container, Pod, Workload};
+use crate::version::{Contains, LinkerdVersion};
+
+/// The controller's container in the Deployment of the destination service.
+const CONTAINER: &str = "policy";
+const DEPLOYMENT: &str = "linkerd-destination";
+/// The controller's default arguments.
+const CLUSTER_DOMAIN: &str = "cluster.local";
+const CLUSTER_NETWORKS: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16";
+const EGRESS_NAMESPACE: &str = "linkerd-egress";
+
+/// The settings of the policy controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Controller {
+    /// The namespace of the control plane.
+    pub namespace: String,
+    /// The trust domain: the suffix of every identity.
+    pub identity_domain: String,
+    /// The domain of Services.
+    pub cluster_domain: String,
+    /// The networks of the cluster.
+    pub cluster_networks: Vec<IpNet>,
+    /// The networks of kubelet probes; if empty, probes are not allowed automatically.
+    pub probe_networks: Vec<IpNet>,
+    /// The ports that are opaque to clients by default; they do not apply to inbound connections.
+    pub opaque_ports: Vec<u16>,
+    /// The namespace of shared EgressNetworks, which apply to clients of namespaces without their own.
+    pub egress_namespace: String,
+    /// The default policy of ports without a Server.
+    pub default_policy: DefaultPolicy,
+    /// When the first of its running containers started; `None` if unknown.
+    pub started: Option<Timestamp>,
+    /// The behavior of the release.
+    pub quirks: Quirks,
+}
+
+/// Differences in behavior between releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quirks {
+    /// One unreadable object leaves all objects of its kind unread.
+    pub broken_voids_kind: bool,
+    /// Of several Servers for one port the oldest takes it; otherwise the choice is random.
+    pub servers_by_age: bool,
+    /// Named ports of init containers, including native sidecars, are supported.
+    pub init_container_ports: bool,
+    /// Calls to an undeclared port of a Service's address are rejected.
+    pub refuses_undeclared_ports: bool,
+    /// The same, if the Service has a ServiceProfile.
+    pub refuses_undeclared_ports_with_profile: bool,
+    /// Rule timeouts of Gateway API HTTPRoutes have an effect.
+    pub gateway_timeouts: bool,
+    /// Circuit breaking supports the mode `unified` and reduced load for failing endpoints.
+    pub unified_accrual: bool,
+    /// The appProtocol of a Service's port sets its treatment, and TCPRoutes apply to opaque ports.
+    pub app_protocol: bool,
+    /// Annotations set timeouts and retries.
+    pub limit_annotations: bool,
+    /// GRPCRoutes apply to calls.
+    pub grpc_calls: bool,
+    /// EgressNetworks, TLSRoutes and TCPRoutes apply to calls.
+    pub egress: bool,
+    /// One Server with an invalid podSelector makes destination return no endpoints.
+    pub selector_drops_endpoints: bool,
+    /// Servers of other namespaces make a port opaque for clients.
+    pub opaque_across_namespaces: bool,
+}
+
+impl Quirks {
+    /// The quirks of a version; those of the newest release if the version is unknown or not conclusive.
+    pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
+        let known = knowledge.policy_controller();
+        let lacks = |since: Contains| since == Contains::No;
+        Quirks {
+            broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
+            servers_by_age: version.is_none_or(|v| !lacks(known.servers_by_age(v, knowledge))),
+            init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
+            refuses_undeclared_ports: version
+                .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
+            refuses_undeclared_ports_with_profile: version.is_none_or(|v| {
+                !lacks(knowledge.upgrades().refuses_undeclared_ports_with_profile(v, knowledge.minors()))
+            }),
+            gateway_timeouts: version.is_none_or(|v| !lacks(known.gateway_timeouts(v, knowledge))),
+            unified_accrual: version.is_none_or(|v| !lacks(known.unified_accrual(v, knowledge))),
+            app_protocol: version.is_none_or(|v| !lacks(known.app_protocol(v, knowledge))),
+            limit_annotations: version.is_none_or(|v| !lacks(known.limit_annotations(v, knowledge))),
+            grpc_calls: version.is_none_or(|v| !lacks(known.grpc_route_status(v, knowledge))),
+            egress: version.is_none_or(|v| !lacks(known.egress_status(v, knowledge))),
+            selector_drops_endpoints: version
+                .is_some_and(|v| lacks(known.skips_invalid_selector(v, knowledge))),
+            opaque_across_namespaces: version
+                .is_some_and(|v| lacks(known.opaque_by_own_namespace(v, knowledge))),
+        }
+    }
+}
+
+/// Why the controller's settings are unknown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotReadable {
+    /// No Deployment contains the container.
+    #[error("no Deployment {DEPLOYMENT} with a container {CONTAINER}")]
+    Absent,
+    /// An invalid argument, with which the controller would not start.
+    #[error("the policy controller's argument {0} cannot be read")]
+    Argument(String),
+}
+
+impl Controller {
+    /// Reads the controller of a control plane.
+    ///
+    /// # Errors
+    /// If it does not exist, or an argument is invalid.
+    pub fn of(deployments: &[Workload], namespace: &str, quirks: Quirks) -> Result<Controller, NotReadable> {
+        let deployment = deployments
+            .iter()
+            .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))
+            .ok_or(NotReadable::Absent)?;
+        let container = deployment.spec.template.spec.container(CONTAINER).ok_or(NotReadable::Absent)?;
+        let networks = |flag: &str, otherwise: &str| {
+            let said = argument(container, flag).unwrap_or(otherwise);
+            let nets = said.split(',').filter(|_| !said.is_empty()).map(str::parse::<IpNet>);
+            nets.collect::<Result<Vec<_>, _>>().map_err(|_| NotReadable::Argument(format!("--{flag}={said}")))
+        };
+        let domain = |flag: &str| argument(container, flag).unwrap_or(CLUSTER_DOMAIN).to_owned();
+        let policy = argument(container, "default-policy").unwrap_or("all-unauthenticated");
+        Ok(Controller {
+            namespace: argument(container, "control-plane-namespace").unwrap_or("linkerd").to_owned(),
+            identity_domain: domain("identity-domain"),
+            cluster_domain: domain("cluster-domain"),
+            cluster_networks: networks("cluster-networks", CLUSTER_NETWORKS)?,
+            probe_networks: networks("probe-networks", "")?,
+            opaque_ports: {
+                let said = argument(container, "default-opaque-ports").and_then(super::parse::ports);
+                said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
+            },
+            egress_namespace: argument(container, "global-egress-network-namespace")
+                .unwrap_or(EGRESS_NAMESPACE)
+                .to_owned(),
+            default_policy: policy
+                .parse()
+                .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
+            started: None,
+            quirks,
+        })
+    }
+
+    /// With the start of its running containers, from which on they know objects that cannot be read.
+    #[must_use]
+    pub fn running(mut self, pods: &[Pod]) -> Controller {
+        let of_destination = |pod: &&Pod| {
+            pod.metadata.namespace == self.namespace && pod.metadata.label(COMPONENT) == Some("destination")
+        };
+        let started = |pod: &Pod| pod.container_status(CONTAINER)?.state.running()?.started_at.get();
+        self.started = pods.iter().filter(of_destination).filter_map(started).min();
+        self
+    }
+
+    /// The chart's default settings, for a control plane whose settings are unknown.
+    pub fn with_defaults(namespace: &str, quirks: Quirks) -> Controller {
+        Controller {
+            namespace: namespace.to_owned(),
+            identity_domain: CLUSTER_DOMAIN.to_owned(),
+            cluster_domain: CLUSTER_DOMAIN.to_owned(),
+            cluster_networks: CLUSTER_NETWORKS
+                .split(',')
+                .filter_map(|network| network.parse().ok())
+                .collect(),
+            probe_networks: Vec::new(),
+            opaque_ports: Vec::new(),
+            egress_namespace: EGRESS_NAMESPACE.to_owned(),
+            default_policy: DefaultPolicy::AllUnauthenticated,
+            started: None,
+            quirks,
+        }
+    }
+
+    /// The identity of a service account.
+    pub fn identity(&self, namespace: &str, account: &str) -> String {
+        format!("{account}.{namespace}{}", self.identity_suffix())
+    }
+
+    /// The suffix of all service accounts' identities.
+    pub fn identity_suffix(&self) -> String {
+        format!(".serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
+    }
+
+    /// The identities of all service accounts of a namespace.
+    pub(super) fn namespace_identities(&self, namespace: &str) -> String {
+        format!("*.{namespace}{}", self.identity_suffix())
+    }
+}
+
+/// The value of an argument written as `--flag=value` or as two arguments.
+fn argument<'a>(container: &'a Container, flag: &str) -> Option<&'a str> {
+    let mut words = container.args.iter();
+    while let Some(word) = words.next() {
+        let Some(rest) = word.strip_prefix("--").and_then(|rest| rest.strip_prefix(flag)) else { continue };
+        match rest.strip_prefix('=') {
+            Some(value) => return Some(value),
+            None if rest.is_empty() => return words.next().map(String::as_str),
+            None => {}
+        }
+    }
+    None
+}

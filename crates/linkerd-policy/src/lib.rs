@@ -1,0 +1,66 @@
+//! Linkerd's policy as its controller evaluates it. Inbound: the Server or default that takes a pod's port,
+//! the authorized clients, and the objects without effect. Outbound: the destinations of calls. The results
+//! equal the controller's answers to proxies, for the installed release; recorded answers of real
+//! controllers are the tests.
+//!
+//! Depends only on objects and settings. Checks decide whether a result is a problem.
+
+mod answer;
+mod authentication;
+mod by_target;
+mod controller;
+mod default;
+mod faults;
+mod index;
+mod json;
+mod outbound;
+mod parse;
+mod read;
+mod request;
+mod routes;
+pub mod status;
+#[cfg(test)]
+mod tests;
+mod void;
+mod workload;
+
+pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
+pub use authentication::{IdentityMatch, NetworkMatch};
+pub use controller::{Controller, NotReadable, Quirks};
+pub use default::DefaultPolicy;
+pub use faults::{
+    RouteAnnotations, annotations_fault, filter_content_fault, filter_type_fault, match_fault,
+    modifier_fault, parse_network, proxy_protocol_fault, redirect_fault, selector_fault, server_port_fault,
+};
+pub use index::{Ignored, Index, Objects, ReadServer};
+pub use json::{inbound as to_json, outbound as outbound_to_json};
+pub use outbound::{
+    Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute,
+    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts, go_duration,
+};
+pub use request::{Client, Entry};
+pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
+pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};
+
+use linkerd_facts::knowledge;
+use meshdoctor_core::{names, version};
+use meshdoctor_objects as objects;
+use objects::Kind;
+
+/// The kinds that decide inbound policy, in addition to pods and the control plane.
+pub const POLICY_KINDS: [Kind; 10] = [
+    Kind::Server,
+    Kind::ServerAuthorization,
+    Kind::AuthorizationPolicy,
+    Kind::MeshTLSAuthentication,
+    Kind::NetworkAuthentication,
+    Kind::HTTPLocalRateLimitPolicy,
+    Kind::HTTPRoute,
+    Kind::LinkerdHTTPRoute,
+    Kind::GRPCRoute,
+    Kind::ExternalWorkload,
+];
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,235 @@
+//! The repair plan as a shell script. It stops at the first failure and at each manual step, and continues from the
+//! step that is given as its argument.
+
+use super::{planned, proof_text};
+use crate::command::{Arg, Command, Line, RunsOn};
+use crate::finding::Applies;
+use crate::kubectl::shell::pipelines;
+use crate::render::subject;
+use crate::render::text::{clean, wrap};
+use crate::repair::{JudgedPlan, Proof};
+use crate::report::{PlanStep, Report};
+
+/// Width of comments, in columns.
+const WIDTH: usize = 100;
+
+/// Whether a line shows what an apply would change: its status is 1 if there are differences, and higher if it fails.
+fn shows_differences(line: &str) -> bool {
+    line.contains("kubectl ") && line.split_whitespace().any(|word| word == "diff")
+}
+
+/// The functions of the script.
+const FUNCTIONS: &str = r#"set -eu
+first=${1:-1}
+failed() {
+  printf 'step %s failed: repair the cause, then continue with: sh %s %s\n' "$1" "$0" "$1" >&2
+  exit 1
+}
+manual() {
+  printf 'step %s is manual: %s\n' "$1" "$2" >&2
+  if [ "$3" -gt "$last" ]; then
+    printf 'It is the last step.\n' >&2
+  else
+    printf 'Do it, then continue with: sh %s %s\n' "$0" "$3" >&2
+  fi
+  exit 1
+}
+"#;
+
+/// The script.
+pub fn script(report: &Report, plan: &JudgedPlan) -> String {
+    let mut script = Script(String::from("#!/bin/sh\n"));
+    let steps = &report.repair.steps;
+    script.comment(&format!(
+        "Repair plan of meshdoctor for {} {}, judged at {}.",
+        report.origin.kind, report.origin.name, report.at.0
+    ));
+    script.comment("Read it before you run it. To continue from a step, give its number as the argument.");
+    if steps.is_empty() {
+        script.comment("No finding of warning or above needs a repair.");
+        return script.0;
+    }
+    script.0.push_str("#\n");
+    for (planned, finding) in planned(report) {
+        let about = subject::brief(finding.subjects.iter());
+        script
+            .comment(&format!("Finding {}: {} {}, {about}", planned.number, finding.severity, finding.check));
+    }
+    script.0.push('\n');
+    script.0.push_str(FUNCTIONS);
+    script.line(&format!("last={}", steps.len()));
+    for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
+        script.step((at + 1, steps.len()), step, proof);
+    }
+    script.0.push('\n');
+    script.comment("Check the result:");
+    for command in &report.repair.verify {
+        command.rendered().iter().for_each(|line| script.command(line));
+    }
+    script.0
+}
+
+struct Script(String);
+
+impl Script {
+    /// Adds a comment. Text of a cluster cannot end it: line breaks and control characters are escaped.
+    fn comment(&mut self, text: &str) {
+        for line in wrap(&clean(text), WIDTH - 2) {
+            self.0.push_str(format!("# {line}").trim_end());
+            self.0.push('\n');
+        }
+    }
+
+    /// Adds a command as a comment, in one line to copy.
+    fn command(&mut self, line: &str) {
+        self.0.push_str(&format!("#   {}\n", clean(line)));
+    }
+
+    fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+
+    fn step(&mut self, (number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
+        self.0.push('\n');
+        let repairs: Vec<String> = step.repairs.iter().map(ToString::to_string).collect();
+        let repairs = match repairs.as_slice() {
+            [one] => format!("finding {one}"),
+            several => format!("findings {}", several.join(", ")),
+        };
+        let command = step.step.command.as_ref();
+        let runs = proof.is_offered() && command.is_some_and(|_| runs_by_itself(step, proof));
+        // A step that stops the script prints its text there.
+        let stops = proof.is_offered() && !runs && step.step.applies != Applies::Instead;
+        let text = if stops { String::new() } else { format!(": {}", step.step.text) };
+        self.comment(&format!("Step {number} of {all}, for {repairs}{text}"));
+        if *proof != Proof::Manual {
+            self.comment(&proof_text(proof));
+        }
+        if !proof.is_offered() {
+            return;
+        }
+        let stop = || {
+            let text = Arg::from(clean(&step.step.text).into_owned());
+            format!("manual {number} {text} {}", number + 1)
+        };
+        match command.filter(|_| runs_by_itself(step, proof)) {
+            Some(command) => {
+                self.line(&format!("if [ \"$first\" -le {number} ]; then"));
+                self.commands(number, command);
+                // The differences are for a person to review.
+                if command.rendered().iter().any(|line| shows_differences(line)) {
+                    self.line(&stop());
+                }
+                self.line("fi");
+            }
+            None => {
+                for line in command.iter().flat_map(|command| command.rendered()) {
+                    self.command(&line);
+                }
+                // An alternative is only needed if the step before it was not done.
+                if step.step.applies != Applies::Instead {
+                    self.line(&format!("[ \"$first\" -gt {number} ] || {}", stop()));
+                }
+            }
+        }
+    }
+
+    /// The lines of a command; each that is complete stops the script if it fails.
+    fn commands(&mut self, number: usize, command: &Command) {
+        guarded(command, &format!("failed {number}")).iter().for_each(|line| self.line(line));
+    }
+}
+
+/// The lines of a command, once for each node that it is for. Each complete line runs `otherwise` if it fails.
+pub fn guarded(command: &Command, otherwise: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for text in on_each_node(command) {
+        // A command that is read as a whole is one or several lines, each a complete list of programs.
+        let is_guarded = pipelines(&text).is_some();
+        for line in text.split('\n') {
+            let is_call = is_guarded && pipelines(line).is_some_and(|read| !read.is_empty());
+            let differs = if shows_differences(line) { " || [ $? -eq 1 ]" } else { "" };
+            lines.push(match is_call && !line.trim_start().starts_with("NODE=") {
+                true => format!("{line}{differs} || {otherwise}"),
+                false => line.to_owned(),
+            });
+        }
+    }
+    lines
+}
+
+/// Whether a command runs without a person: not on a node, without an editor, and with every value known.
+pub fn can_run(command: &Command) -> bool {
+    !needs_person(command) && command.placeholders().is_empty()
+}
+
+/// Whether a command runs on a node or opens an editor.
+fn needs_person(command: &Command) -> bool {
+    let opens_editor = |line: &String| line.starts_with("kubectl ") && line.contains(" edit ");
+    command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
+}
+
+/// The text of a command, once for each node that it is for.
+fn on_each_node(command: &Command) -> Vec<String> {
+    let text = command.to_string();
+    let (Some(first), others) = (command.node(), command.other_nodes()) else { return vec![text] };
+    let set = |node: &str| format!("{}\n", Line::set("NODE", node));
+    let Some(rest) = text.strip_prefix(&set(first)) else { return vec![text] };
+    let rest = rest.to_owned();
+    let nodes = std::iter::once(first).chain(others.iter().map(String::as_str));
+    nodes.map(|node| format!("{}{rest}", set(node))).collect()
+}
+
+/// Whether a step needs no person: it has a command that is sure to apply, and that neither only reads, opens
+/// an editor, nor runs on a node.
+pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
+    let waits = |command: &Command| {
+        let lines = command.rendered();
+        lines.iter().all(|line| line.contains(" rollout status ") || line.contains(" wait "))
+    };
+    step.step.command.as_ref().is_some_and(|command| match proof {
+        Proof::Conditional => false,
+        Proof::Reads => waits(command),
+        _ => !needs_person(command),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Arg, kubectl};
+
+    #[test]
+    fn a_command_for_several_nodes_runs_on_each() {
+        let on = |node| Command::about_node(node, [kubectl().words("cordon").arg(Arg::node())]);
+        let mut command = on("n-1");
+        command.join([&on("n-2")]);
+        let expected = ["NODE=n-1\nkubectl cordon \"$NODE\"", "NODE=n-2\nkubectl cordon \"$NODE\""];
+        assert_eq!(on_each_node(&command), expected);
+    }
+
+    #[test]
+    fn text_of_a_cluster_stays_in_its_comment() {
+        let mut script = Script(String::new());
+        script.comment("a\nrm -rf /\r\u{1b}[0m");
+        assert!(script.0.lines().all(|line| line.starts_with("# ")), "{}", script.0);
+    }
+
+    #[test]
+    fn differences_do_not_stop_the_script() {
+        let command = Command::from(kubectl().words("--context prod diff -f -"));
+        assert_eq!(
+            guarded(&command, "failed 1"),
+            ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]
+        );
+    }
+
+    #[test]
+    fn complete_lines_stop_the_script() {
+        let mut script = Script(String::new());
+        let command = Command::lines([kubectl().words("apply -f a"), kubectl().words("delete pod b")]);
+        script.commands(3, &command);
+        assert_eq!(script.0, "kubectl apply -f a || failed 3\nkubectl delete pod b || failed 3\n");
+    }
+}

@@ -1,0 +1,75 @@
+//! The manifests of `meshdoctor policy --generate`, as YAML for kubectl apply.
+
+use std::fmt::Write;
+
+use super::text::{clean, count, wrap};
+use super::yaml;
+use crate::inspect::policy_manifests::{Comparison, Manifests, Mode};
+
+/// Columns of comments.
+const COLUMNS: usize = 100;
+
+/// The YAML text.
+pub fn text(manifests: &[(String, Manifests)], compared: &Comparison, mode: Mode) -> String {
+    let mut text = String::new();
+    let said = match mode {
+        Mode::Audit => {
+            "Policies that allow what the objects show. Other clients are still allowed and logged \
+             (accessPolicy audit). Read the logs of the proxies, add the missing clients, then remove \
+             accessPolicy"
+        }
+        Mode::Enforce => "Policies that allow what the objects show, and deny every other client",
+    };
+    comment(&mut text, said);
+    for line in proof(compared) {
+        comment(&mut text, &line);
+    }
+    for (namespace, manifests) in manifests {
+        for left in &manifests.left_out {
+            comment(&mut text, &format!("left out: {left}"));
+        }
+        if manifests.ports.is_empty() {
+            comment(&mut text, &format!("namespace {namespace}: no port to protect"));
+        }
+        for port in &manifests.ports {
+            for (at, (_, object)) in port.objects.iter().enumerate() {
+                text.push_str("---\n");
+                if at == 0 {
+                    port.comments.iter().for_each(|line| comment(&mut text, line));
+                }
+                text.push_str(&yaml::document(object));
+            }
+        }
+    }
+    text
+}
+
+fn comment(text: &mut String, said: &str) {
+    for line in wrap(&clean(said), COLUMNS - 2) {
+        _ = writeln!(text, "# {line}");
+    }
+}
+
+/// The result of the comparison.
+pub fn proof(compared: &Comparison) -> Vec<String> {
+    let allowed = compared.kept + compared.denied.len();
+    let mut lines = vec![format!(
+        "proof: {} of {} that are allowed today stay allowed ({}, {})",
+        compared.kept,
+        count(allowed, "connection", "connections"),
+        count(compared.clients, "client", "clients"),
+        count(compared.destinations, "Service port", "Service ports"),
+    )];
+    if compared.unknown > 0 {
+        let unknown = count(compared.unknown, "connection", "connections");
+        lines.push(format!("not compared: {unknown} whose outcome is unknown"));
+    }
+    if compared.left > 0 {
+        lines.push(format!(
+            "not compared: {} beyond the limit",
+            count(compared.left, "connection", "connections")
+        ));
+    }
+    lines.extend(compared.denied.iter().map(|pair| format!("denied with these manifests: {pair}")));
+    lines
+}

@@ -1,0 +1,504 @@
+//! The repair plan of a report as text: the findings in the order of their repair, the merged steps under
+//! them, and the next step at the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::{Form, Printer, named_within};
+use super::look::Look;
+use super::steps::{alternatives_to_first, in_plan, in_words};
+use super::subject;
+use super::table::Folding;
+use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
+use crate::command::Command;
+use crate::finding::{Finding, Severity, Step, Subject};
+use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
+
+/// Maximum number of lines shown of a step's command.
+const COMMAND_LINES: usize = 8;
+
+/// Maximum number of verification lines shown in a short plan.
+const VERIFY_LINES: usize = 6;
+
+/// Maximum number of lines of a command that the next step repeats.
+const NEXT_LINES: usize = 1;
+
+/// Maximum number of subjects of a kind that a heading names; the same in a plan of several findings.
+const NAMED: usize = 5;
+const NAMED_OF_SEVERAL: usize = 3;
+
+/// Maximum number of findings of one check in a row that a short plan prints in full.
+const ALIKE: usize = 1;
+
+/// Maximum number of further nodes that a step names.
+const NODES: usize = 3;
+
+/// The extent of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Nothing is repeated, and few verification commands are shown.
+    Short,
+    /// Everything.
+    Full,
+}
+
+/// The verdict as counts, then each finding with its steps. A step that repairs several findings is printed
+/// under the first of them, with the numbers of all.
+pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
+    let plan = &report.repair;
+    if plan.findings.is_empty() {
+        return Vec::new();
+    }
+    let steps = steps_of(plan);
+    let shared = shared(plan, &steps);
+    let digits = plan.steps.len().to_string().len();
+    let folding = Folding::of(&report.findings);
+    let details = Printer::new(look, Form::of_report(report));
+    let printer = PlanPrinter { report, extent, look, digits, steps, shared, folding, details };
+    let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
+    let mut stated: Option<&str> = None;
+    for row in rows(plan) {
+        match row {
+            Row::Findings(numbers) => lines.extend(printer.headings(&numbers)),
+            Row::Step { number, repairs } => {
+                let step = &plan.steps[number - 1];
+                let required = step.step.command.as_ref().and_then(Command::required_cli);
+                let is_stated = required.is_some() && required == stated;
+                stated = required.or(stated);
+                lines.extend(printer.step(number, step, repairs, is_stated));
+            }
+        }
+    }
+    lines.extend(printer.verify());
+    if extent == Extent::Short {
+        lines.extend(printer.symptoms());
+    }
+    lines
+}
+
+/// A row of a plan, in the order in which it is read.
+pub(super) enum Row<'p> {
+    /// The headings of findings, by their numbers: above their steps, or below them if others have all of these.
+    Findings(BTreeSet<usize>),
+    /// A step by its number, from 1; `repairs` if it repairs others than the findings of the last heading.
+    Step { number: usize, repairs: Option<&'p BTreeSet<usize>> },
+}
+
+/// The rows of a plan. A finding whose steps all belong to others follows them; one without a step comes last.
+pub(super) fn rows(plan: &RepairPlan) -> Vec<Row<'_>> {
+    let steps = steps_of(plan);
+    let shared = shared(plan, &steps);
+    let mut rows = Vec::new();
+    let mut current: BTreeSet<usize> = BTreeSet::new();
+    let mut introduced: BTreeSet<usize> = BTreeSet::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        let is_new = |one: &&usize| !introduced.contains(*one) && !shared.contains_key(*one);
+        let new: BTreeSet<usize> = step.repairs.iter().filter(is_new).copied().collect();
+        if !new.is_empty() {
+            introduced.extend(&new);
+            current.clone_from(&new);
+            rows.push(Row::Findings(new));
+        }
+        rows.push(Row::Step { number, repairs: (step.repairs != current).then_some(&step.repairs) });
+        let is_last = |one: &&usize| steps.get(*one).and_then(|own| own.last()) == Some(&number);
+        let ended: BTreeSet<usize> = shared.keys().filter(is_last).copied().collect();
+        if !ended.is_empty() {
+            introduced.extend(&ended);
+            rows.push(Row::Findings(ended));
+        }
+    }
+    let without_steps = plan.findings.values().map(|planned| planned.number);
+    let without_steps: BTreeSet<usize> =
+        without_steps.filter(|number| !introduced.contains(number)).collect();
+    if !without_steps.is_empty() {
+        rows.push(Row::Findings(without_steps));
+    }
+    rows
+}
+
+/// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
+fn verdict(report: &Report, look: Look) -> String {
+    let planned = || report.repair.findings.keys().map(|&at| &report.findings[at]);
+    let of = |severity| planned().filter(|finding| finding.severity == severity).count();
+    let errors = count(of(Severity::Error), "ERROR", "ERRORS");
+    let warnings = count(of(Severity::Warning), "WARNING", "WARNINGS");
+    let verdict = match (of(Severity::Error), of(Severity::Warning)) {
+        (_, 0) => look.bad(&errors),
+        (0, _) => look.doubtful(&warnings),
+        _ => format!("{}, {}", look.bad(&errors), look.doubtful(&warnings)),
+    };
+    format!("{verdict}: repair plan, in this order")
+}
+
+/// Prints the parts of a plan.
+struct PlanPrinter<'a> {
+    report: &'a Report,
+    extent: Extent,
+    look: Look,
+    /// Width of the step numbers.
+    digits: usize,
+    /// The steps of each finding, by their numbers.
+    steps: BTreeMap<usize, BTreeSet<usize>>,
+    /// The findings without a step of their own: others have all their steps and more.
+    shared: BTreeMap<usize, BTreeSet<usize>>,
+    folding: Folding,
+    details: Printer,
+}
+
+/// The steps of each finding, by their numbers.
+fn steps_of(plan: &RepairPlan) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut steps: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        for finding in &step.repairs {
+            steps.entry(*finding).or_default().insert(number);
+        }
+    }
+    steps
+}
+
+/// The findings without a step of their own, each with the findings that have all its steps and more.
+fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut shared = BTreeMap::new();
+    for (&finding, own) in steps {
+        let first = own.first().and_then(|number| plan.steps.get(number - 1));
+        let includes = |other: &&usize| {
+            steps.get(*other).is_some_and(|all| all.len() > own.len() && all.is_superset(own))
+        };
+        let others: BTreeSet<usize> =
+            first.into_iter().flat_map(|step| &step.repairs).filter(includes).copied().collect();
+        if !others.is_empty() {
+            shared.insert(finding, others);
+        }
+    }
+    shared
+}
+
+impl PlanPrinter<'_> {
+    /// The headings of findings, at most [`ALIKE`] of the same check and severity in a row; then their subjects.
+    fn headings(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
+        let kind = |number: &usize| {
+            let finding = self.finding(*number);
+            finding.map(|(_, finding)| (finding.check, finding.severity))
+        };
+        let numbers: Vec<usize> = numbers.iter().copied().collect();
+        let mut lines = Vec::new();
+        for group in numbers.chunk_by(|one, next| kind(one) == kind(next)) {
+            let is_long = group.len() > ALIKE + 1 && self.extent == Extent::Short;
+            let (full, rest) = group.split_at(if is_long { ALIKE } else { group.len() });
+            lines.extend(full.iter().flat_map(|&number| self.heading(number)));
+            lines.extend(self.alike(rest));
+        }
+        lines
+    }
+
+    /// `warnings 4 to 8 are like warning 3: 5 Pods: shop/a, shop/b, shop/c and 2 more`.
+    fn alike(&self, numbers: &[usize]) -> Vec<String> {
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
+        let findings =
+            || numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding);
+        let word = findings().next().map_or("finding", |finding| finding.severity.word());
+        let mut subjects: Vec<Subject> = findings().flat_map(|finding| &finding.subjects).cloned().collect();
+        subjects.sort();
+        subjects.dedup();
+        let subjects = subject::naming(&subjects, NAMED_OF_SEVERAL, self.look);
+        let words = format!("{word}s {first} to {last} are like {word} {}: {subjects}", first - 1);
+        wrap(&words, self.look.prose())
+    }
+
+    /// A finding of the plan by its number.
+    fn finding(&self, number: usize) -> Option<(&PlannedFinding, &Finding)> {
+        let (&at, planned) = self.report.repair.findings.iter().find(|(_, one)| one.number == number)?;
+        Some((planned, &self.report.findings[at]))
+    }
+
+    /// `error 2 (after error 1)  check  subjects` and the message; a single finding is the verdict:
+    /// `ERROR  check  subjects`. The short plan has the evidence too.
+    fn heading(&self, number: usize) -> Vec<String> {
+        let Some((planned, finding)) = self.finding(number) else { return Vec::new() };
+        let is_single = self.report.repair.findings.len() == 1;
+        let word = finding.severity.word();
+        let word = if is_single { word.to_uppercase() } else { format!("{word} {number}") };
+        let note = self.note(planned);
+        let columns = self.look.columns();
+        let (name, moved) = named_within(finding, columns.saturating_sub(width(&word) + width(&note) + 2));
+        let most = if is_single { NAMED } else { NAMED_OF_SEVERAL };
+        let about = format!("{moved}{}", subject::naming(&finding.subjects, most, self.look));
+        let painted = self.look.severity_like(finding.severity, &word);
+        let mut lines = vec![format!("{painted}{}  {}", self.look.faint(&note), self.look.strong(&name))];
+        let taken = width(&word) + width(&note) + width(&name) + 4;
+        match taken + width(&about) <= columns {
+            true => lines[0] = format!("{}  {about}", lines[0]).trim_end().to_owned(),
+            false => lines.extend(wrap(&about, columns - 2).iter().map(|line| format!("  {line}"))),
+        }
+        let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
+        lines.extend(message.map(|line| format!("  {line}")));
+        if self.extent == Extent::Short {
+            lines.extend(self.details.in_plan(finding));
+        }
+        lines
+    }
+
+    /// `symptoms  CHECK, CHECK`, after the steps: they need no repair of their own.
+    fn symptoms(&self) -> Vec<String> {
+        let findings = &self.report.findings;
+        let planned = self.report.repair.findings.keys();
+        let all: BTreeSet<String> = planned.flat_map(|&at| self.folding.symptoms_of(at, findings)).collect();
+        self.details.symptoms(&all.into_iter().collect::<Vec<_>>().join(", "))
+    }
+
+    /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others.
+    fn note(&self, planned: &PlannedFinding) -> String {
+        let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
+        match (own, planned.after.is_empty()) {
+            (Some(own), _) => format!(" (fixed by {})", in_words(&own.iter().copied().collect::<Vec<_>>())),
+            (None, true) => String::new(),
+            (None, false) => {
+                let numbers = planned.after.iter().map(|(number, _)| *number).collect();
+                format!(" (after {})", numbered(self.report, &numbers))
+            }
+        }
+    }
+
+    /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an
+    /// earlier step states the release of the linkerd CLI that it needs.
+    fn step(
+        &self,
+        number: usize,
+        step: &PlanStep,
+        repairs: Option<&BTreeSet<usize>>,
+        is_stated: bool,
+    ) -> Vec<String> {
+        let indent = " ".repeat(2 + self.digits + 2);
+        let repairs = repairs
+            .filter(|_| self.report.repair.findings.len() > 1)
+            .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
+        let text = match self.extent == Extent::Short && is_stated {
+            true => step.step.without_requirement(),
+            false => &step.step.text,
+        };
+        let text = in_plan(&self.report.repair, number, text);
+        let text = clean(&text);
+        let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
+        let room = self.look.prose() - indent.len();
+        let words = wrap(&format!("{text}{end}"), room).into_iter();
+        let mut lines: Vec<String> =
+            words.map(|line| format!("{indent}{}", line.replace(BOUND, " "))).collect();
+        if let Some(first) = lines.first_mut() {
+            *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
+        }
+        let room = self.look.columns().saturating_sub(indent.len() + 2);
+        let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
+        let command = command.flat_map(|line| guard_apart(line, room));
+        lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
+        lines
+    }
+
+    /// The commands that show whether the repair worked.
+    fn verify(&self) -> Vec<String> {
+        let commands = &self.report.repair.verify;
+        let all = match self.extent {
+            Extent::Short => verify_lines(commands),
+            Extent::Full => commands.iter().map(lines_of).collect(),
+        };
+        let mut shown = Vec::new();
+        let mut left_out = all.len();
+        for command in all {
+            // The first is always shown, and a command is never cut.
+            let fits = self.extent == Extent::Full || shown.len() + command.len() <= VERIFY_LINES;
+            if !fits && !shown.is_empty() {
+                break;
+            }
+            shown.extend(command);
+            left_out -= 1;
+        }
+        let mut lines: Vec<String> = shown.iter().map(|line| self.look.command(line)).collect();
+        if left_out > 0 {
+            lines.push(format!("and {left_out} more (-v or -o json shows all)"));
+        }
+        let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 10));
+        lines.iter().enumerate().map(|(at, line)| format!("  {}{line}", label(at))).collect()
+    }
+}
+
+/// The verification commands, as lines. Commands that differ only in the checks are merged.
+pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
+    let mut runs: Vec<VerifyRun> = Vec::new();
+    for command in commands {
+        let run = VerifyRun::from_lines(lines_of(command));
+        match runs.iter_mut().find(|known| known.is_like(&run)) {
+            Some(known) => known.add(run),
+            None => runs.push(run),
+        }
+    }
+    runs.into_iter().map(VerifyRun::into_lines).collect()
+}
+
+/// A verification command: `FRAME[0] --only CHECKS FRAME[1]` if it runs checks, else only its lines.
+struct VerifyRun {
+    frame: Vec<String>,
+    checks: Vec<String>,
+}
+
+impl VerifyRun {
+    const ONLY: &str = " --only ";
+    const WARNINGS: &str = " --fail-on warning";
+
+    fn from_lines(lines: Vec<String>) -> VerifyRun {
+        let split = match lines.as_slice() {
+            [line] => line.split_once(Self::ONLY),
+            _ => None,
+        };
+        let Some((before, rest)) = split else { return VerifyRun { frame: lines, checks: Vec::new() } };
+        let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+        VerifyRun { frame: vec![before.to_owned(), after.to_owned()], checks: vec![check.to_owned()] }
+    }
+
+    /// Whether one command can run the checks of both. The one for warnings also fails on errors.
+    fn is_like(&self, other: &VerifyRun) -> bool {
+        let ungated = |run: &VerifyRun| {
+            let frame = run.frame.iter().map(|part| part.strip_suffix(Self::WARNINGS).unwrap_or(part));
+            frame.map(str::to_owned).collect::<Vec<_>>()
+        };
+        !self.checks.is_empty() && !other.checks.is_empty() && ungated(self) == ungated(other)
+    }
+
+    fn add(&mut self, other: VerifyRun) {
+        self.checks.extend(other.checks);
+        if other.frame.last().is_some_and(|end| end.ends_with(Self::WARNINGS)) {
+            self.frame = other.frame;
+        }
+    }
+
+    fn into_lines(self) -> Vec<String> {
+        match self.checks.is_empty() {
+            true => self.frame,
+            false => vec![self.frame.join(&format!("{}{}", Self::ONLY, self.checks.join(",")))],
+        }
+    }
+}
+
+fn lines_of(command: &Command) -> Vec<String> {
+    command.rendered().iter().map(|line| clean(line).into_owned()).collect()
+}
+
+/// The first step again, as the last lines of a report: the check, the object, and the command. If the step
+/// has only words, they are printed, and the first command of the finding after them. If it depends on a
+/// condition, only its words are.
+pub fn next(report: &Report, look: Look) -> Vec<String> {
+    let steps = &report.repair.steps;
+    let Some(first) = steps.first() else { return Vec::new() };
+    let label = |words: &str| look.faint(&pad(words, 10));
+    let instead = alternatives_to_first(&report.repair);
+    let step = match instead.as_slice() {
+        [] if report.repair.findings.len() > 1 => "step 1: ".to_owned(),
+        [] => String::new(),
+        numbers => format!("step 1, or instead {}: ", in_words(numbers)),
+    };
+    let command = |step: &PlanStep| -> Vec<String> {
+        let lines: Vec<String> =
+            step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
+        // An assignment alone does nothing.
+        let is_set = lines
+            .first()
+            .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
+        let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
+        let shown = shown.flat_map(|line| guard_apart(line, look.columns().saturating_sub(12)));
+        shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
+    };
+    let about = repaired_by(report, first).map_or_else(String::new, |finding| {
+        format!("{step}{}, {}", finding.check, subject::brief(finding.subjects.iter()))
+    });
+    let room = look.prose() - 10;
+    let about = wrap(&about, room).into_iter().enumerate();
+    let mut lines: Vec<String> =
+        about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
+    if first.step.command.is_some() && !first.step.is_conditional() {
+        lines.extend(command(first));
+        return lines;
+    }
+    let words = wrap(&clean(&first.step.without_requirement()), room);
+    lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
+    // Its command stands in the plan, after the other cases.
+    if first.step.is_conditional() {
+        return lines;
+    }
+    let same = |step: &PlanStep| step.repairs.intersection(&first.repairs).next().is_some();
+    let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some() && same(step));
+    if let Some((step, number)) = then {
+        lines.push(format!("{}step {number}", label("then")));
+        lines.extend(command(step));
+    }
+    lines
+}
+
+/// The first finding that a step repairs.
+fn repaired_by<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a Finding> {
+    let findings = &report.repair.findings;
+    let (&at, _) = findings.iter().find(|(_, planned)| step.repairs.contains(&planned.number))?;
+    Some(&report.findings[at])
+}
+
+/// The lines of a command. If it has one line for each of very many subjects, the rest is a comment.
+pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
+    let mut lines = lines_of(command);
+    let most = look.most(COMMAND_LINES);
+    if lines.len() > most + 1 && !command.is_whole() {
+        let more = lines.len() - most;
+        lines.truncate(most);
+        lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
+    }
+    lines
+}
+
+/// A long command with the condition for it on a line of its own, which the shell reads as one line.
+fn guard_apart(line: String, room: usize) -> Vec<String> {
+    const GUARD: &str = "linkerd version --client --short";
+    match line.split_once(" && ") {
+        Some((guard, command)) if line.starts_with(GUARD) && width(&line) > room => {
+            vec![format!("{guard} &&"), format!("  {command}")]
+        }
+        _ => vec![line],
+    }
+}
+
+/// Further nodes on which the step must be repeated; at most `most` are named.
+pub fn elsewhere(step: &Step, most: usize) -> String {
+    match step.command.as_ref().map(Command::other_nodes) {
+        None | Some([]) => String::new(),
+        Some(nodes) => format!(" (then likewise on {})", some_of(nodes, most)),
+    }
+}
+
+/// `1 issuer-expired, 2 injector-unavailable`
+pub fn after_in_words(planned: &PlannedFinding) -> String {
+    let words: Vec<String> =
+        planned.after.iter().map(|(number, check)| format!("{number} {check}")).collect();
+    words.join(", ")
+}
+
+/// `errors 1 and 2, warning 4`, or only their number if there are many.
+pub(super) fn numbered(report: &Report, numbers: &BTreeSet<usize>) -> String {
+    const MOST: usize = 6;
+    if numbers.len() > MOST {
+        return count(numbers.len(), "finding", "findings");
+    }
+    let mut groups: Vec<(Severity, Vec<String>)> = Vec::new();
+    for (&at, planned) in &report.repair.findings {
+        if !numbers.contains(&planned.number) {
+            continue;
+        }
+        let severity = report.findings[at].severity;
+        match groups.iter_mut().find(|(known, _)| *known == severity) {
+            Some((_, group)) => group.push(planned.number.to_string()),
+            None => groups.push((severity, vec![planned.number.to_string()])),
+        }
+    }
+    let each = groups.into_iter().map(|(severity, numbers)| {
+        let plural = if numbers.len() > 1 { "s" } else { "" };
+        let numbers = match numbers.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            numbers => numbers.concat(),
+        };
+        format!("{}{plural} {numbers}", severity.word())
+    });
+    each.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,118 @@
+//! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
+//!
+//! ```text
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[,
+//! CHECK...]]] not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT] not-provided N checks lack
+//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE result ERRORS error, WARNINGS
+//! warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS
+//! ```
+//!
+//! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
+//! symptoms), a check with a piece of requested evidence it could not get, all checks for which evidence was
+//! not provided, a crash, and always one `result`, so that an empty answer never looks like a good one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::text::clean;
+use super::unchecked;
+use crate::checks::Outcome;
+use crate::fetched::Why;
+use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
+use crate::judged::Judged;
+use crate::missing::Close;
+use crate::report::Report;
+use crate::request::Request;
+
+/// The report in lines.
+pub fn report(report: &Report) -> String {
+    let mut text = String::new();
+    let checks: BTreeMap<Fingerprint, &str> =
+        report.findings.iter().map(|finding| (finding.fingerprint(), finding.check)).collect();
+    for finding in &report.findings {
+        _ = writeln!(text, "{}", line(finding, &checks));
+    }
+    for check in &report.checks {
+        for line in not_checked(check) {
+            _ = writeln!(text, "not-checked {} {line}", check.id);
+        }
+        if let Outcome::Crashed(message) = &check.outcome {
+            _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
+        }
+    }
+    if let Some(words) = unchecked::not_provided(report) {
+        _ = writeln!(text, "not-provided {words}");
+    }
+    for error in &report.errors {
+        _ = writeln!(text, "trouble: {}", clean(error));
+    }
+    let verdict = &report.verdict;
+    let roots = verdict.roots;
+    _ = writeln!(
+        text,
+        "result {} error, {} warning, {} info; {} passed, {} not-applicable, {} not-checked, {} crashed; exit {}",
+        roots.error,
+        roots.warning,
+        roots.info,
+        verdict.passed,
+        verdict.not_applicable,
+        verdict.not_judged,
+        verdict.crashed,
+        verdict.status
+    );
+    text
+}
+
+/// A line for each piece of requested evidence that is missing for one reason; its parts together.
+fn not_checked(check: &Judged) -> Vec<String> {
+    let mut parts: BTreeMap<(&Request, &Why, &Close), Vec<&str>> = BTreeMap::new();
+    let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
+    for (gap, close) in requested {
+        parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
+    }
+    let line = |((request, why, close), parts): ((&Request, &Why, &Close), Vec<&str>)| {
+        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+        clean(&format!("{request}{parts}: {why} [{close}]")).into_owned()
+    };
+    parts.into_iter().map(line).collect()
+}
+
+fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
+    let subjects: Vec<String> =
+        finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
+    let subjects = subjects.join(", ");
+    // As in the table, an info has its short form.
+    let short = finding.fact.as_ref().filter(|_| finding.severity == Severity::Info);
+    let message = clean(short.unwrap_or(&finding.message));
+    let mut line = format!("{} {} {subjects}: {message}", finding.severity, finding.check);
+    for note in notes(finding) {
+        _ = write!(line, " [{note}]");
+    }
+    for (word, prints) in [("after", &finding.after), ("because of", &finding.caused_by)] {
+        let others: BTreeSet<&str> = prints.iter().filter_map(|print| checks.get(print).copied()).collect();
+        if !others.is_empty() {
+            let others: Vec<&str> = others.into_iter().collect();
+            _ = write!(line, " [{word} {}]", others.join(", "));
+        }
+    }
+    line
+}
+
+/// Notes about a finding in addition to its message.
+pub(super) fn notes(finding: &Finding) -> Vec<String> {
+    let likely = (finding.confidence == Confidence::Likely).then_some("likely");
+    let when = match finding.when {
+        When::Now => None,
+        When::UntilUpgrade => Some("ends with the upgrade"),
+        When::AfterUpgrade => Some("with the upgrade"),
+        When::UntilChange => Some("fixed by the change"),
+        When::AfterChange => Some("introduced by the change"),
+    };
+    let standing = super::finding::standing(finding).into_iter().map(|words| match finding.is_waived() {
+        true => clean(&format!("waived {words}")).into_owned(),
+        false => "in the baseline".to_owned(),
+    });
+    let in_part = super::finding::waived_in_part(finding);
+    let in_part = in_part.iter().map(|words| clean(&format!("waived for {words}")).into_owned());
+    likely.into_iter().chain(when).map(str::to_owned).chain(standing).chain(in_part).collect()
+}

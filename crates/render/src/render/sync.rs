@@ -1,0 +1,391 @@
+//! The answer of `meshdoctor sync`, as text and as JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::look::Look;
+use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
+use crate::command::own;
+use crate::finding::{Finding, Severity};
+use crate::inspect::sync::{Agreement, BalancedService, Certificate, ProxyState, Row, State, Sync};
+use crate::model::control_clients::{CLIENTS, ClientState};
+
+/// The schema of the JSON form.
+pub const SCHEMA: &str = "meshdoctor.sync/1";
+
+/// A column of a row whose metrics were not read.
+const NOT_READ: &str = "not read";
+/// A column that the metrics do not show.
+const NOT_KNOWN: &str = "not known";
+/// Maximum number of names in a line.
+const NAMED: usize = 4;
+
+/// The columns.
+const HEADS: [&str; 10] = [
+    "POD",
+    "STATE",
+    "VERSION",
+    "UP",
+    "CERTIFICATE",
+    "DESTINATION",
+    "POLICY",
+    "IDENTITY",
+    "ENDPOINTS",
+    "PROBLEMS",
+];
+/// The columns that need no metrics.
+const OF_OBJECTS: usize = 3;
+/// The columns of the first line if the terminal is too narrow for all; the others follow below.
+const FIRST: usize = 5;
+
+/// As text. `repair` is the command that prints evidence and repair of the problems.
+pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
+    let mut text = String::new();
+    let rows: Vec<[String; HEADS.len()]> = sync.rows.iter().map(|row| cells(row, sync)).collect();
+    if rows.is_empty() {
+        text.push_str("no control plane, and no proxy whose metrics were read\n");
+    } else {
+        text.push_str(&layout(&rows, sync, look));
+    }
+    let mut notes = unread(sync);
+    notes.extend(sync.rows.iter().flat_map(differing));
+    if sync.left > 0 {
+        notes.push(format!("{NOT_READ}: {}, beyond the limits of the sample", proxies(sync.left)));
+    }
+    let has_nothing = is_without_metrics(sync);
+    if !sync.not_evaluated.is_empty() && !has_nothing {
+        notes.push(format!(
+            "not evaluated completely, because evidence was not provided: {}",
+            some_of(&sync.not_evaluated, NAMED)
+        ));
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+        lines(&mut text, &notes, look);
+    }
+    let problems: Vec<&Finding> = sync.problems().collect();
+    if !problems.is_empty() {
+        text.push('\n');
+        for problem in &problems {
+            let subjects: Vec<String> = problem.subjects.iter().map(ToString::to_string).collect();
+            let said = format!("{}  {}: {}", problem.check, some_of(&subjects, NAMED), problem.message);
+            let word = pad(problem.severity.word(), 9);
+            hanging(&mut text, &look.severity_like(problem.severity, &word), 9, &said, look);
+        }
+    }
+    if let Some(repair) = repair {
+        _ = writeln!(text, "\nevidence and repair:\n  {}", look.command(&clean(repair)));
+    }
+    _ = writeln!(text, "\n{}", result(sync));
+    harmless(&text).into_owned()
+}
+
+/// The result in a sentence.
+fn result(sync: &Sync<'_>) -> String {
+    let of = |state: State| sync.rows.iter().filter(|row| row.state(sync) == state).count();
+    let states = [State::OutOfSync, State::NotRead, State::Unknown, State::InSync];
+    let counts = states.into_iter().filter(|state| of(*state) > 0);
+    let mut parts: Vec<String> = counts.map(|state| format!("{} {}", of(state), word(state))).collect();
+    let others = sync.other_problems().filter(|one| one.severity > Severity::Info).count();
+    if others > 0 {
+        parts.push(count(others, "other problem", "other problems"));
+    }
+    if parts.is_empty() {
+        "result  nothing was read".to_owned()
+    } else {
+        format!("result  {}", parts.join(", "))
+    }
+}
+
+/// The table: one line for each pod, or two if the terminal is too narrow.
+fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String {
+    let widest = |at: usize| {
+        rows.iter().map(|row| width(&row[at])).chain([width(HEADS[at])]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
+    let is_wide = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1) <= look.columns();
+    // Without any metrics, the other columns are all alike.
+    let shown = match is_unread(sync) {
+        true => OF_OBJECTS,
+        false if is_wide => HEADS.len(),
+        false => FIRST,
+    };
+    let line = |cells: &[String]| {
+        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let mut text = format!("{}\n", look.faint(&line(&HEADS.map(str::to_owned)[..shown])));
+    for (row, cells) in sync.rows.iter().zip(rows) {
+        let plain = line(&cells[..shown]);
+        let state = pad(&cells[1], widths[1]);
+        let styled = match row.state(sync) {
+            State::InSync => look.good(&state),
+            State::OutOfSync => look.bad(&state),
+            State::Unknown | State::NotRead => look.doubtful(&state),
+        };
+        _ = writeln!(text, "{}", plain.replacen(&state, &styled, 1));
+        if is_wide || shown == OF_OBJECTS {
+            continue;
+        }
+        if cells[FIRST..].iter().all(|cell| cell == NOT_READ) {
+            _ = writeln!(text, "    metrics {NOT_READ}");
+        } else {
+            let others = (FIRST..HEADS.len())
+                .map(|at| format!("{} {}", HEADS[at].to_ascii_lowercase(), cells[at]))
+                .collect::<Vec<_>>();
+            for line in wrap(&others.join("; "), look.columns().saturating_sub(4)) {
+                _ = writeln!(text, "    {line}");
+            }
+        }
+    }
+    text
+}
+
+fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
+    let (namespace, name) = row.pod.metadata.key();
+    let pod = clean(&format!("{namespace}/{name}")).into_owned();
+    let version = row.version.clone().unwrap_or_else(|| NOT_KNOWN.to_owned());
+    let state = word(row.state(sync)).to_owned();
+    let not_read = || NOT_READ.to_owned();
+    let problems = problems(row, sync);
+    match &row.proxy {
+        Err(_) => {
+            let ids = if problems.is_empty() { not_read() } else { problems };
+            let [up, certificate, destination, policy, identity, endpoints] = [(); 6].map(|()| not_read());
+            [pod, state, version, up, certificate, destination, policy, identity, endpoints, ids]
+        }
+        Ok(proxy) => {
+            let [destination, policy, identity] = proxy.clients.map(|client| words(client).to_owned());
+            let none = match proxy.period {
+                Some(_) => "none",
+                None => "none known, read once",
+            };
+            let problems = if problems.is_empty() { none.to_owned() } else { problems };
+            let up = proxy.uptime.map_or_else(|| NOT_KNOWN.to_owned(), lasting);
+            let (certificate, endpoints) = (certificate(proxy.certificate), endpoints(proxy));
+            [pod, state, version, up, certificate, destination, policy, identity, endpoints, problems]
+        }
+    }
+}
+
+/// The checks with a problem of a row.
+fn problems(row: &Row<'_>, sync: &Sync<'_>) -> String {
+    let of_row = row.problems.iter().filter_map(|at| sync.findings.get(*at));
+    let mut ids: Vec<&str> =
+        of_row.filter(|finding| finding.severity > Severity::Info).map(|finding| finding.check).collect();
+    ids.dedup();
+    ids.join(", ")
+}
+
+/// Whether no metrics were read at all.
+fn is_unread(sync: &Sync<'_>) -> bool {
+    !sync.rows.is_empty() && sync.rows.iter().all(|row| row.proxy.is_err())
+}
+
+/// Why metrics were not read: each reason once, with its pods.
+fn unread(sync: &Sync<'_>) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in &sync.rows {
+        if let Err(reason) = &row.proxy {
+            let (namespace, name) = row.pod.metadata.key();
+            reasons.entry(reason).or_default().push(format!("{namespace}/{name}"));
+        }
+    }
+    if is_without_metrics(sync) {
+        let collect = own("collect --proxies");
+        return vec![format!(
+            "Nothing to compare: no metrics of proxies were read. Collect them with {collect}"
+        )];
+    }
+    let said =
+        |(reason, pods): (&str, Vec<String>)| format!("{NOT_READ}: {}: {reason}", some_of(&pods, NAMED));
+    reasons.into_iter().map(said).collect()
+}
+
+/// Whether the metrics of all pods are missing for one reason.
+fn is_without_metrics(sync: &Sync<'_>) -> bool {
+    let reasons: std::collections::BTreeSet<&str> =
+        sync.rows.iter().filter_map(|row| row.proxy.as_ref().err().map(String::as_str)).collect();
+    is_unread(sync) && reasons.len() == 1
+}
+
+/// The endpoints of a row that differ from the EndpointSlices.
+fn differing(row: &Row<'_>) -> Vec<String> {
+    let (namespace, name) = row.pod.metadata.key();
+    let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
+    let said = |service: &BalancedService| {
+        format!(
+            "{namespace}/{name} holds {} of Service {}/{}:{}, but EndpointSlices list {}: restart the pod if \
+             it stays so",
+            count(usize::try_from(service.held).unwrap_or(usize::MAX), "endpoint", "endpoints"),
+            service.namespace,
+            service.name,
+            service.port,
+            service.ready.unwrap_or_default()
+        )
+    };
+    row.proxy.iter().flat_map(|proxy| &proxy.services).filter(differs).map(said).collect()
+}
+
+fn lines(text: &mut String, notes: &[String], look: Look) {
+    for note in notes {
+        hanging(text, "", 0, note, look);
+    }
+}
+
+/// A text after a label of this width, wrapped.
+fn hanging(text: &mut String, label: &str, columns: usize, said: &str, look: Look) {
+    let indent = columns.max(2);
+    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent).max(20)).iter().enumerate() {
+        let head = if at == 0 { label.to_owned() } else { " ".repeat(indent) };
+        _ = writeln!(text, "{head}{line}");
+    }
+}
+
+fn proxies(number: usize) -> String {
+    count(number, "more proxy", "more proxies")
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::InSync => "in sync",
+        State::OutOfSync => "out of sync",
+        State::Unknown => NOT_KNOWN,
+        State::NotRead => NOT_READ,
+    }
+}
+
+fn words(client: ClientState) -> &'static str {
+    match client {
+        ClientState::Connected => "connected",
+        ClientState::Idle => "idle",
+        ClientState::Failing => "requests fail",
+        ClientState::Connecting => "connecting",
+        ClientState::CutOff => "cut off",
+        ClientState::Unknown => NOT_KNOWN,
+    }
+}
+
+fn certificate(certificate: Certificate) -> String {
+    match certificate {
+        Certificate::Valid(seconds) => format!("{} left", lasting(seconds)),
+        Certificate::Expired(seconds) => format!("expired {} ago", lasting(seconds)),
+        Certificate::NotYet => "none yet".to_owned(),
+        Certificate::Never => "never had one".to_owned(),
+        Certificate::Unknown => NOT_KNOWN.to_owned(),
+    }
+}
+
+/// The agreement of the endpoints of each Service: `3 agree, 1 not known`.
+fn endpoints(proxy: &ProxyState) -> String {
+    let of = |agreement: Agreement| proxy.services.iter().filter(|one| one.agreement == agreement).count();
+    let (differ, agree, unknown) = (of(Agreement::Differs), of(Agreement::Agrees), of(Agreement::Unknown));
+    let mut parts = Vec::new();
+    if differ > 0 {
+        parts.push(format!("{differ} {}", if differ == 1 { "differs" } else { "differ" }));
+    }
+    if agree > 0 {
+        parts.push(format!("{agree} {}", if agree == 1 { "agrees" } else { "agree" }));
+    }
+    if unknown > 0 {
+        parts.push(format!("{unknown} {NOT_KNOWN}"));
+    }
+    match (parts.is_empty(), proxy.knows_endpoints) {
+        (true, true) => "none in use".to_owned(),
+        (true, false) => NOT_KNOWN.to_owned(),
+        (false, true) => parts.join(", "),
+        (false, false) => format!("{}, others {NOT_KNOWN}", parts.join(", ")),
+    }
+}
+
+/// As JSON; the schema is `docs/schema/sync.v1.json`.
+pub fn json(sync: &Sync<'_>) -> Value {
+    let verdict = match () {
+        () if sync.is_out_of_sync() => State::OutOfSync,
+        () if sync.is_incomplete() => State::Unknown,
+        () => State::InSync,
+    };
+    json!({
+        "schema": SCHEMA,
+        "verdict": key(word(verdict)),
+        "pods": sync.rows.iter().map(|row| pod(row, sync)).collect::<Vec<_>>(),
+        "problems": sync.findings.iter().map(problem).collect::<Vec<_>>(),
+        "leftOut": sync.left,
+        "notEvaluated": sync.not_evaluated,
+        "notChecked": sync.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// A word as an enumerated value: `out-of-sync`.
+fn key(word: &str) -> String {
+    word.replace(' ', "-")
+}
+
+fn pod(row: &Row<'_>, sync: &Sync<'_>) -> Value {
+    let (namespace, name) = row.pod.metadata.key();
+    let proxy = row.proxy.as_ref().ok();
+    let client = |at: usize| key(proxy.map_or(NOT_READ, |proxy| words(proxy.clients[at])));
+    let clients = CLIENTS.iter().enumerate().map(|(at, name)| ((*name).to_owned(), client(at).into()));
+    let problems: Vec<&str> =
+        row.problems.iter().filter_map(|at| sync.findings.get(*at)).map(|finding| finding.check).collect();
+    json!({
+        "namespace": namespace,
+        "name": name,
+        "component": row.component,
+        "version": row.version,
+        "state": key(word(row.state(sync))),
+        "notRead": row.proxy.as_ref().err(),
+        "certificate": certificate_json(proxy),
+        "controlPlane": clients.collect::<serde_json::Map<String, Value>>(),
+        "endpoints": endpoints_json(proxy),
+        "uptimeSeconds": proxy.and_then(|proxy| proxy.uptime),
+        "secondsBetweenReads": proxy.and_then(|proxy| proxy.period),
+        "problems": problems,
+    })
+}
+
+fn certificate_json(proxy: Option<&ProxyState>) -> Value {
+    let (state, seconds) = match proxy.map(|proxy| proxy.certificate) {
+        None => (NOT_READ, None),
+        Some(Certificate::Valid(seconds)) => ("valid", Some(seconds)),
+        Some(Certificate::Expired(seconds)) => ("expired", Some(seconds.saturating_neg())),
+        Some(Certificate::NotYet) => ("none yet", None),
+        Some(Certificate::Never) => ("never had one", None),
+        Some(Certificate::Unknown) => (NOT_KNOWN, None),
+    };
+    json!({"state": key(state), "secondsLeft": seconds})
+}
+
+fn endpoints_json(proxy: Option<&ProxyState>) -> Value {
+    let agreement = |agreement: Agreement| match agreement {
+        Agreement::Agrees => "agrees",
+        Agreement::Unknown => NOT_KNOWN,
+        Agreement::Differs => "differs",
+    };
+    let services = proxy.map_or(&[][..], |proxy| &proxy.services);
+    let one = |service: &BalancedService| {
+        json!({
+            "namespace": service.namespace,
+            "service": service.name,
+            "port": service.port,
+            "held": service.held,
+            "ready": service.ready,
+            "agreement": key(agreement(service.agreement)),
+        })
+    };
+    json!({
+        "read": proxy.is_some_and(|proxy| proxy.knows_endpoints),
+        "services": services.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn problem(finding: &Finding) -> Value {
+    json!({
+        "check": finding.check,
+        "severity": finding.severity.word(),
+        "subjects": finding.subjects,
+        "message": finding.message,
+    })
+}

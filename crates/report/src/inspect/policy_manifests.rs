@@ -1,0 +1,410 @@
+//! `meshdoctor policy --generate`: manifests of Servers and authorizations for the Service ports of a
+//! namespace, from the objects and, if read, from the metrics of proxies. They are proven with the model of
+//! `reach`: no connection that is allowed today may be denied with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::evidence::{Lists, PolicyEvidence};
+use super::reach::{End, Mesh, Outcome, Part, Walk};
+use super::sync::Sync;
+use crate::model::Cluster;
+use crate::model::endpoints::selected;
+use crate::model::owners::Owners;
+use crate::model::policy::{DefaultPolicy, Protocol, TakenBy};
+use crate::model::skipped::{IN, skipped};
+use crate::objects::{
+    AuthorizationPolicy, CustomResourceDefinition, Job, Kind, MeshTLSAuthentication, Pod, ReplicaSet, Server,
+    Service, ServicePort, TargetPort,
+};
+
+/// The definition of Servers, and its first version with an access policy (Linkerd 2.16).
+const SERVERS: &str = "servers.policy.linkerd.io";
+const WITH_ACCESS_POLICY: &str = "v1beta3";
+/// Maximum length of a name that is also a label.
+const NAME: usize = 63;
+/// Maximum number of connections that are compared.
+pub const PAIRS: usize = 4000;
+
+/// The treatment of clients that no authorization names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They are allowed and logged.
+    Audit,
+    /// They are denied.
+    Enforce,
+}
+
+/// A client of a port.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Client {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its ServiceAccount.
+    pub account: String,
+}
+
+/// The manifests of one port.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Generated {
+    /// The Service and its port.
+    pub service: String,
+    /// What it selects, and where the clients are from.
+    pub comments: Vec<String>,
+    /// The objects.
+    pub objects: Vec<(Kind, Value)>,
+}
+
+/// The manifests of a namespace.
+#[derive(Debug, Clone, Default)]
+pub struct Manifests {
+    /// By port.
+    pub ports: Vec<Generated>,
+    /// Ports without manifests, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// No manifests can be generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotGenerated {
+    /// The release knows no audit policy.
+    NoAudit,
+}
+
+/// The comparison of connections before and after.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Number of clients.
+    pub clients: usize,
+    /// Number of destinations.
+    pub destinations: usize,
+    /// Connections that are allowed today and with the manifests.
+    pub kept: usize,
+    /// Connections that are allowed today, in full or in part, and not with the manifests.
+    pub denied: Vec<String>,
+    /// Connections whose outcome is unknown.
+    pub unknown: usize,
+    /// Connections beyond the limit.
+    pub left: usize,
+}
+
+/// Generates the manifests of a namespace.
+///
+/// # Errors
+/// The release does not support the mode.
+pub fn generate(
+    cluster: &Cluster,
+    evidence: &PolicyEvidence<'_>,
+    sync: Option<&Sync<'_>>,
+    namespace: &str,
+    mode: Mode,
+) -> Result<Manifests, NotGenerated> {
+    let mut lists = Lists::of(cluster);
+    let version = server_version(lists.all::<CustomResourceDefinition>());
+    if mode == Mode::Audit && version != WITH_ACCESS_POLICY {
+        return Err(NotGenerated::NoAudit);
+    }
+    let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
+    let mut writer = Writer {
+        evidence,
+        sync,
+        namespace,
+        mode,
+        version,
+        taken: BTreeSet::new(),
+        names: names(&mut lists, namespace),
+        accounts: accounts(evidence.pods, namespace),
+        manifests: Manifests::default(),
+        owners,
+    };
+    let services = lists.all::<Service>().iter().filter(|one| one.metadata.namespace == namespace);
+    for service in services {
+        for port in service.spec.tcp_ports() {
+            writer.port(service, port);
+        }
+    }
+    Ok(writer.manifests)
+}
+
+/// The newest served version of Servers, if it has an access policy; else the stored one.
+fn server_version(definitions: &[CustomResourceDefinition]) -> String {
+    let mut versions =
+        definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
+    if versions.clone().any(|version| version.served && version.name == WITH_ACCESS_POLICY) {
+        return WITH_ACCESS_POLICY.to_owned();
+    }
+    let stored = versions.rfind(|version| version.served && version.storage);
+    stored.map_or_else(|| "v1beta1".to_owned(), |version| version.name.clone())
+}
+
+/// The names of existing policy objects.
+fn names(lists: &mut Lists<'_>, namespace: &str) -> BTreeSet<String> {
+    let servers = lists.all::<Server>().iter().map(|one| &one.metadata);
+    let policies = lists.all::<AuthorizationPolicy>().iter().map(|one| &one.metadata);
+    let authentications = lists.all::<MeshTLSAuthentication>().iter().map(|one| &one.metadata);
+    let all = servers.chain(policies).chain(authentications);
+    all.filter(|meta| meta.namespace == namespace).map(|meta| meta.name.clone()).collect()
+}
+
+/// The ServiceAccounts of the meshed pods of a namespace.
+fn accounts(pods: &[Pod], namespace: &str) -> BTreeSet<Client> {
+    let own = pods.iter().filter(|pod| pod.metadata.namespace == namespace && pod.spec.proxy().is_some());
+    own.filter(|pod| !pod.is_finished()).map(client).collect()
+}
+
+fn client(pod: &Pod) -> Client {
+    Client { namespace: pod.metadata.namespace.to_string(), account: pod.spec.account().to_owned() }
+}
+
+struct Writer<'e> {
+    evidence: &'e PolicyEvidence<'e>,
+    sync: Option<&'e Sync<'e>>,
+    namespace: &'e str,
+    mode: Mode,
+    version: String,
+    /// Pods and ports with a Server.
+    taken: BTreeSet<(String, u16)>,
+    names: BTreeSet<String>,
+    accounts: BTreeSet<Client>,
+    owners: Owners<'e>,
+    manifests: Manifests,
+}
+
+impl Writer<'_> {
+    fn port(&mut self, service: &Service, port: &ServicePort) {
+        let shown = format!("Service {}/{} port {}", self.namespace, service.metadata.name, port.port);
+        match self.generated(service, port, &shown) {
+            Ok(generated) => self.manifests.ports.push(generated),
+            Err(why) => self.manifests.left_out.push(format!("{shown}: {why}")),
+        }
+    }
+
+    fn generated(&mut self, service: &Service, port: &ServicePort, shown: &str) -> Result<Generated, String> {
+        if service.spec.selector.is_empty() {
+            return Err("it selects no pods".to_owned());
+        }
+        let pods: Vec<&Pod> =
+            selected(service, self.evidence.pods).filter(|pod| pod.spec.proxy().is_some()).collect();
+        let targets: Vec<(&Pod, u16)> =
+            pods.iter().filter_map(|pod| Some((*pod, port.leads_to(pod)?))).collect();
+        let Some((first, number)) = targets.first().copied() else {
+            return Err("it selects no meshed pod with this port".to_owned());
+        };
+        if let Some((pod, _)) =
+            targets.iter().find(|(pod, at)| skipped(pod, IN).is_some_and(|ports| ports.holds(*at)))
+        {
+            return Err(format!(
+                "the proxy of pod {} skips the port, so no policy applies",
+                pod.metadata.name
+            ));
+        }
+        let key = |(pod, at): &(&Pod, u16)| (pod.metadata.name.clone(), *at);
+        if targets.iter().any(|target| self.taken.contains(&key(target))) {
+            return Err("the Server of another Service port above selects the same pods and port".to_owned());
+        }
+        let workload = self.evidence.workload(first).ok_or("the policy controller does not know its pods")?;
+        let today = self.evidence.index.inbound(&workload, number);
+        let default = match today.taken_by {
+            TakenBy::Server(server) => {
+                return Err(format!("Server {} already selects it", server.metadata.name));
+            }
+            TakenBy::Default(default) => default,
+        };
+        let opaque = today.protocol == Protocol::Opaque;
+        self.taken.extend(targets.iter().map(key));
+        let name = self.name(&service.metadata.name, port);
+        let owners: BTreeSet<String> = pods
+            .iter()
+            .map(|pod| self.owners.of(pod))
+            .map(|owner| format!("{} {}", owner.kind, owner.name))
+            .collect();
+        let mut comments = vec![format!("{shown}: {}", owners.into_iter().collect::<Vec<_>>().join(", "))];
+        comments.extend(probes(&workload, number));
+        let (clients, source) = self.clients(service, port);
+        comments.push(source);
+        let objects =
+            self.objects(&name, service, port, &workload_access(default, self.mode), &clients, opaque);
+        if default != DefaultPolicy::AllUnauthenticated && self.mode == Mode::Audit {
+            comments.push(format!(
+                "The default policy of the port is {}: it stays, and nothing is only logged",
+                default.as_str()
+            ));
+        }
+        Ok(Generated { service: shown.to_owned(), comments, objects })
+    }
+
+    /// A name that no policy object of the namespace has.
+    fn name(&mut self, service: &str, port: &ServicePort) -> String {
+        let end = format!("-{}", port.port);
+        let base: String = service.chars().take(NAME - end.len() - 3).collect();
+        let plain = format!("{base}{end}");
+        let mut candidates =
+            std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}-{number}")));
+        let name = candidates.find(|name| !self.names.contains(name)).unwrap_or(plain);
+        self.names.insert(name.clone());
+        name
+    }
+
+    /// The clients of a port, and their source.
+    fn clients(&self, service: &Service, port: &ServicePort) -> (BTreeSet<Client>, String) {
+        let (own_namespace, own_name) = service.metadata.key();
+        let rows = self.sync.into_iter().flat_map(|sync| &sync.rows);
+        let seen: BTreeSet<Client> = rows
+            .filter(|row| {
+                let services = row.proxy.as_ref().map(|proxy| proxy.services.as_slice()).unwrap_or_default();
+                services.iter().any(|one| {
+                    one.namespace == own_namespace
+                        && one.name == own_name
+                        && one.port == port.port.to_string()
+                })
+            })
+            .map(|row| client(row.pod))
+            .collect();
+        if seen.is_empty() {
+            let source =
+                "Clients: every ServiceAccount with meshed pods in this namespace. Edit this list".to_owned();
+            return (self.accounts.clone(), source);
+        }
+        let source =
+            "Clients: the sampled proxies that balance this port, according to their metrics. Add others"
+                .to_owned();
+        (seen, source)
+    }
+
+    fn objects(
+        &self,
+        name: &str,
+        service: &Service,
+        port: &ServicePort,
+        access: &Option<&'static str>,
+        clients: &BTreeSet<Client>,
+        opaque: bool,
+    ) -> Vec<(Kind, Value)> {
+        let meta = json!({"name": name, "namespace": self.namespace});
+        let target = match &port.target_port {
+            None | Some(TargetPort::Number(0)) => json!(port.port),
+            Some(TargetPort::Number(number)) => json!(number),
+            Some(TargetPort::Name(name)) => json!(name),
+        };
+        let selector = service.spec.selector.iter();
+        let labels: BTreeMap<&str, &str> =
+            selector.map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let protocol = if opaque { "opaque" } else { "unknown" };
+        let mut spec = json!({
+            "podSelector": {"matchLabels": labels},
+            "port": target,
+            "proxyProtocol": protocol,
+        });
+        if let Some(access) = access {
+            spec["accessPolicy"] = json!(access);
+        }
+        let identities: Vec<Value> = clients
+            .iter()
+            .map(|client| {
+                json!({"kind": "ServiceAccount", "name": client.account, "namespace": client.namespace})
+            })
+            .collect();
+        let server = json!({
+            "apiVersion": format!("policy.linkerd.io/{}", self.version),
+            "kind": "Server",
+            "metadata": meta,
+            "spec": spec,
+        });
+        let authentication = json!({
+            "apiVersion": "policy.linkerd.io/v1alpha1",
+            "kind": "MeshTLSAuthentication",
+            "metadata": meta,
+            "spec": {"identityRefs": identities},
+        });
+        let policy = json!({
+            "apiVersion": "policy.linkerd.io/v1alpha1",
+            "kind": "AuthorizationPolicy",
+            "metadata": meta,
+            "spec": {
+                "targetRef": {"group": "policy.linkerd.io", "kind": "Server", "name": name},
+                "requiredAuthenticationRefs": [
+                    {"group": "policy.linkerd.io", "kind": "MeshTLSAuthentication", "name": name},
+                ],
+            },
+        });
+        vec![
+            (Kind::Server, server),
+            (Kind::MeshTLSAuthentication, authentication),
+            (Kind::AuthorizationPolicy, policy),
+        ]
+    }
+}
+
+/// The access policy of a generated Server. An audit policy allows every client, so a stricter default is kept.
+fn workload_access(default: DefaultPolicy, mode: Mode) -> Option<&'static str> {
+    match (mode, default) {
+        (Mode::Enforce, _) => None,
+        (Mode::Audit, DefaultPolicy::AllUnauthenticated | DefaultPolicy::Audit) => Some("audit"),
+        (Mode::Audit, stricter) => Some(stricter.as_str()),
+    }
+}
+
+/// The probes that the controller allows without an authorization.
+fn probes(workload: &crate::model::policy::Workload<'_>, port: u16) -> Option<String> {
+    let paths: BTreeSet<&str> = workload.probed_paths(port).collect();
+    let paths: Vec<&str> = paths.into_iter().collect();
+    (!paths.is_empty()).then(|| format!("Probes stay allowed without an authorization: {}", paths.join(", ")))
+}
+
+/// Compares the connections of all workloads to the Service ports of a namespace, today and with manifests.
+pub fn compare(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], namespace: &str) -> Comparison {
+    let (_, destinations) = before.of_namespace(namespace);
+    let clients: Vec<End> =
+        namespaces.iter().flat_map(|namespace| before.of_namespace(namespace).0).collect();
+    let mut found =
+        Comparison { clients: clients.len(), destinations: destinations.len(), ..Comparison::default() };
+    let pairs = clients.iter().flat_map(|from| destinations.iter().map(move |to| (from, to)));
+    for (at, (from, to)) in pairs.enumerate() {
+        if at >= PAIRS {
+            found.left += 1;
+            continue;
+        }
+        match Change::of(&before.walk(from, to), &after.walk(from, to)) {
+            Change::Kept => found.kept += 1,
+            Change::Denied => found.denied.push(format!("{from} to {to}")),
+            Change::Unknown => found.unknown += 1,
+            Change::NotAllowed => {}
+        }
+    }
+    found
+}
+
+/// The effect of manifests on a connection.
+enum Change {
+    /// It stays allowed.
+    Kept,
+    /// It is allowed today, and not with the manifests.
+    Denied,
+    /// The policy of one of both is unknown.
+    Unknown,
+    /// It does not succeed today.
+    NotAllowed,
+}
+
+impl Change {
+    /// Policies change only whether a connection is authorized, and how its bytes are read. What is unknown
+    /// about other steps, such as trust anchors, is the same in both.
+    fn of(today: &Walk, then: &Walk) -> Change {
+        let is_stopped = |walk: &Walk| walk.steps.iter().any(|step| matches!(step.outcome, Outcome::Stops));
+        let policy = |walk: &Walk| {
+            walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max()
+        };
+        if is_stopped(today) {
+            return Change::NotAllowed;
+        }
+        if is_stopped(then) {
+            return Change::Denied;
+        }
+        match (policy(today), policy(then)) {
+            (Some(Outcome::NotJudged), _) | (_, Some(Outcome::NotJudged) | None) => Change::Unknown,
+            (today, then) if then > today => Change::Denied,
+            _ => Change::Kept,
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! `meshdoctor reach`: predicts whether a call from one workload to another succeeds. It follows the path of
+//! the call in Linkerd, and each step shows its evidence. The walk ends at the first step that stops the
+//! call; steps without evidence are marked as such.
+
+mod control_plane;
+mod counters;
+mod endpoints;
+pub(super) mod identity;
+mod pod;
+mod redirection;
+mod repair;
+mod service;
+mod traffic;
+
+use std::net::IpAddr;
+
+use super::doubt;
+use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
+use super::network::Network;
+use super::routed;
+pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
+pub use traffic::Traffic;
+
+use crate::checks::{Issuance, discovery_faults};
+use crate::command::Connection;
+use crate::finding::{Evidence, Finding, Subject};
+use crate::item::Item;
+use crate::knowledge::{Calls, Knowledge};
+use crate::model::Cluster;
+use crate::model::availability::ControlPlane;
+use crate::model::owners::Owners;
+use crate::model::skipped::{self, OUT};
+use crate::network_policy::Objects;
+use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
+use crate::objects::{
+    AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
+    CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Deployment,
+    EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Server, Service, Workload,
+};
+use counters::Counters;
+use identity::Certificates;
+
+/// The part of an identity between the namespace and the control plane.
+const IDENTITIES: &str = ".serviceaccount.identity.";
+
+/// The namespace and the label of the cluster's DNS pods, whether CoreDNS or kube-dns.
+const DNS_NAMESPACE: &str = "kube-system";
+const DNS_LABEL: (&str, &str) = ("k8s-app", "kube-dns");
+
+/// The inputs of a walk.
+pub struct Mesh<'a> {
+    policy: PolicyEvidence<'a>,
+    slices: &'a [EndpointSlice],
+    network: Network<'a>,
+    outbound: OutboundEvidence<'a>,
+    owners: Owners<'a>,
+    control_plane: ControlPlane<'a>,
+    certificates: Certificates,
+    issuance: Issuance<'a>,
+    /// Problems that keep destination from serving its clients.
+    discovery_faults: Vec<Finding>,
+    servers: &'a [Server],
+    /// The version of Servers in printed manifests.
+    server_version: String,
+    deployments: &'a [Workload],
+    calls: &'a Calls,
+    counters: Counters<'a>,
+    knowledge: &'a Knowledge,
+    traffic: Option<Traffic>,
+}
+
+/// The client of a call.
+#[derive(Debug, Clone, Copy)]
+struct Caller<'c> {
+    pod: &'c Pod,
+    /// Whether the call passes the client's proxy.
+    meshed: bool,
+}
+
+impl<'c> Caller<'c> {
+    /// The same, if the call passes the proxy.
+    fn through(self, passes: bool) -> Caller<'c> {
+        Caller { meshed: self.meshed && passes, ..self }
+    }
+}
+
+/// The next step if the client does not exist.
+const NAME_A_CLIENT: &str = "name a pod or a workload as NAMESPACE/NAME";
+
+fn no_client(from: &End) -> String {
+    format!("pod {from} does not exist, and no workload of that name has a pod")
+}
+
+impl<'a> Mesh<'a> {
+    /// Combines the policy evidence with the other evidence about calls. `connection` is added to printed
+    /// commands. `traffic` is the kind of traffic; `None` if unknown.
+    pub fn new(
+        mut policy: PolicyEvidence<'a>,
+        mut outbound: OutboundEvidence<'a>,
+        cluster: &'a Cluster,
+        knowledge: &'a Knowledge,
+        connection: Connection,
+        traffic: Option<Traffic>,
+    ) -> Mesh<'a> {
+        let mut lists = Lists::of(cluster);
+        let slices = lists.all::<EndpointSlice>();
+        let objects = Objects {
+            kubernetes: lists.all::<NetworkPolicy>(),
+            cilium: lists.all::<CiliumNetworkPolicy>(),
+            cilium_clusterwide: lists.all::<CiliumClusterwideNetworkPolicy>(),
+            calico: lists.all::<CalicoNetworkPolicy>(),
+            calico_global: lists.all::<CalicoGlobalNetworkPolicy>(),
+            tiers: lists.all::<CalicoTier>(),
+            admin: lists.all::<AdminNetworkPolicy>(),
+            baseline: lists.all::<BaselineAdminNetworkPolicy>(),
+            cluster_network: lists.all::<ClusterNetworkPolicy>(),
+            namespaces: lists.all::<Namespace>(),
+        };
+        let network = Network::new(objects, lists.by_proxy());
+        outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
+        policy.gaps.append(&mut outbound.gaps);
+        let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
+        let (servers, deployments) = (lists.all::<Server>(), lists.all::<Deployment>());
+        lists.gaps.retain(|gap| !policy.gaps.contains(gap));
+        policy.gaps.append(&mut lists.gaps);
+        let counters = Counters::new(cluster, policy.pods, &owners);
+        policy.gaps.extend(unread_metrics(cluster));
+        let complete = !policy.gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
+        let home = cluster.namespaces.control_plane.as_str();
+        let control_plane = ControlPlane::new(policy.pods, home, complete);
+        let certificates = Certificates::read(cluster);
+        let definitions = cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+        let definitions = definitions.map(|answer| answer.objects()).unwrap_or_default();
+        let issuance = Issuance::read(cluster, knowledge, connection);
+        Mesh {
+            policy,
+            slices,
+            network,
+            outbound,
+            owners,
+            control_plane,
+            certificates,
+            issuance,
+            discovery_faults: discovery_faults(cluster, knowledge),
+            servers,
+            server_version: repair::server_version(definitions),
+            deployments,
+            calls: knowledge.calls(),
+            counters,
+            knowledge,
+            traffic,
+        }
+    }
+
+    /// With kinds of network policies that have objects which are not evaluated, as text.
+    #[must_use]
+    pub fn with_unread_policies(mut self, unread: Vec<String>) -> Mesh<'a> {
+        self.network.set_unread(unread);
+        self
+    }
+
+    /// The pods of the cluster's DNS that are not finished.
+    fn dns_pods(&self) -> Vec<&'a Pod> {
+        let is_dns = |pod: &&'a Pod| {
+            let meta = &pod.metadata;
+            meta.namespace == DNS_NAMESPACE
+                && meta.label(DNS_LABEL.0) == Some(DNS_LABEL.1)
+                && !pod.is_finished()
+        };
+        self.policy.pods.iter().filter(is_dns).collect()
+    }
+
+    /// Missing evidence.
+    pub fn gaps(&self) -> &[crate::missing::Missing] {
+        &self.policy.gaps
+    }
+
+    /// Every pod.
+    pub fn pods(&self) -> &'a [Pod] {
+        self.policy.pods
+    }
+
+    /// The pods of an end: the pod of that name, or the pods of the workload of that name.
+    pub fn pods_of(&self, namespace: &str, name: &str) -> Vec<&'a Pod> {
+        let here =
+            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let (one, others): (Vec<&Pod>, Vec<&Pod>) = here.partition(|pod| pod.metadata.name == name);
+        if !one.is_empty() {
+            return one;
+        }
+        others.into_iter().filter(|pod| self.owners.of(pod).name == name).collect()
+    }
+
+    /// The fix for a name without an object, with the nearest name in the namespace, if any.
+    fn meant(&self, namespace: &str, name: &str, next: &str, with_services: bool) -> String {
+        let (workloads, services) = self.of_namespace(namespace);
+        if workloads.is_empty() && services.is_empty() {
+            let of_pods = self.policy.pods.iter().map(|pod| pod.metadata.namespace.as_str());
+            let near = crate::nearest::closest(namespace, of_pods);
+            return near.map_or_else(
+                || next.to_owned(),
+                |near| {
+                    format!(
+                        "{next}; namespace {namespace} has no pods and no Services: did you mean \
+                                {near}/{name}?"
+                    )
+                },
+            );
+        }
+        let services = services.iter().filter(|_| with_services);
+        let pods = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
+        let names = workloads.iter().chain(services).map(|end| end.name.as_str());
+        let known = names.chain(pods.map(|pod| pod.metadata.name.as_str()));
+        match crate::nearest::closest(name, known) {
+            Some(near) => format!("{next}; did you mean {namespace}/{near}?"),
+            None => next.to_owned(),
+        }
+    }
+
+    /// The Service of that name.
+    pub fn service(&self, namespace: &str, name: &str) -> Option<&'a Service> {
+        self.outbound.services.iter().find(|service| service.metadata.key() == (namespace, name))
+    }
+
+    /// Workloads of a namespace by name, with a pod of each; and its Services with their ports.
+    pub fn of_namespace(&self, namespace: &str) -> (Vec<End>, Vec<End>) {
+        let end = |name: &str, port: Option<u16>| End {
+            namespace: Some(namespace.to_owned()),
+            name: name.to_owned(),
+            port,
+        };
+        let here =
+            self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
+        let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.of(pod).name).collect();
+        let clients = names.iter().map(|name| end(name, None)).collect();
+        let services =
+            self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
+        let tcp = services.flat_map(|service| service.spec.tcp_ports().map(move |port| (service, port)));
+        (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
+    }
+
+    /// A client that surely does not exist, and the next step.
+    pub fn client_missing(&self, from: &End) -> Option<(String, String)> {
+        let namespace = from.namespace.as_deref().unwrap_or_default();
+        let lacks_pods =
+            self.gaps().iter().any(|missing| missing.request.item.kind() == Some(crate::objects::Kind::Pod));
+        (!lacks_pods && self.pods_of(namespace, &from.name).is_empty())
+            .then(|| (no_client(from), self.meant(namespace, &from.name, NAME_A_CLIENT, false)))
+    }
+
+    /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly
+    /// one TCP port.
+    pub fn port_missing(&self, to: &End) -> Option<(String, String)> {
+        if to.port.is_some() {
+            return None;
+        }
+        let place = match &to.namespace {
+            Some(namespace) => Place::of((namespace.as_str(), to.name.as_str())),
+            None => self.of_host(&to.name)?,
+        };
+        let service = self.service(place.namespace, place.name).filter(|_| !place.is_pod);
+        let (said, example) = match service {
+            Some(service) if service.spec.only_tcp_port().is_some() => return None,
+            Some(service) => {
+                let ports: Vec<String> = service.spec.tcp_ports().map(|port| port.port.to_string()).collect();
+                let (namespace, name) = service.metadata.key();
+                let first = ports.first().cloned();
+                let said = match first {
+                    None => format!("Service {namespace}/{name} has no TCP port"),
+                    Some(_) => format!("Service {namespace}/{name} has the ports {}", ports.join(", ")),
+                };
+                (said, first)
+            }
+            None if self.pods_of(place.namespace, place.name).is_empty() => return None,
+            None => (format!("the port of {to} is missing"), None),
+        };
+        Some((said, format!("{to}:{}", example.as_deref().unwrap_or("PORT"))))
+    }
+
+    /// The object of this cluster that a host or an address refers to.
+    fn of_host<'h>(&'h self, host: &'h str) -> Option<Place<'h>> {
+        if let Ok(address) = host.parse::<IpAddr>() {
+            let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
+            let own = |pod: &&Pod| {
+                pod.status.pod_ip == Some(address) && !pod.spec.host_network && !pod.is_finished()
+            };
+            let pod = || self.policy.pods.iter().find(own);
+            return service
+                .map(|service| Place::of(service.metadata.key()))
+                .or_else(|| pod().map(|pod| Place { is_pod: true, ..Place::of(pod.metadata.key()) }));
+        }
+        let domain = &self.policy.index.controller.cluster_domain;
+        let rest = host.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or(host);
+        let whole = rest.strip_suffix(".svc");
+        let labels: Vec<&str> = whole.unwrap_or(rest).split('.').collect();
+        let (pod, service, namespace) = match labels.as_slice() {
+            [service, namespace] => (None, *service, *namespace),
+            [pod, service, namespace] => (Some(*pod), *service, *namespace),
+            _ => return None,
+        };
+        // Without `.svc`, resolution tries such a name first; without such a Service it is an outside host.
+        let is_here = whole.is_some() || self.service(namespace, service).is_some();
+        is_here.then(|| Place { namespace, name: pod.unwrap_or(service), is_pod: pod.is_some() })
+    }
+
+    /// Walks a call. Steps that depend on missing lists are not checked.
+    pub fn walk(&self, from: &End, to: &End) -> Walk {
+        let mut walk = self.walked(from, to);
+        doubt::take_back(&mut walk, self.gaps());
+        walk
+    }
+
+    fn walked(&self, from: &End, to: &End) -> Walk {
+        let mut walk = Walk::new(from.to_string(), to.to_string());
+        let namespace = from.namespace.as_deref().unwrap_or_default();
+        let clients = self.pods_of(namespace, &from.name);
+        let is_ready = |pod: &&&Pod| {
+            pod.status.phase != "Pending"
+                && pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready)
+        };
+        let Some(client) = clients.iter().find(is_ready).or(clients.first()).copied() else {
+            walk.step(Part::Client, Outcome::Stops, no_client(from)).fix(self.meant(
+                namespace,
+                &from.name,
+                NAME_A_CLIENT,
+                false,
+            ));
+            return walk;
+        };
+        if let Some(caller) = self.client(&mut walk, client) {
+            self.to_end(&mut walk, caller, to);
+        }
+        walk
+    }
+
+    fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {
+        let named = match &to.namespace {
+            Some(namespace) => Some(Place::of((namespace.as_str(), to.name.as_str()))),
+            None => self.of_host(&to.name),
+        };
+        let Some(Place { namespace, name, is_pod }) = named else {
+            let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port)));
+            if self.discovery(walk, caller) {
+                routed::outside(walk, &self.outbound.index, caller.meshed.then_some(caller.pod), to);
+            }
+            return;
+        };
+        if let Some(service) = self.service(namespace, name).filter(|_| !is_pod) {
+            if to.name.parse::<IpAddr>().is_err() {
+                self.network.lookups(walk, caller.pod, &self.dns_pods());
+            }
+            return self.to_service(walk, caller, service, to.port);
+        }
+        match (self.pods_of(namespace, name).first().copied(), to.port) {
+            (Some(pod), Some(port)) => {
+                let caller = caller.through(skipped(walk, caller.pod, port));
+                if self.discovery(walk, caller) {
+                    let spoken = caller.meshed.then(|| self.spoken_to_pod(pod, port));
+                    self.to_pod(walk, caller, spoken, pod, port);
+                }
+            }
+            (Some(_), None) => {
+                walk.step(Part::Destination, Outcome::Stops, format!("the port of {to} is not specified"))
+                    .fix(format!("name it: {to}:PORT"));
+            }
+            (None, _) => {
+                let says =
+                    format!("no Service {namespace}/{name} exists, and no workload or pod of that name");
+                let next = "list them: kubectl get services,pods -A";
+                walk.step(Part::Destination, Outcome::Stops, says)
+                    .fix(self.meant(namespace, name, next, true));
+            }
+        }
+    }
+
+    fn client<'c>(&self, walk: &mut Walk, pod: &'c Pod) -> Option<Caller<'c>> {
+        let meshed = pod.spec.proxy().is_some();
+        let name = &pod.metadata.name;
+        let says = if meshed {
+            format!("pod {name} is meshed; it calls as {}", self.identity(pod))
+        } else {
+            format!("pod {name} has no proxy: it calls without an identity, and without Linkerd's routes")
+        };
+        walk.step(Part::Client, Outcome::Passes, says).evidence(Evidence::field(
+            subject(pod),
+            "spec.serviceAccountName",
+            pod.spec.service_account_name.as_str(),
+        ));
+        if pod.status.phase == "Pending" {
+            let word = crate::model::pod_status::word(pod);
+            let says = format!("pod {name} has not started ({word}): it makes no calls");
+            walk.step(Part::Client, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), "status.phase", "Pending"))
+                .fix("Read why the pod does not start in its events");
+            return None;
+        }
+        if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
+            let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
+            let path = format!("status.containerStatuses[{}].ready", status.name);
+            walk.step(Part::Client, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), path, "false"))
+                .fix("Read why the proxy is not ready in its log")
+                .paste(self.proxy_log(pod));
+            return None;
+        }
+        self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed })
+    }
+
+    fn identity(&self, pod: &Pod) -> String {
+        let account = pod.spec.account();
+        let namespace = &pod.metadata.namespace;
+        // The domain comes from the proxy: the policy controller may run with another one.
+        let own = pod.spec.proxy().and_then(|proxy| proxy.env_value(LOCAL_NAME));
+        match own.and_then(|name| name.split_once(IDENTITIES)) {
+            Some((_, domain)) => format!("{account}.{namespace}{IDENTITIES}{domain}"),
+            None => self.policy.index.controller.identity(namespace, account),
+        }
+    }
+}
+
+/// The object that a host refers to: a Service, or a pod of a headless Service by its own name.
+struct Place<'h> {
+    namespace: &'h str,
+    name: &'h str,
+    is_pod: bool,
+}
+
+impl<'h> Place<'h> {
+    fn of((namespace, name): (&'h str, &'h str)) -> Place<'h> {
+        Place { namespace, name, is_pod: false }
+    }
+}
+
+fn subject(pod: &Pod) -> Subject {
+    Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
+}
+
+/// Whether the client's proxy skips a port.
+fn skips(client: &Pod, port: u16) -> bool {
+    skipped::skipped(client, OUT).is_some_and(|skipped| skipped.holds(port))
+}
+
+/// Records that the client's proxy skips a port. Returns whether the call bypasses the proxy.
+fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
+    let Some(skipped) = skipped::skipped(client, OUT).filter(|skipped| skipped.holds(port)) else {
+        return true;
+    };
+    walk.step(
+        Part::Outbound,
+        Outcome::Passes,
+        format!("the client's proxy skips port {port}: the call has no identity and no route"),
+    )
+    .evidence(skipped.by());
+    false
+}

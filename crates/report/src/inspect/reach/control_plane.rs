@@ -1,0 +1,196 @@
+//! Step of a walk for the control plane: whether the client's proxy can resolve the destination, and the
+//! policy that the server's proxy applies while the policy controller is down.
+
+use super::{Caller, Mesh, subject};
+use crate::command::meshdoctor;
+use crate::finding::Evidence;
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::model::availability::{State, proxy_started};
+use crate::model::installed::COMPONENT;
+use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
+use crate::network_policy::Passage;
+use crate::network_policy::control_plane as network;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Kind, Meta, Pod};
+
+/// The components that a proxy needs before it sends a call: component, container and port.
+const NEEDED: [(&str, &str, u16); 2] =
+    [("destination", "destination", 8086), ("destination", "policy", 8090)];
+
+impl<'a> Mesh<'a> {
+    /// Evaluates service discovery of the client's proxy. Returns `false` if it fails.
+    pub(super) fn discovery(&self, walk: &mut Walk, caller: Caller<'_>) -> bool {
+        if !caller.meshed || caller.pod.metadata.label(COMPONENT) == Some("destination") {
+            return true;
+        }
+        if self.belongs_elsewhere(walk, caller.pod, true) {
+            return true;
+        }
+        self.trusts_destination(walk, caller.pod);
+        for (component, container, _) in NEEDED {
+            if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
+                let says = format!(
+                    "the container {container} of linkerd-{component} is not ready in any pod: calls hang, \
+                     unless the client's proxy already knows this target"
+                );
+                let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
+                step.evidence.extend(evidence);
+                step.fix(format!("Repair linkerd-{component}: read the state of its pods"))
+                    .paste(self.states_of_control_plane());
+                return true;
+            }
+        }
+        if self.has_discovery_fault(walk) {
+            return true;
+        }
+        self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
+    }
+
+    /// Records an error of the control plane that keeps destination from serving its clients, although its
+    /// pods are ready.
+    fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
+        let Some(finding) = self.discovery_faults.first() else { return false };
+        let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
+        let says = format!(
+            "{subject}: {}. Calls hang, unless the client's proxy already knows this target",
+            finding.message
+        );
+        let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
+        step.evidence.extend(finding.evidence.iter().take(2).cloned());
+        let [shown] = self.command(meshdoctor().words("check --only").arg(finding.check));
+        step.fix(format!("repair {} ({shown} prints the steps)", finding.check));
+        true
+    }
+
+    /// Records that the client and destination may share no trust anchor. Proxies of the control plane read
+    /// theirs from a ConfigMap at startup, so their environment does not contain them.
+    fn trusts_destination(&self, walk: &mut Walk, client: &Pod) {
+        let (Some(ours), Some((theirs, evidence))) =
+            (super::identity::anchors(client), &self.certificates.roots)
+        else {
+            return;
+        };
+        if ours.overlaps(theirs) {
+            return;
+        }
+        let step = walk
+            .step(
+                Part::ControlPlane,
+                Outcome::NotJudged,
+                "the client's proxy has none of the current trust anchors: every call hangs if \
+             linkerd-destination was restarted since they changed",
+            )
+            .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
+            .evidence(evidence.clone());
+        self.restart(step, &[client]);
+    }
+
+    /// Whether destination returns endpoints: in some releases a single Server with an invalid selector
+    /// prevents this.
+    fn selectors_are_valid(&self, walk: &mut Walk) -> bool {
+        if !self.policy.index.controller.quirks.selector_drops_endpoints {
+            return true;
+        }
+        let invalid = self.servers.iter().find_map(|server| {
+            let why = server.spec.pod_selector.as_ref()?.invalid()?;
+            Some((server, why))
+        });
+        let Some((server, why)) = invalid else { return true };
+        let meta = &server.metadata;
+        let says = format!(
+            "the podSelector of Server {}/{} is not valid: this release of destination then returns no \
+             endpoints for any Service",
+            meta.namespace, meta.name
+        );
+        let object = crate::finding::Subject::object(Kind::Server, &meta.namespace, &meta.name);
+        walk.step(Part::ControlPlane, Outcome::Stops, says)
+            .evidence(Evidence::field(object, "spec.podSelector", why))
+            .fix(format!("correct or delete Server {}/{}", meta.namespace, meta.name));
+        false
+    }
+
+    /// Whether network policies allow the client's proxy to reach the control plane. A proxy that became
+    /// ready under them shows that they do.
+    fn network_lets_out(&self, walk: &mut Walk, client: &Pod) -> bool {
+        let ready_since = client
+            .container_status(PROXY_CONTAINER)
+            .filter(|status| status.ready)
+            .and_then(|status| status.state.running()?.started_at.get());
+        for (component, container, port) in NEEDED {
+            let servers: Vec<&Pod> = self.control_plane.pods_of(component).collect();
+            let asked = network::to_component(self.network.policies(), client, &servers, port);
+            for (direction, passage) in asked {
+                let Passage::Shut(by) = passage else { continue };
+                let is_older = |meta: &Meta| {
+                    let created = meta.creation_timestamp.get();
+                    meta.is_unchanged()
+                        && ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
+                };
+                if by.iter().all(|one| is_older(one.policy.meta())) {
+                    continue;
+                }
+                let says = format!(
+                    "network policies block the client's proxy from {container} (port {port} of \
+                     linkerd-{component}, {}): calls hang, unless the proxy already knows this target",
+                    direction.field()
+                );
+                let step = walk.step(Part::Network, Outcome::Partly, says);
+                for decides in &by {
+                    step.evidence(super::super::network::evidence(decides));
+                }
+                step.fix(format!(
+                    "allow port {port} of the pods of linkerd-{component} in one of these policies"
+                ));
+                return true;
+            }
+        }
+        true
+    }
+
+    /// The policy that the server's proxy applies: while the policy controller is down, the last known one,
+    /// or only the default policy for a pod that started later. The second value is a text about this.
+    pub(super) fn applied(
+        &self,
+        workload: &Workload<'a>,
+        pod: &Pod,
+        port: u16,
+    ) -> (Inbound<'a>, Option<(Outcome, String)>) {
+        let index: &Index<'a> = &self.policy.index;
+        let mut inbound = index.inbound(workload, port);
+        let State::Down { since, .. } = self.control_plane.state("destination", "policy") else {
+            return (inbound, None);
+        };
+        let Some(since) = since else {
+            let says = "the policy controller is not ready: the pod's proxy may not have this policy";
+            return (inbound, Some((Outcome::NotJudged, says.to_owned())));
+        };
+        if proxy_started(pod).is_some_and(|started| started >= since) {
+            let says = format!(
+                "pod {} started after the policy controller stopped being ready ({since}): only its default \
+                 policy applies",
+                pod.metadata.name
+            );
+            return (index.by_default(workload, port), Some((Outcome::Passes, says)));
+        }
+        let newer = |meta: &Meta| meta.creation_timestamp.get().is_some_and(|created| created >= since);
+        let held = match inbound.taken_by {
+            TakenBy::Server(server) if newer(&server.metadata) => {
+                inbound = index.by_default(workload, port);
+                format!("Server {} is newer and does not apply", server.metadata.name)
+            }
+            _ => {
+                inbound.authorizations.retain(|one| match one.by {
+                    AuthorizedBy::Policy(policy) => !newer(&policy.metadata),
+                    AuthorizedBy::Server(policy) => !newer(&policy.metadata),
+                    AuthorizedBy::Default(_) | AuthorizedBy::Probe => true,
+                });
+                "later changes do not apply".to_owned()
+            }
+        };
+        let says = format!(
+            "the policy controller has not been ready since {since}: the pod's proxy keeps the policy of \
+             that time; {held}"
+        );
+        (inbound, Some((Outcome::Passes, says)))
+    }
+}

@@ -1,0 +1,192 @@
+//! Step of a walk for the pods behind a Service: the pods that receive calls, or why there are none.
+
+use std::collections::BTreeMap;
+
+use super::identity::anchors;
+use super::{Caller, Mesh};
+use crate::checks::no_endpoint;
+use crate::finding::{Evidence, Subject};
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::model::availability::{State, proxy_started};
+use crate::model::endpoints::{NoEndpoint, selected};
+use crate::model::owners::generation;
+use crate::model::policy::Spoken;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{EndpointSlice, Kind, Pod, Service, ServicePort, TargetPort};
+
+/// Pods that are equivalent for a call.
+struct Alike<'a> {
+    pod: &'a Pod,
+    count: usize,
+}
+
+impl<'a> Mesh<'a> {
+    /// Continues to the pods behind a Service: to the target of `port`, or, without one, to `number` of the
+    /// pods themselves.
+    pub(super) fn to_endpoints(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        service: &Service,
+        port: Result<&ServicePort, u16>,
+        spoken: Option<Spoken>,
+    ) {
+        let endpoints = self.endpoints(walk, caller, service);
+        let all: usize = endpoints.iter().map(|alike| alike.count).sum();
+        let ways = endpoints.into_iter().map(|alike| {
+            let name = format!("{} of {all} endpoints (pod {})", alike.count, alike.pod.metadata.name);
+            let mut way = walk.branch();
+            match port {
+                Err(number) => {
+                    let spoken = caller.meshed.then(|| self.spoken_to_pod(alike.pod, number));
+                    self.to_pod(&mut way, caller, spoken, alike.pod, number);
+                }
+                Ok(port) => match port.leads_to(alike.pod) {
+                    Some(target) => self.to_pod(&mut way, caller, spoken, alike.pod, target),
+                    None => unnamed(&mut way, port, alike.pod),
+                },
+            }
+            (name, way)
+        });
+        let ways: Vec<(String, Walk)> = ways.collect();
+        walk.join(ways);
+    }
+
+    /// The pods behind a Service, one for each kind that a call may reach.
+    fn endpoints(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service) -> Vec<Alike<'a>> {
+        let (ready, all) = self.ready(service);
+        let selected: Vec<&'a Pod> = selected(service, self.policy.pods).collect();
+        if ready == 0 {
+            let workloads = self.deployments.iter().map(|one| (Kind::Deployment, one));
+            let cause = NoEndpoint::of(service, self.policy.pods, workloads);
+            let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
+            step.evidence.extend(cause.evidence());
+            self.remedy(step, &no_endpoint::remedy(service, &cause));
+            return Vec::new();
+        }
+        walk.step(
+            Part::Endpoints,
+            Outcome::Passes,
+            match all {
+                1 => "the only endpoint is ready".to_owned(),
+                _ => format!("{ready} of {all} endpoints are ready"),
+            },
+        )
+        .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
+        let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
+        let serving: Vec<&'a Pod> = selected.iter().copied().filter(is_ready).collect();
+        // A Service can include pods that are not ready.
+        let serving = if serving.is_empty() || ready > serving.len() { selected } else { serving };
+        if serving.is_empty() {
+            let says = "none of the Service's endpoints is a pod of this cluster that it selects";
+            walk.step(Part::Server, Outcome::NotJudged, says);
+        }
+        let serving = on_clients_node(walk, caller, service, serving);
+        let mut alike: BTreeMap<_, Alike<'a>> = BTreeMap::new();
+        for pod in serving {
+            let entry = alike.entry(self.likeness(caller, pod)).or_insert(Alike { pod, count: 0 });
+            entry.count += 1;
+        }
+        alike.into_values().collect()
+    }
+
+    /// The properties that distinguish pods for a call: their owner and labels, the proxy with its trust anchors,
+    /// whether it is ready, since when, and the place where they run. Pods of one ReplicaSet can differ: some
+    /// without a proxy, or with other labels.
+    fn likeness(&self, caller: Caller<'_>, pod: &Pod) -> (String, String) {
+        let made = match pod.metadata.controller() {
+            Some(_) => generation(pod),
+            None => pod.metadata.name.clone(),
+        };
+        let status = pod.container_status(PROXY_CONTAINER);
+        let late = match self.control_plane.state("destination", "policy") {
+            State::Down { since: Some(since), .. } => {
+                proxy_started(pod).is_some_and(|started| started >= since)
+            }
+            _ => false,
+        };
+        let itself = pod.metadata.key() == caller.pod.metadata.key();
+        let node = if caller.pod.spec.host_network { pod.node_name.as_str() } else { "" };
+        let ready = status.is_none_or(|status| status.ready);
+        let meshed = pod.spec.proxy().is_some();
+        let anchors = anchors(pod).map(|anchors| anchors.to_string());
+        let labels = &pod.metadata.labels;
+        (made, format!("{ready} {late} {itself} {node} {meshed} {anchors:?} {labels:?}"))
+    }
+
+    /// Number of ready endpoints of a Service, and of all.
+    pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
+        EndpointSlice::counted(self.slices, service)
+    }
+}
+
+/// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on
+/// the client's node.
+fn on_clients_node<'a>(
+    walk: &mut Walk,
+    caller: Caller<'_>,
+    service: &Service,
+    serving: Vec<&'a Pod>,
+) -> Vec<&'a Pod> {
+    if service.spec.internal_traffic_policy != "Local" || serving.is_empty() {
+        return serving;
+    }
+    let object = Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
+    let evidence = Evidence::field(object, "spec.internalTrafficPolicy", "Local");
+    let node = caller.pod.node_name.as_str();
+    if node.is_empty() || serving.iter().any(|pod| pod.node_name.is_empty()) {
+        let says =
+            "only endpoints on the client's node get the call, and the nodes of its pods are not known";
+        walk.step(Part::Endpoints, Outcome::NotJudged, says).evidence(evidence);
+        return serving;
+    }
+    let all = serving.len();
+    let local: Vec<&Pod> = serving.into_iter().filter(|pod| pod.node_name == node).collect();
+    if local.is_empty() {
+        let says = format!(
+            "none of the {all} ready pods runs on {node}, the node of pod {}",
+            caller.pod.metadata.name
+        );
+        walk.step(Part::Endpoints, Outcome::Stops, says).evidence(evidence).fix(
+            "run a pod of the Service on each node of its clients, or set internalTrafficPolicy: Cluster",
+        );
+    } else {
+        let says = format!(
+            "{} of {all} ready pods run on {node}, the node of the client; others get no call",
+            local.len()
+        );
+        walk.step(Part::Endpoints, Outcome::Passes, says).evidence(evidence);
+    }
+    local
+}
+
+/// Records that a pod has no port with the name in the Service's targetPort.
+fn unnamed(walk: &mut Walk, port: &ServicePort, pod: &Pod) {
+    let name = match &port.target_port {
+        Some(TargetPort::Name(name)) => name.as_str(),
+        _ => "",
+    };
+    let says = format!("pod {} names no port {name}", pod.metadata.name);
+    walk.step(Part::Endpoints, Outcome::Stops, says)
+        .fix("give the container's port that name, or write its number as targetPort");
+}
+
+/// Records that a Service has no ready endpoint among this number of endpoints.
+pub(super) fn none_ready<'w>(
+    walk: &'w mut Walk,
+    service: &Service,
+    all: usize,
+    callers_get: &str,
+    why: Option<&str>,
+) -> &'w mut super::Step {
+    let (namespace, name) = service.metadata.key();
+    let why = why.map(|why| format!(", because {why}")).unwrap_or_default();
+    let says = format!("no endpoint of Service {namespace}/{name} is ready{why}: {callers_get}");
+    walk.step(Part::Endpoints, Outcome::Stops, says)
+        .evidence(endpoints_of(service, format!("0 of {all} ready")))
+}
+
+fn endpoints_of(service: &Service, said: String) -> Evidence {
+    let (namespace, name) = service.metadata.key();
+    Evidence::other(format!("EndpointSlices of Service {namespace}/{name}"), said)
+}

@@ -1,0 +1,243 @@
+//! Step of a walk for certificates: whether the proxies of both ends accept each other.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Mesh, subject};
+use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
+use crate::fetched::Fetched;
+use crate::finding::{Evidence, Subject};
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::item::{Item, Scope};
+use crate::model::Cluster;
+use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::cluster::TimeSource;
+use crate::model::policy::go_duration;
+use crate::objects::container::TRUST_ANCHORS;
+use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
+
+/// The Secret of the issuer.
+const ISSUER: &str = "linkerd-identity-issuer";
+/// The defaults of the chart.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+const SKEW: SignedDuration = SignedDuration::from_secs(20);
+
+/// The evidence for valid proxy certificates.
+pub(super) struct Certificates {
+    /// The validity of the issuer and its evidence; `None` if the issuer could not be read.
+    issuer: Option<(Validity, Evidence)>,
+    /// The current trust anchors and their location.
+    pub(super) roots: Option<(BundlePrint, Evidence)>,
+    /// Whether the issuer is unknown.
+    pub(super) unseen: bool,
+    /// Lifetime of certificates, including the allowance for clock skew.
+    lifetime: SignedDuration,
+    at: Timestamp,
+    /// Whether `at` is this machine's clock, for evidence without a capture time.
+    by_clock: bool,
+}
+
+/// The ConfigMap of the trust anchors.
+const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
+
+/// The item of that ConfigMap.
+pub(in crate::inspect) fn roots_item() -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: TRUST_ROOTS.to_owned() }
+}
+
+/// The item of the issuer's Secret.
+pub(in crate::inspect) fn issuer_item() -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: ISSUER.to_owned() }
+}
+
+impl Certificates {
+    /// Reads them.
+    pub(super) fn read(cluster: &Cluster) -> Certificates {
+        let answer = cluster.answer(&issuer_item());
+        let secret = answer.and_then(|answer| answer.objects::<Secret>().first());
+        let unseen = answer.is_none_or(|answer| secret.is_none() && answer.fetched != Fetched::Complete);
+        let issuer = secret.and_then(|secret| {
+            let (key, text) =
+                ["crt.pem", "tls.crt"].into_iter().find_map(|key| Some((key, secret.data.get(key)?)))?;
+            let chain = from_base64_bundle(text).ok()?;
+            let certificate = chain.first()?;
+            let object = Subject::object(Kind::Secret, &secret.metadata.namespace, ISSUER);
+            let said = format!("valid until {}", certificate.not_after());
+            Some((certificate.validity(cluster.at), Evidence::field(object, format!("data[{key}]"), said)))
+        });
+        let by_clock = cluster.time_source == TimeSource::Clock && !cluster.live;
+        let roots = cluster.answer(&roots_item()).and_then(|answer| answer.objects::<ConfigMap>().first());
+        let roots = roots.and_then(|roots| {
+            let print = BundlePrint::of(roots.data.get("ca-bundle.crt")?);
+            let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
+            let evidence = Evidence::field(object, "data[ca-bundle.crt]", print.shown());
+            Some((print, evidence)).filter(|(print, _)| !print.is_empty())
+        });
+        Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at, by_clock }
+    }
+
+    /// Whether no proxy, or no proxy of one of these pods, can have a valid certificate, with the evidence.
+    fn expired(&self, control_plane: &ControlPlane<'_>, pods: [&Pod; 2]) -> Option<Expired> {
+        if let Some((Validity::Over, evidence)) = &self.issuer {
+            let says = "the issuer's certificate has expired, and so have those of all proxies".to_owned();
+            return Some(Expired { known: true, says, evidence: vec![evidence.clone()] });
+        }
+        let State::Down { since, evidence, .. } = control_plane.state("identity", "identity") else {
+            return None;
+        };
+        let Some(since) = since else { return self.perhaps_expired(pods, evidence) };
+        let old =
+            control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
+        // A proxy that is older than the identity pods may have a certificate from other settings.
+        let by_these = |pod: &&Pod| proxy_started(pod).zip(old).is_some_and(|(started, old)| started >= old);
+        let away = self.at.duration_since(since);
+        let renewed = self.lifetime.checked_mul(3).unwrap_or(self.lifetime) / 10;
+        if away < renewed {
+            return None;
+        }
+        let pod = pods.into_iter().find(by_these).filter(|_| away > self.lifetime);
+        let says = match pod {
+            Some(pod) => format!(
+                "the certificate of pod {} has expired, because identity has not been ready since {since}",
+                pod.metadata.name
+            ),
+            None => {
+                format!("identity has not been ready since {since}: certificates of proxies may have expired")
+            }
+        };
+        Some(Expired { known: pod.is_some(), says, evidence })
+    }
+
+    /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still
+    /// have a valid one.
+    fn perhaps_expired(&self, pods: [&Pod; 2], evidence: Vec<Evidence>) -> Option<Expired> {
+        let is_older = |pod: &&Pod| {
+            proxy_started(pod).is_none_or(|started| self.at.duration_since(started) > self.lifetime)
+        };
+        let pod = pods.into_iter().find(is_older)?;
+        let says = format!(
+            "identity has no ready pod, and nothing shows since when: the certificate of pod {} may have expired",
+            pod.metadata.name
+        );
+        Some(Expired { known: false, says, evidence })
+    }
+}
+
+/// Expired certificates, known or possible.
+struct Expired {
+    known: bool,
+    says: String,
+    evidence: Vec<Evidence>,
+}
+
+/// The lifetime of issued certificates, from identity's arguments.
+fn lifetime(cluster: &Cluster) -> SignedDuration {
+    let deployments = cluster.answer(&Item::List(Deployment::KIND));
+    let deployments =
+        deployments.map(|answer| answer.objects::<crate::objects::Workload>()).unwrap_or_default();
+    let home = cluster.namespaces.control_plane.as_str();
+    let identity = deployments.iter().find(|one| one.metadata.key() == (home, "linkerd-identity"));
+    let args = identity.and_then(|one| Some(&one.spec.template.spec.container("identity")?.args));
+    let argument = |flag: &str| {
+        let said =
+            args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
+        SignedDuration::try_from(go_duration(said)?).ok()
+    };
+    let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);
+    lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))
+}
+
+/// The trust anchors in the environment of a pod's proxy, if known.
+pub(super) fn anchors(pod: &Pod) -> Option<BundlePrint> {
+    // The stored value of the variable is the fingerprint of its certificates.
+    let print: BundlePrint = pod.spec.proxy()?.env_value(TRUST_ANCHORS)?.parse().ok()?;
+    Some(print).filter(|print| !print.is_empty())
+}
+
+/// The field of the anchors.
+pub(super) fn path() -> String {
+    format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]")
+}
+
+impl Mesh<'_> {
+    /// Evaluates whether the proxies of client and server accept each other. Returns `false` if they do not.
+    pub(super) fn identities(&self, walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
+        if let Some(mut expired) = self.certificates.expired(&self.control_plane, [client, server]) {
+            if self.certificates.by_clock {
+                expired.known = false;
+                expired.says.push_str("; the evidence does not state when it was collected: give --at");
+            }
+            let outcome = if expired.known { Outcome::Stops } else { Outcome::NotJudged };
+            let says = match expired.known {
+                true => format!("{}: {}", expired.says, self.calls.certificate_expired),
+                false => expired.says,
+            };
+            let step = walk.step(Part::Identity, outcome, says);
+            step.evidence.extend(expired.evidence);
+            if expired.known {
+                match self.repair_first() {
+                    Some(first) => step.fix(first),
+                    None => step
+                        .fix("Repair linkerd-identity: read the state of its pods")
+                        .paste(self.states_of_control_plane()),
+                };
+                return false;
+            }
+        } else {
+            self.new_certificates(walk);
+        }
+        match (anchors(client), anchors(server)) {
+            (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
+                let says = format!(
+                    "the proxies of client and server share no trust anchor, so neither accepts the other's \
+                     certificate: {}",
+                    self.calls.anchors_disjoint
+                );
+                let is_current = |held: &BundlePrint| {
+                    self.certificates.roots.as_ref().is_some_and(|(roots, _)| held.overlaps(roots))
+                };
+                let ends = [(client, &ours), (server, &theirs)];
+                let mut stale: Vec<&Pod> =
+                    ends.iter().filter(|(_, held)| !is_current(held)).map(|(pod, _)| *pod).collect();
+                // Both have a current anchor, but different ones of the bundle: new pods get the whole
+                // bundle.
+                if stale.is_empty() {
+                    stale = vec![client, server];
+                }
+                let step = walk
+                    .step(Part::Identity, Outcome::Stops, says)
+                    .evidence(Evidence::field(subject(client), path(), ours.shown()))
+                    .evidence(Evidence::field(subject(server), path(), theirs.shown()));
+                self.restart(step, &stale);
+                return false;
+            }
+            (Some(_), Some(_)) if self.certificates.unseen => {
+                let says = "both proxies share a trust anchor; the evidence does not show whether the \
+                 issuer has expired";
+                walk.step(Part::Identity, Outcome::NotJudged, says);
+            }
+            (Some(_), Some(_)) => {
+                walk.step(Part::Identity, Outcome::Passes, "both proxies share a trust anchor");
+            }
+            _ => {
+                let says = "the trust anchors of the proxies are not in their environment";
+                walk.step(Part::Identity, Outcome::NotJudged, says);
+            }
+        }
+        true
+    }
+
+    /// Records a reason why identity cannot issue certificates: running proxies keep theirs until expiry.
+    fn new_certificates(&self, walk: &mut Walk) {
+        for finding in &self.issuance.obstacles {
+            let says = format!(
+                "{}. The call works as long as both proxies hold valid certificates",
+                finding.message
+            );
+            let step = walk.step(Part::Identity, Outcome::NotJudged, says);
+            step.evidence.extend(finding.evidence.iter().take(1).cloned());
+            if let Some(first) = self.repair_first() {
+                step.fix(first);
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Last step of a walk: whether the call reaches the port of a pod, and whether policy authorizes it.
+
+use super::traffic::{CalledPort, Ends, Known};
+use super::{Caller, Mesh, subject};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Subject};
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::knowledge::{Calls, First};
+use crate::model::policy::{
+    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
+};
+use crate::model::skipped::{IN, skipped};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Kind, Pod, Server, ServerPort};
+
+/// The ports of the proxy itself, which it serves whether declared or not.
+const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
+
+impl<'a> Mesh<'a> {
+    /// The last part of the path: to the port of a pod. `spoken`: how the client's proxy treats the call.
+    pub(super) fn to_pod(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        spoken: Option<Spoken>,
+        pod: &'a Pod,
+        port: u16,
+    ) {
+        if caller.pod.metadata.key() == pod.metadata.key() {
+            let says = "the pod calls itself: the call bypasses its proxy's inbound side, and no policy \
+             applies";
+            walk.step(Part::Server, Outcome::Passes, says);
+            return;
+        }
+        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) || !serves(self, walk, pod, port) {
+            return;
+        }
+        let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
+        let meshed = pod.spec.proxy().is_some() && skips.is_none();
+        let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
+        let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
+        let server = held.as_ref().map(|(inbound, _)| inbound.protocol);
+        let called = CalledPort {
+            server: held.as_ref().and_then(|(inbound, _)| match inbound.taken_by {
+                TakenBy::Server(server) => Some(server.metadata.name.as_str()),
+                TakenBy::Default(_) => None,
+            }),
+            server_first: self.server_first(pod, port),
+        };
+        if !self.protocol(walk, Ends { client: spoken.filter(|_| caller.meshed), server }, called) {
+            return;
+        }
+        if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))
+        {
+            self.opaque_from_elsewhere(walk, workload, port);
+        }
+        if pod.spec.proxy().is_none() {
+            let says = format!("pod {} has no proxy: no policy applies to it", pod.metadata.name);
+            walk.step(Part::Server, Outcome::Passes, says);
+            return;
+        }
+        if let Some(skipped) = skips {
+            let says =
+                format!("the proxy of pod {} skips port {port}: no policy applies to it", pod.metadata.name);
+            walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
+            return;
+        }
+        if proxy_is_down(self, walk, pod) || !self.inbound_is_redirected(walk, pod) {
+            return;
+        }
+        self.belongs_elsewhere(walk, pod, false);
+        let Some((inbound, held)) = held else {
+            let says =
+                format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
+            walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
+                subject(pod),
+                "metadata.labels[linkerd.io/control-plane-ns]",
+                "missing",
+            ));
+            return;
+        };
+        if caller.meshed && !self.identities(walk, caller.pod, pod) {
+            return;
+        }
+        let identity = self.identity(caller.pod);
+        let who = Client {
+            identity: caller.meshed.then_some(identity.as_str()),
+            address: caller.pod.status.pod_ip,
+        };
+        if let Some((outcome, says)) = held {
+            walk.step(Part::ControlPlane, outcome, says);
+        }
+        for kind in self.policy.index.void_later() {
+            let says = format!(
+                "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier \
+                 version of it; after its next start no {kind} has an effect"
+            );
+            walk.step(Part::Policy, Outcome::NotJudged, says);
+        }
+        self.policy(walk, &inbound, who, caller, (pod, port));
+        if let Some(identity) = who.identity {
+            self.denials(walk, identity, (pod, port));
+        }
+    }
+
+    /// How a client's proxy treats a call to a pod's own address.
+    pub(super) fn spoken_to_pod(&self, pod: &'a Pod, port: u16) -> Spoken {
+        let index = &self.policy.index;
+        let opaque = match Workload::of_pod(pod, index.controller.quirks) {
+            Some(workload) => index.inbound(&workload, port).protocol == Protocol::Opaque,
+            None => index.controller.opaque_ports.contains(&port),
+        };
+        if opaque { Spoken::Opaque } else { Spoken::Detect }
+    }
+
+    /// Records that a Server of another namespace makes destination treat the port as opaque, in releases
+    /// that evaluate all namespaces.
+    fn opaque_from_elsewhere(&self, walk: &mut Walk, workload: &Workload<'_>, port: u16) {
+        if !self.policy.index.controller.quirks.opaque_across_namespaces {
+            return;
+        }
+        let selects = |server: &&Server| {
+            let spec = &server.spec;
+            let at = match &spec.port {
+                Some(ServerPort::Number(number)) => *number == i64::from(port),
+                Some(ServerPort::Name(name)) => workload.ports_named(name).any(|named| named == port),
+                None => false,
+            };
+            server.metadata.namespace != workload.meta.namespace
+                && spec.proxy_protocol.as_deref() == Some("opaque")
+                && at
+                && spec.pod_selector.as_ref().is_some_and(|selector| selector.matches(&workload.meta.labels))
+        };
+        let Some(server) = self.servers.iter().find(selects) else { return };
+        let (namespace, name) = server.metadata.key();
+        let says = format!(
+            "Server {namespace}/{name} makes this release of destination treat the port as opaque, \
+             although the pod is in another namespace: requests are carried as plain TCP, and routes, \
+             retries and HTTP metrics do not apply"
+        );
+        walk.step(Part::Protocol, Outcome::NotJudged, says)
+            .evidence(Evidence::field(
+                Subject::object(Kind::Server, namespace, name),
+                "spec.proxyProtocol",
+                "opaque",
+            ))
+            .fix("give its podSelector a label that only the pods of its own namespace have, or upgrade Linkerd");
+    }
+
+    /// The protocol of a port, from its number or name, if its server speaks first.
+    fn server_first(&self, pod: &Pod, port: u16) -> Option<&'a str> {
+        let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+        let names: Vec<&str> =
+            declared.filter(|known| known.container_port == port).map(|known| known.name.as_str()).collect();
+        let known = self.knowledge.protocols().protocols.iter().filter(|known| known.first == First::Server);
+        let mut known = known
+            .filter(|known| known.ports.contains(&port) || names.iter().any(|name| known.is_named(name)));
+        known.next().map(|known| known.title.as_str())
+    }
+
+    /// Records how both ends treat the connection. Returns `false` if it fails.
+    fn protocol(&self, walk: &mut Walk, ends: Ends, called: CalledPort<'_>) -> bool {
+        let Some(said) = ends.evaluate(self.traffic, called, self.calls) else { return true };
+        let outcome = match said.fate {
+            Known::Flows => Outcome::Passes,
+            Known::Unknown => Outcome::NotJudged,
+            Known::Fails => Outcome::Stops,
+        };
+        let step = walk.step(Part::Protocol, outcome, said.says).only_if(said.condition);
+        if outcome == Outcome::Stops {
+            step.fix(
+                "mark the port as opaque on the Service and on the pods, or correct appProtocol and proxyProtocol",
+            );
+        }
+        outcome != Outcome::Stops
+    }
+
+    /// Records whether the policy of the port authorizes the client.
+    fn policy(
+        &self,
+        walk: &mut Walk,
+        inbound: &Inbound<'_>,
+        who: Client<'_>,
+        caller: Caller<'_>,
+        (pod, port): (&Pod, u16),
+    ) {
+        let calls = self.calls;
+        let (by, evidence) = match inbound.taken_by {
+            TakenBy::Server(server) => {
+                let meta = &server.metadata;
+                let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
+                (
+                    format!("Server {}", meta.name),
+                    Evidence::field(object, "spec.port", format!("selects port {port}")),
+                )
+            }
+            TakenBy::Default(policy) => (
+                format!("default policy {policy}"),
+                Evidence::other("default inbound policy", policy.as_str()),
+            ),
+        };
+        let client = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
+        let admits = |one: &&Authorization<'_>| one.admits(who.identity, who.address);
+        let name = &pod.metadata.name;
+        match inbound.connect(who) {
+            Entry::Admitted => {
+                let at_port = inbound.authorizations.iter().find(admits);
+                let says = match at_port {
+                    Some(one) if matches!(one.by, AuthorizedBy::Default(_)) => {
+                        format!("{by} authorizes {client}")
+                    }
+                    Some(one) => format!("{by} authorizes {client}, by {}", one.by.name()),
+                    None => format!(
+                        "{by} authorizes {client} on some of its routes only; whether this request matches one is not \
+                         known"
+                    ),
+                };
+                let outcome = if at_port.is_some() { Outcome::Passes } else { Outcome::NotJudged };
+                walk.step(Part::Policy, outcome, says).evidence(evidence);
+                if let Some(says) = limited(inbound, calls) {
+                    walk.step(Part::Policy, Outcome::Passes, says);
+                }
+            }
+            Entry::Refused | Entry::NoRoute => {
+                let shown =
+                    meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
+                let gets =
+                    if inbound.protocol == Protocol::Opaque { &calls.refused_opaque } else { &calls.refused };
+                let says = format!("{by} of pod {name} does not authorize {client}: {gets}");
+                let step = walk.step(Part::Policy, Outcome::Stops, says).evidence(evidence);
+                self.authorize(step, inbound, caller, (pod, port));
+                step.note(format!("{shown} shows the authorized clients"));
+            }
+        }
+    }
+}
+
+/// Whether the pod's own containers can serve the port, from their declarations; `false` if none of them
+/// runs.
+fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
+    let statuses = &pod.status.container_statuses;
+    let mut own = statuses.iter().filter(|status| status.name != PROXY_CONTAINER).peekable();
+    if own.peek().is_some()
+        && own.all(|status| status.state.waiting().is_some() || status.state.terminated().is_some())
+    {
+        let word = crate::model::pod_status::word(pod);
+        let says = format!("no container of pod {} runs: it is in state {word}", pod.metadata.name);
+        walk.step(Part::Server, Outcome::Stops, says)
+            .evidence(Evidence::field(subject(pod), "status.containerStatuses", word))
+            .fix("find out why its containers do not run")
+            .paste(mesh.described(pod));
+        return false;
+    }
+    let declared = || pod.spec.all_containers().flat_map(|container| &container.ports);
+    let of_app = pod.spec.all_containers().filter(|container| !container.name.starts_with("linkerd-"));
+    let says_any = of_app.flat_map(|container| &container.ports).next().is_some();
+    if says_any && !OF_PROXY.contains(&port) && !declared().any(|known| known.container_port == port) {
+        let known: Vec<String> = declared().map(|known| known.container_port.to_string()).collect();
+        let says = format!(
+            "no container of pod {} declares port {port}: it may have no listener",
+            pod.metadata.name
+        );
+        walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
+            subject(pod),
+            "spec.containers[*].ports",
+            known.join(", "),
+        ));
+    }
+    true
+}
+
+/// Records that the pod's proxy does not run.
+fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
+    let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) else {
+        return false;
+    };
+    let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, mesh.calls.proxy_down);
+    let path = format!("status.containerStatuses[{}].ready", status.name);
+    walk.step(Part::Server, Outcome::Stops, says)
+        .evidence(Evidence::field(subject(pod), path, "false"))
+        .fix("Read why the proxy is not ready in its log")
+        .paste(mesh.proxy_log(pod));
+    true
+}
+
+/// The rate limit of the port, and the response to requests above it.
+fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
+    let by = inbound.rate_limit.as_ref()?.by;
+    let per_second =
+        |limit: i64| format!("{limit} {} per second", if limit == 1 { "request" } else { "requests" });
+    let total = by.spec.total.as_ref().map(|limit| {
+        format!("{} in total, probes of the kubelet included", per_second(limit.requests_per_second))
+    });
+    let each = by.spec.identity.as_ref();
+    let each = each.map(|limit| format!("{} of each client", per_second(limit.requests_per_second)));
+    let limits: Vec<String> = total.into_iter().chain(each).collect();
+    let limits =
+        if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };
+    Some(format!(
+        "HTTPLocalRateLimitPolicy {} limits it to {limits}; others get {}",
+        by.metadata.name, calls.rate_limited
+    ))
+}

@@ -1,0 +1,119 @@
+//! Steps of a walk for pods whose connections do not reach their proxy, and for proxies of a removed control plane.
+
+use super::{Mesh, subject};
+use crate::finding::Evidence;
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::model::installed::{COMPONENT, control_plane_of};
+use crate::model::redirection::{NotRedirected, not_redirected};
+use crate::objects::Pod;
+use crate::objects::container::INIT_CONTAINER;
+
+impl Mesh<'_> {
+    /// Evaluates whether the client's calls reach its proxy. Returns `false` if they fail.
+    pub(super) fn outbound_is_redirected(&self, walk: &mut Walk, client: &Pod) -> bool {
+        let name = &client.metadata.name;
+        match not_redirected(client) {
+            Some(NotRedirected::NoRules) => {
+                let says = format!(
+                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects its calls, they bypass \
+                     its proxy and have no identity"
+                );
+                without_rules(walk, Part::Client, client, says);
+                true
+            }
+            Some(fault @ NotRedirected::OtherPort { inbound: false, .. }) => {
+                let says = format!(
+                    "the calls of pod {name} are redirected to a port on which its proxy does not listen: \
+                     they are refused"
+                );
+                other_port(walk, Part::Client, client, &fault, says);
+                false
+            }
+            Some(NotRedirected::OtherPort { .. }) | None => true,
+        }
+    }
+
+    /// Evaluates whether connections reach the server's proxy. Returns `false` if they fail.
+    pub(super) fn inbound_is_redirected(&self, walk: &mut Walk, server: &Pod) -> bool {
+        let name = &server.metadata.name;
+        match not_redirected(server) {
+            Some(NotRedirected::NoRules) => {
+                let says = format!(
+                    "pod {name} has no {INIT_CONTAINER}: unless linkerd-cni redirects connections to its \
+                     proxy, meshed clients cannot connect, and no policy applies"
+                );
+                without_rules(walk, Part::Server, server, says);
+                true
+            }
+            Some(fault @ NotRedirected::OtherPort { inbound: true, .. }) => {
+                let says = format!(
+                    "connections to pod {name} are redirected to a port on which its proxy does not listen: \
+                     they are refused"
+                );
+                other_port(walk, Part::Server, server, &fault, says);
+                false
+            }
+            Some(NotRedirected::OtherPort { .. }) | None => true,
+        }
+    }
+
+    /// Records that a proxy belongs to a control plane that does not exist.
+    pub(super) fn belongs_elsewhere(&self, walk: &mut Walk, pod: &Pod, is_client: bool) -> bool {
+        if pod.spec.proxy().is_none() {
+            return false;
+        }
+        let Some(namespace) = control_plane_of(pod) else { return false };
+        let runs = |one: &&Pod| {
+            one.metadata.namespace == namespace && one.metadata.label(COMPONENT) == Some("destination")
+        };
+        if namespace == self.policy.index.controller.namespace
+            || self.policy.pods.iter().any(|one| runs(&one))
+        {
+            return false;
+        }
+        let name = &pod.metadata.name;
+        let (outcome, says) = if is_client {
+            let says = format!(
+                "the proxy of pod {name} connects to namespace {namespace}, which has no control plane: calls hang, \
+                 unless it already knows this target"
+            );
+            (Outcome::Partly, says)
+        } else {
+            let says = format!(
+                "the proxy of pod {name} connects to namespace {namespace}, which has no control plane: it \
+                 applies earlier policies or its default policy"
+            );
+            (Outcome::NotJudged, says)
+        };
+        walk.step(Part::ControlPlane, outcome, says)
+            .evidence(Evidence::field(subject(pod), "control plane of the proxy", namespace))
+            .fix("restart the workload, so that its proxy belongs to the current control plane");
+        true
+    }
+}
+
+fn without_rules(walk: &mut Walk, part: Part, pod: &Pod, says: String) {
+    walk.step(part, Outcome::NotJudged, says)
+        .evidence(Evidence::field(
+            subject(pod),
+            "spec.initContainers",
+            format!("{INIT_CONTAINER} is missing"),
+        ))
+        .fix("find out what removes the container, and restart the workload");
+}
+
+fn other_port(walk: &mut Walk, part: Part, pod: &Pod, fault: &NotRedirected, says: String) {
+    let NotRedirected::OtherPort { argument, redirected, variable, listens, .. } = fault else { return };
+    walk.step(part, Outcome::Stops, says)
+        .evidence(Evidence::field(
+            subject(pod),
+            format!("spec.initContainers[{INIT_CONTAINER}].args: {argument}"),
+            redirected.to_string(),
+        ))
+        .evidence(Evidence::field(
+            subject(pod),
+            format!("containers[linkerd-proxy].env[{variable}]"),
+            listens,
+        ))
+        .fix("find out what changes the port, and restart the workload");
+}

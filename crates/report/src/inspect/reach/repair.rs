@@ -1,0 +1,261 @@
+//! How the problems that stop a call are repaired, with the commands and manifests of that.
+
+use super::{Caller, Mesh};
+use crate::command::{Call, Command, kubectl, meshdoctor};
+use crate::finding::Remedy;
+use crate::inspect::walk::Step;
+use crate::model::policy::{AuthorizedBy, DefaultPolicy, IdentityMatch, Inbound, TakenBy, Who};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{CustomResourceDefinition, Pod};
+
+/// The effect of new pods on the trust anchors of their proxies.
+const CURRENT_ANCHORS: &str = "new pods get the current trust anchors";
+
+impl Mesh<'_> {
+    /// Adds a restart of the workloads of pods to a step, as the checks advise it, after the repair of the
+    /// problems that prevent new certificates.
+    pub(super) fn restart(&self, step: &mut Step, pods: &[&Pod]) {
+        let restarts: Vec<_> =
+            pods.iter().filter_map(|pod| self.issuance.restart(pod, CURRENT_ANCHORS)).collect();
+        let mut texts: Vec<&str> = Vec::new();
+        for restart in &restarts {
+            if !texts.contains(&restart.text.as_str()) {
+                texts.push(&restart.text);
+            }
+        }
+        let first = self
+            .repair_first()
+            .map(|first| format!("{first}: until then a restarted proxy gets no certificate"));
+        step.fix(first.iter().map(String::as_str).chain(texts).collect::<Vec<_>>().join(". "));
+        let commands =
+            restarts.iter().filter_map(|restart| restart.command.as_ref()).map(ToString::to_string);
+        let mut lines: Vec<String> =
+            commands.flat_map(|command| command.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+        lines.dedup();
+        step.paste(lines);
+    }
+
+    /// Adds the steps of a remedy to a step of the walk.
+    pub(super) fn remedy(&self, step: &mut Step, remedy: &Remedy) {
+        let texts: Vec<&str> = remedy.steps.iter().map(|one| one.text.as_str()).collect();
+        step.fix(texts.join(". "));
+        let commands = remedy.steps.iter().filter_map(|one| one.command.clone());
+        step.paste(commands.flat_map(|command| command.aimed(&self.issuance.connection).rendered()));
+    }
+
+    /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired
+    /// first (COMMAND)`.
+    pub(super) fn repair_first(&self) -> Option<String> {
+        let mut ids: Vec<&str> = self.issuance.obstacles.iter().map(|finding| finding.check).collect();
+        ids.dedup();
+        if ids.is_empty() {
+            return None;
+        }
+        let [shown] = self.command(meshdoctor().words("check --only").arg(ids.join(",")));
+        Some(format!("repair {} first ({shown} prints the steps)", ids.join(" and ")))
+    }
+
+    /// A command with the connection to the cluster.
+    pub(super) fn command(&self, call: Call) -> [String; 1] {
+        [Command::from(call).aimed(&self.issuance.connection).to_string()]
+    }
+
+    /// The command that prints the log of a pod's proxy.
+    pub(super) fn proxy_log(&self, pod: &Pod) -> [String; 1] {
+        let log =
+            kubectl().namespace(&pod.metadata.namespace).words("logs").operand(pod.metadata.name.as_str());
+        self.command(log.option("-c", PROXY_CONTAINER))
+    }
+
+    /// The command that shows the state of a pod.
+    pub(super) fn described(&self, pod: &Pod) -> [String; 1] {
+        let call = kubectl().namespace(&pod.metadata.namespace).words("describe pod");
+        self.command(call.operand(pod.metadata.name.as_str()))
+    }
+
+    /// The command that shows the state of the control plane's pods.
+    pub(super) fn states_of_control_plane(&self) -> [String; 1] {
+        self.command(kubectl().namespace(&self.policy.index.controller.namespace).words("get pods"))
+    }
+
+    /// Adds to a step how to authorize a client that the policy of a port does not authorize.
+    pub(super) fn authorize(
+        &self,
+        step: &mut Step,
+        inbound: &Inbound<'_>,
+        caller: Caller<'_>,
+        (pod, port): (&Pod, u16),
+    ) {
+        let first = self.identity_first(caller);
+        match inbound.taken_by {
+            TakenBy::Server(server) => {
+                let (namespace, name) = server.metadata.key();
+                if let Some((object, account, wrong)) = misnamed(inbound, caller.pod) {
+                    step.fix(format!(
+                        "{first}correct the identity in MeshTLSAuthentication {}: ServiceAccount {account} \
+                         instead of {wrong}",
+                        object.join("/")
+                    ));
+                    let edit = kubectl()
+                        .namespace(&object[0])
+                        .words("edit meshtlsauthentications.policy.linkerd.io");
+                    step.paste(self.command(edit.operand(object[1].as_str())));
+                    return;
+                }
+                step.fix(format!(
+                    "{first}create an AuthorizationPolicy for Server {namespace}/{name} that authorizes this client"
+                ))
+                .paste(authorization_policy(namespace, name, caller.pod));
+            }
+            TakenBy::Default(DefaultPolicy::Deny | DefaultPolicy::Audit) => {
+                let namespace = pod.metadata.namespace.as_str();
+                let name = format!("{}-{port}", self.owners.of(pod).name);
+                step.fix(format!(
+                    "{first}create a Server for port {port} and an AuthorizationPolicy for it: a default policy cannot \
+                     authorize single clients"
+                ))
+                .paste(self.server(pod, port, &name))
+                .paste(["---".to_owned()])
+                .paste(authorization_policy(namespace, &name, caller.pod));
+            }
+            TakenBy::Default(policy) => {
+                step.fix(self.default_policy(policy, caller, pod));
+            }
+        }
+    }
+
+    /// What a client without an identity needs before a policy can name it.
+    fn identity_first(&self, caller: Caller<'_>) -> String {
+        let owner = self.owners.of(caller.pod);
+        let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        match (caller.meshed, caller.pod.spec.proxy()) {
+            (true, _) => String::new(),
+            (false, Some(_)) => format!(
+                "the client's proxy skips this port, so the call has no identity: remove the port from \
+                 config.linkerd.io/skip-outbound-ports of {client}. Then "
+            ),
+            (false, None) => format!(
+                "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the \
+                 pod template of {client}), or authorize its network with a NetworkAuthentication. Once it \
+                 is injected, "
+            ),
+        }
+    }
+
+    /// How a client gets past a default policy that authorizes others. A Server would cut these off.
+    fn default_policy(&self, policy: DefaultPolicy, caller: Caller<'_>, pod: &Pod) -> String {
+        let owner = self.owners.of(pod);
+        let set = format!(
+            "set config.linkerd.io/default-inbound-policy in the pod template of {} {}/{}",
+            owner.kind, owner.namespace, owner.name
+        );
+        if policy.is_authenticated() && !caller.meshed {
+            let client = self.owners.of(caller.pod);
+            return format!(
+                "inject the client (linkerd.io/inject: enabled in the pod template of {} {}/{}), or {set}",
+                client.kind, client.namespace, client.name
+            );
+        }
+        format!("add the client's address to clusterNetworks of the control plane, or {set}")
+    }
+
+    /// The manifest of a Server for a port of a pod and of the pods with the same labels.
+    fn server(&self, pod: &Pod, port: u16, name: &str) -> Vec<String> {
+        let labels = self.selecting_labels(pod);
+        let labels: Vec<String> =
+            labels.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value))).collect();
+        vec![
+            format!("apiVersion: policy.linkerd.io/{}", self.server_version),
+            "kind: Server".to_owned(),
+            metadata(&pod.metadata.namespace, name),
+            "spec:".to_owned(),
+            format!("  podSelector: {{matchLabels: {{{}}}}}", labels.join(", ")),
+            format!("  port: {port}"),
+        ]
+    }
+
+    /// The labels that the pods of one workload share, without those of Linkerd and of a single generation of pods.
+    fn selecting_labels<'p>(&self, pod: &'p Pod) -> Vec<(&'p str, &'p str)> {
+        let owner = self.owners.of(pod);
+        let key = (owner.namespace.as_str(), owner.name.as_str());
+        let deployment =
+            self.deployments.iter().find(|one| owner.kind == "Deployment" && one.metadata.key() == key);
+        let template = deployment.map(|one| &one.spec.template.metadata);
+        let labels = pod.metadata.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let shared = |(key, value): &(&str, &str)| {
+            !key.contains("linkerd.io/")
+                && !OF_ONE_GENERATION.contains(key)
+                && template.is_none_or(|template| template.label(key) == Some(*value))
+        };
+        labels.filter(shared).collect()
+    }
+}
+
+/// Labels that differ between pods of one workload.
+const OF_ONE_GENERATION: [&str; 5] = [
+    "pod-template-hash",
+    "controller-revision-hash",
+    "pod-template-generation",
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+];
+
+/// The manifest of an AuthorizationPolicy for a Server that authorizes the ServiceAccount of a client.
+fn authorization_policy(namespace: &str, server: &str, client: &Pod) -> Vec<String> {
+    let account = client.spec.account();
+    let from = client.metadata.namespace.as_str();
+    vec![
+        "apiVersion: policy.linkerd.io/v1alpha1".to_owned(),
+        "kind: AuthorizationPolicy".to_owned(),
+        metadata(namespace, &format!("{server}-from-{from}-{account}")),
+        "spec:".to_owned(),
+        format!("  targetRef: {{group: policy.linkerd.io, kind: Server, name: {}}}", quoted(server)),
+        "  requiredAuthenticationRefs:".to_owned(),
+        format!("  - {{kind: ServiceAccount, name: {}, namespace: {}}}", quoted(account), quoted(from)),
+    ]
+}
+
+fn metadata(namespace: &str, name: &str) -> String {
+    format!("metadata: {{name: {}, namespace: {}}}", quoted(name), quoted(namespace))
+}
+
+/// A name as YAML: in quotes if a reader could parse it as another type.
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '/'))
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&name);
+    if plain { name.to_owned() } else { format!("{name:?}") }
+}
+
+/// The version of Servers to write: the stored one of their definition; without a definition, one that every
+/// release serves.
+pub(super) fn server_version(definitions: &[CustomResourceDefinition]) -> String {
+    let versions =
+        definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
+    let stored = versions.rev().find(|version| version.served && version.storage);
+    stored.map_or_else(|| "v1beta1".to_owned(), |version| version.name.clone())
+}
+
+/// The name of the definition of Servers.
+const SERVERS: &str = "servers.policy.linkerd.io";
+
+/// A MeshTLSAuthentication that authorizes a ServiceAccount with the name of the client's in another namespace: its
+/// namespace and name, the client's account, and the named account.
+fn misnamed(inbound: &Inbound<'_>, client: &Pod) -> Option<([String; 2], String, String)> {
+    let account = client.spec.account();
+    let home = client.metadata.namespace.as_str();
+    inbound.authorizations.iter().find_map(|one| {
+        let AuthorizedBy::Policy(policy) = one.by else { return None };
+        let Who::Identities(identities) = &one.who else { return None };
+        let wrong = identities.iter().find_map(|identity| {
+            let IdentityMatch::Exact(name) = identity else { return None };
+            let mut parts = name.split('.');
+            let (named, namespace) = (parts.next()?, parts.next()?);
+            (named == account && namespace != home).then(|| format!("{namespace}/{named}"))
+        })?;
+        let mut required = policy.spec.required_authentication_refs.iter();
+        let object = required.find(|one| one.is_a("policy.linkerd.io", "MeshTLSAuthentication"))?;
+        let namespace = object.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+        Some(([namespace.to_owned(), object.name.clone()], format!("{home}/{account}"), wrong))
+    })
+}

@@ -1,0 +1,98 @@
+//! `meshdoctor rotate`: the state of a rotation of the trust anchor or the issuer, with the findings that
+//! must be repaired first.
+
+use std::collections::BTreeSet;
+
+use crate::cause;
+use crate::checks::rotation::{
+    Known, Obstacles, Phase, Rotation, Stage, Statements, blocking, checks, is_blocking,
+};
+use crate::checks::{Settings, evaluate};
+use crate::finding::{Finding, Severity};
+use crate::item::{Item, Kind};
+use crate::knowledge::Knowledge;
+use crate::model::Cluster;
+use crate::policy;
+
+/// The answer.
+pub struct Answer {
+    /// The state and the plan.
+    pub rotation: Rotation,
+    /// Problems to repair before any step, in the order of repair.
+    pub broken: Vec<Finding>,
+    /// Other findings about certificates, of warning and above.
+    pub others: Vec<Finding>,
+}
+
+/// Whether a step may be done now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Each condition is known to be met.
+    Go,
+    /// It was done.
+    Done,
+    /// At least one condition is known not to be met.
+    NoGo,
+    /// Evidence is missing.
+    Unknown,
+}
+
+/// The evidence to read.
+pub fn items() -> BTreeSet<Item> {
+    let mut items = policy::run_items(&checks());
+    items.insert(Item::List(Kind::Namespace));
+    items
+}
+
+impl Answer {
+    /// The state of a cluster.
+    pub fn read(
+        cluster: &Cluster,
+        knowledge: &Knowledge,
+        settings: &Settings,
+        statements: &Statements,
+    ) -> Answer {
+        let results = evaluate(&checks(), cluster, knowledge, settings);
+        let blocking: BTreeSet<&str> = blocking().iter().map(|check| check.id).collect();
+        let mut obstacles = Obstacles::default();
+        let mut found = Vec::new();
+        for result in results {
+            if blocking.contains(result.id) {
+                let gaps = result.gaps.into_iter().filter(|gap| gap.was_asked_for());
+                obstacles.unjudged.extend(gaps);
+            }
+            found.extend(result.findings);
+        }
+        obstacles.unjudged.sort();
+        obstacles.unjudged.dedup();
+        let linked = cause::link_by_cards(found, &cluster.namespaces);
+        let roots = linked
+            .into_iter()
+            .filter(|finding| finding.caused_by.is_empty() && finding.severity > Severity::Info);
+        let (broken, others) =
+            roots.partition(|finding| blocking.contains(finding.check) && is_blocking(finding));
+        obstacles.broken = broken;
+        let rotation = Rotation::read(cluster, knowledge, settings, statements, &obstacles);
+        Answer { rotation, broken: obstacles.broken, others }
+    }
+
+    /// Whether a step may be done now; the next one if `None`.
+    pub fn decision(&self, stage: Option<Stage>) -> Decision {
+        let rotation = &self.rotation;
+        let planned = match stage {
+            None if rotation.phase == Phase::Broken => return Decision::NoGo,
+            None => rotation.next(),
+            Some(stage) => rotation.plan.iter().find(|planned| planned.stage == stage),
+        };
+        match planned {
+            None if rotation.phase == Phase::Unknown => Decision::Unknown,
+            None => Decision::NoGo,
+            Some(planned) if planned.conditions.is_empty() => Decision::Done,
+            Some(planned) => match planned.decision() {
+                Known::Yes => Decision::Go,
+                Known::No => Decision::NoGo,
+                Known::Unknown => Decision::Unknown,
+            },
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! The result of a run, ordered and complete: the only input of renderers. Built once from the evidence and the
+//! findings.
+
+mod coverage;
+mod outlook;
+mod repair_plan;
+mod verdict;
+
+use coverage::coverage;
+pub use coverage::{Coverage, Gap, Unread, unread};
+pub use outlook::{Lasting, Outlook};
+pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
+pub use verdict::counts;
+pub use verdict::{Counts, RunResult};
+use verdict::{Evidence, none_ran, verdict};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::card::Mode;
+use crate::cause;
+use crate::checks::change::compare;
+use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
+use crate::collect::Collected;
+use crate::command::Connection;
+use crate::finding::{Finding, Severity, When};
+use crate::inspect::{self, nodes::NodeCni};
+use crate::item::{Item, Kind};
+use crate::judged::Judged;
+use crate::knowledge::{Knowledge, RowMode};
+use crate::model::cluster::TimeSource;
+use crate::model::skew::Skew;
+use crate::model::traffic::{EarlierTraffic, WorkloadTraffic};
+use crate::objects::Link;
+use crate::policy::{self, Policy};
+use crate::rows::{self, Category, LinkedCluster};
+use crate::source::Origin;
+use crate::version::LinkerdVersion;
+
+/// The schema tag of the JSON form.
+pub const SCHEMA: &str = "meshdoctor.report/1";
+
+/// A report.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Metadata of the run, including all times.
+    pub run: Run,
+    /// Origin of the evidence.
+    pub origin: Origin,
+    /// The evaluation time, and its source.
+    pub at: (Timestamp, TimeSource),
+    /// Date of the release data.
+    pub knowledge_date: String,
+    /// The cluster and all versions in it.
+    pub subject: Skew,
+    /// Namespace of the control plane.
+    pub control_plane_namespace: String,
+    /// Uid of the namespace `kube-system`, which identifies the cluster; `None` if unknown.
+    pub cluster_uid: Option<String>,
+    /// The linkerd-cni version of a planned upgrade (`--to-cni`).
+    pub to_cni: Option<String>,
+    /// The upgrade that was previewed (`--to`).
+    pub rehearsal: Option<Rehearsal>,
+    /// The change that was applied on top of the cluster (`--with`).
+    pub change: Option<Change>,
+    /// Other options of the run.
+    pub asked: Asked,
+    /// The gate, the counts and the status.
+    pub verdict: RunResult,
+    /// Missing evidence, with the checks that needed it, in order.
+    pub coverage: Coverage,
+    /// Every selected check, in order.
+    pub checks: Vec<Judged>,
+    /// Every finding: root causes in repair order, then their symptoms.
+    pub findings: Vec<Finding>,
+    /// The merged steps of these findings, in order.
+    pub repair: RepairPlan,
+    /// Nodes with node evidence.
+    pub nodes: Vec<NodeCni>,
+    /// The rows of `linkerd check` with these results, in its order.
+    pub rows: Vec<Category>,
+    /// The way to run `linkerd check` that has these rows.
+    pub row_mode: RowMode,
+    /// The linked clusters.
+    pub links: Vec<LinkedCluster>,
+    /// Numbers of the proxies that were read twice, by workload.
+    pub traffic: Vec<WorkloadTraffic>,
+    /// The earlier numbers (`--before`).
+    pub before: Option<EarlierTraffic>,
+    /// Connection options of the cluster.
+    pub connection: Connection,
+    /// Number of objects and files with redacted values.
+    pub redacted: usize,
+    /// Errors of the run itself.
+    pub errors: Vec<String>,
+}
+
+/// An upgrade that was previewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearsal {
+    /// `--to` with the resolved release: `2.20 (edge-26.6.3)`.
+    pub target: String,
+    /// The resolved release.
+    pub to: LinkerdVersion,
+    /// Order of the upgrade; `None` if the target is not a later release.
+    pub plan: Option<Plan>,
+}
+
+/// A change that was applied on top of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Origin of its manifests.
+    pub given: String,
+    /// Number of objects of kinds that are read.
+    pub objects: usize,
+}
+
+/// Number of findings that begin and end with an upgrade or change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// Errors that begin with it.
+    pub breaks: usize,
+    /// Other findings that begin with it.
+    pub changes: usize,
+    /// Findings that end with it.
+    pub ends: usize,
+}
+
+impl Brings {
+    /// Counts the findings of a report.
+    pub fn of(findings: &[Finding]) -> Brings {
+        findings.iter().fold(Brings::default(), |mut brings, finding| {
+            match (finding.when, finding.severity) {
+                (When::AfterUpgrade | When::AfterChange, Severity::Error) => brings.breaks += 1,
+                (When::AfterUpgrade | When::AfterChange, _) => brings.changes += 1,
+                (When::UntilUpgrade | When::UntilChange, _) => brings.ends += 1,
+                (When::Now, _) => {}
+            }
+            brings
+        })
+    }
+}
+
+/// Metadata of the run.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// Start time.
+    pub started: Option<Timestamp>,
+    /// Duration in milliseconds.
+    pub milliseconds: u64,
+    /// The command line, without secrets.
+    pub command: Vec<String>,
+    /// The working directory, with all known names; pipelines need relative paths below it.
+    pub folders: Vec<String>,
+    /// The configuration file that was used.
+    pub config: Option<ConfigUse>,
+}
+
+/// The configuration file of a run, and its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigUse {
+    /// The file.
+    pub file: String,
+    /// Whether the caller named it; otherwise it was found in the working directory or a parent.
+    pub named: bool,
+    /// The flags that it sets, without their dashes.
+    pub settings: Vec<String>,
+    /// Flags among them that affect the exit status.
+    pub gate: Vec<String>,
+    /// Whether notes on standard error are suppressed.
+    pub quiet: bool,
+}
+
+impl ConfigUse {
+    /// The flags that it sets, for people.
+    pub fn flags(&self) -> String {
+        dashed(&self.settings)
+    }
+
+    /// The file and its flags that affect the exit status; empty if there are none.
+    pub fn of_gate(&self) -> String {
+        match self.gate.is_empty() {
+            true => String::new(),
+            false => format!(" ({} sets {})", self.file, dashed(&self.gate)),
+        }
+    }
+}
+
+fn dashed(flags: &[String]) -> String {
+    flags.iter().map(|flag| format!("--{flag}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Options of a run, for reruns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The stage.
+    pub mode: Mode,
+    /// `--only`.
+    pub only: Vec<String>,
+    /// `--skip`.
+    pub skip: Vec<String>,
+    /// `--namespace`.
+    pub namespaces: Vec<String>,
+    /// `--to`, `--from`, `--to-kubernetes`.
+    pub upgrade: Option<Upgrade>,
+    /// `--linkerd-cni-enabled`.
+    pub cni_expected: bool,
+    /// `--expected-version`.
+    pub expected_version: Option<String>,
+    /// `--linkerd-namespace`.
+    pub linkerd_namespace: Option<String>,
+    /// `--cni-namespace`.
+    pub cni_namespace: Option<String>,
+    /// `--param`, by check and name.
+    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
+}
+
+impl Asked {
+    /// Whether the run covers every check of an installed mesh, in all namespaces.
+    pub fn is_whole(&self) -> bool {
+        self.only.is_empty()
+            && self.skip.is_empty()
+            && self.mode == Mode::Installed
+            && self.namespaces.is_empty()
+    }
+}
+
+/// Inputs of a report, in addition to the evidence.
+pub struct Question<'a> {
+    /// The selected checks.
+    pub checks: &'a [&'static Check],
+    /// The gate.
+    pub policy: &'a Policy,
+    /// Settings of the operator.
+    pub settings: &'a Settings,
+    /// Release data.
+    pub knowledge: &'a Knowledge,
+    /// Origin of the evidence.
+    pub origin: Origin,
+    /// The change to check with, and the cluster without it.
+    pub change: Option<(Change, &'a Collected)>,
+}
+
+/// Runs every selected check, links causes, and applies the policy.
+pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
+    let cluster = &collected.cluster;
+    let then = evaluate(question.checks, cluster, question.knowledge, question.settings);
+    let results = match &question.change {
+        Some((_, before)) => {
+            // The state without the change is checked separately.
+            let settings =
+                Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
+            let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
+            compare(today, then)
+        }
+        None => then,
+    };
+    assemble(question, collected, results)
+}
+
+/// Applies severity overrides. A severity below that of the check's card is an upper bound for its findings; any other
+/// applies to all of them, so that infos can count.
+fn regraded(results: &mut [CheckResult], policy: &Policy) {
+    for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
+        let Some(asked) = policy.severities.get(finding.check) else { continue };
+        let card = crate::checks::find(finding.check).map(|check| check.card().front.severity);
+        finding.severity =
+            if card.is_some_and(|card| *asked >= card) { *asked } else { finding.severity.min(*asked) };
+    }
+}
+
+fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<CheckResult>) -> Report {
+    let cluster = &collected.cluster;
+    regraded(&mut results, question.policy);
+    let found: Vec<Finding> =
+        results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
+    // Skipped checks explain nothing: their symptoms become roots.
+    let (found, inferred): (Vec<Finding>, Vec<Finding>) =
+        found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
+    let mut findings = cause::link_by_cards(found, &cluster.namespaces);
+    verify_raised(&mut findings, question.settings);
+    accept(&mut findings, question.policy, cluster.at);
+    let connection = &question.settings.rerun.connection;
+    let none_ran = none_ran(question.policy, &results);
+    let coverage = Coverage {
+        unread: unread(collected, question.knowledge),
+        set_aside: set_aside(collected),
+        ..coverage(cluster, &results, none_ran, connection)
+    };
+    let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
+    // If no check read any of the manifests, the result is not a pass.
+    let judged_none =
+        !results.iter().any(|result| matches!(result.outcome, Outcome::Pass | Outcome::Findings));
+    let none_ran = none_ran
+        || (question.origin.kind == "manifests" && judged_none && question.settings.values.is_empty());
+    let evidence =
+        Evidence { read_nothing, none_ran, unreadable: !collected.uncollected.unreadable.is_empty() };
+    let verdict = RunResult {
+        inferred: inferred.len(),
+        ..verdict(question.policy, &question.origin, &findings, &results, &evidence)
+    };
+    let checks = judged_checks(question, results, &findings);
+    let subject = Skew::of(cluster, question.knowledge);
+    let release = subject.command_release();
+    // Rows cannot show accepted findings, effects of a change, or confidence.
+    let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
+    let links = cluster.answer(&Item::List(Kind::Link)).map_or(&[][..], |answer| answer.objects::<Link>());
+    let links: Vec<LinkedCluster> = links.iter().map(LinkedCluster::from).collect();
+    let evidence = rows::RowInput {
+        checks: &checks,
+        findings: &of_rows,
+        release: release.as_ref(),
+        mode: question.settings.row_mode(),
+        links: &links,
+    };
+    let rows = rows::rows(&evidence, question.knowledge);
+    Report {
+        run: Run::default(),
+        nodes: inspect::nodes::nodes(cluster),
+        rows,
+        row_mode: question.settings.row_mode(),
+        links,
+        origin: question.origin.clone(),
+        at: (cluster.at, cluster.time_source),
+        knowledge_date: question.knowledge.date().to_string(),
+        subject,
+        control_plane_namespace: cluster.namespaces.control_plane.clone(),
+        cluster_uid: cluster.uid(),
+        to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
+        rehearsal: question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
+            target: upgrade.in_words(question.knowledge),
+            to: upgrade.to.clone(),
+            plan: crate::checks::plan(cluster, question.knowledge, question.settings),
+        }),
+        change: question.change.as_ref().map(|(change, _)| change.clone()),
+        asked: asked(question),
+        verdict,
+        coverage,
+        checks,
+        repair: RepairPlan::from_findings(&findings),
+        findings,
+        traffic: WorkloadTraffic::of_cluster(cluster),
+        before: question.settings.before.clone(),
+        connection: connection.clone(),
+        redacted: collected.redaction.touched,
+        errors: Vec::new(),
+    }
+}
+
+/// Applies waivers and the baseline, and adds the problems of waivers.
+fn accept(findings: &mut Vec<Finding>, policy: &Policy, at: Timestamp) {
+    let waivers = policy::Waivers::new(&policy.waivers, at);
+    findings.extend(waivers.problems(findings));
+    for finding in &mut *findings {
+        let accepted = waivers.accepted(finding);
+        finding.standing = policy.standing(finding, &accepted);
+        if !finding.is_waived() {
+            finding.waived_in_part = accepted;
+        }
+    }
+    stand_alone(findings);
+}
+
+/// Each selected check with its outcome, and those of the waivers.
+fn judged_checks(question: &Question<'_>, results: Vec<CheckResult>, findings: &[Finding]) -> Vec<Judged> {
+    let connection = &question.settings.rerun.connection;
+    let judged = question.checks.iter().zip(results).map(|(check, result)| Judged {
+        id: check.id,
+        category: check.card().front.category.clone(),
+        title: check.card().front.title.clone(),
+        severity: check.card().front.severity,
+        outcome: result.outcome,
+        closes: result.gaps.iter().map(|missing| missing.close().aimed(connection)).collect(),
+        gaps: result.gaps,
+        blocked_by: result.blocked_by,
+        params: check.parameters(question.settings),
+    });
+    let mut checks: Vec<Judged> = judged.collect();
+    if !question.policy.waivers.is_empty() {
+        checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, findings)));
+    }
+    checks
+}
+
+/// The options of the run, for reruns.
+fn asked(question: &Question<'_>) -> Asked {
+    let Question { settings, policy, .. } = question;
+    Asked {
+        mode: settings.mode,
+        only: policy.only.clone(),
+        skip: policy.skip.clone(),
+        namespaces: settings.namespaces.clone(),
+        upgrade: settings.upgrade.clone(),
+        cni_expected: settings.cni_expected,
+        expected_version: settings.expected_version.as_ref().map(ToString::to_string),
+        linkerd_namespace: None,
+        cni_namespace: None,
+        params: settings.params.clone(),
+    }
+}
+
+/// The evidence that was not judged.
+fn set_aside(collected: &Collected) -> Vec<String> {
+    let unreadable = collected.uncollected.unreadable.iter().map(|what| unreadable(what));
+    unreadable.chain(collected.uncollected.set_aside.iter().cloned()).collect()
+}
+
+/// A file of manifests that could not be read: the rest of them was checked.
+fn unreadable(what: &str) -> String {
+    format!("{what}: repair the file, and check again")
+}
+
+/// Result of a check of the waivers.
+fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
+    let found = findings.iter().any(|finding| finding.check == id);
+    Judged {
+        id,
+        category: "waivers".to_owned(),
+        title: title.to_owned(),
+        severity: Severity::Warning,
+        outcome: if found { Outcome::Findings } else { Outcome::Pass },
+        gaps: Vec::new(),
+        closes: Vec::new(),
+        blocked_by: None,
+        params: Default::default(),
+    }
+}
+
+/// Accepted findings do not explain others: accepting a cause does not accept its symptoms, which become roots.
+fn stand_alone(findings: &mut [Finding]) {
+    let waived: BTreeSet<_> =
+        findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
+    for finding in findings.iter_mut().filter(|finding| !finding.is_waived()) {
+        finding.caused_by.retain(|cause| !waived.contains(cause));
+    }
+}

@@ -1,0 +1,361 @@
+//! The repair plan of a report: the steps of all findings that need a repair, in order, without duplicates.
+//! [`crate::cause`] determines the order of the findings; this module merges their steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::command::Command;
+use crate::finding::{Finding, Fingerprint, Restarts, Severity, Standing, Step};
+
+/// The steps that repair all errors and warnings of the report.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepairPlan {
+    /// The findings to repair, by their index in the report.
+    pub findings: BTreeMap<usize, PlannedFinding>,
+    /// The steps, in order.
+    pub steps: Vec<PlanStep>,
+    /// Commands that show whether the repair worked, each once.
+    pub verify: Vec<Command>,
+}
+
+/// A finding that the plan repairs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFinding {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The findings to repair before it, nearest only: number and check.
+    pub after: Vec<(usize, &'static str)>,
+}
+
+/// One step of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    /// The step. A merged step has the commands of all its findings.
+    pub step: Step,
+    /// The numbers of the findings that it repairs.
+    pub repairs: BTreeSet<usize>,
+}
+
+impl RepairPlan {
+    /// The plan for findings that are sorted in the order of their repair.
+    pub fn from_findings(findings: &[Finding]) -> RepairPlan {
+        let planned = number(findings);
+        let mut graph = Graph::default();
+        let mut last_steps: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut earlier: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let urgency = urgency(findings, &planned);
+        for (&at, finding) in &planned {
+            let nearest = || finding.after.iter().map(|(number, _)| number);
+            let further = nearest().filter_map(|number| earlier.get(number)).flatten();
+            let all: BTreeSet<usize> = nearest().chain(further).copied().collect();
+            let mut before: BTreeSet<usize> =
+                nearest().filter_map(|number| last_steps.get(number).copied()).collect();
+            let mut is_first = true;
+            for step in &findings[at].remedy.steps {
+                let node = PlanStep { step: step.clone(), repairs: BTreeSet::from([finding.number]) };
+                let severity = urgency[&finding.number];
+                // A restart at the end of an earlier repair is also the first step of this one.
+                let restarted = if is_first { graph.restarted(&node, &all) } else { None };
+                is_first = restarted.is_some();
+                let node = restarted.unwrap_or_else(|| graph.add(node, severity, &before));
+                last_steps.insert(finding.number, node);
+                before = BTreeSet::from([node]);
+            }
+            earlier.insert(finding.number, all);
+        }
+        let mut verify: Vec<Command> = Vec::new();
+        for command in planned.keys().filter_map(|&at| findings[at].remedy.verify.as_ref()) {
+            if !verify.contains(command) {
+                verify.push(command.clone());
+            }
+        }
+        RepairPlan { findings: planned, steps: graph.into_sorted(), verify }
+    }
+}
+
+/// Whether a finding needs a repair now: a cause of warning or above that is neither accepted nor known.
+fn needs_repair(finding: &Finding) -> bool {
+    finding.caused_by.is_empty()
+        && finding.severity > Severity::Info
+        && !finding.when.begins()
+        && matches!(finding.standing, Standing::Passes | Standing::Fails)
+}
+
+fn number(findings: &[Finding]) -> BTreeMap<usize, PlannedFinding> {
+    let mut numbers: BTreeMap<Fingerprint, (usize, &'static str)> = BTreeMap::new();
+    let mut planned = BTreeMap::new();
+    let roots = findings.iter().enumerate().filter(|(_, finding)| needs_repair(finding));
+    for (number, (at, finding)) in (1..).zip(roots) {
+        let mut after: Vec<_> = finding.after.iter().filter_map(|one| numbers.get(one).copied()).collect();
+        after.sort_unstable();
+        numbers.insert(finding.fingerprint(), (number, finding.check));
+        planned.insert(at, PlannedFinding { number, after });
+    }
+    planned
+}
+
+/// The severity of each finding by number, or that of the worst finding that must be repaired after it.
+fn urgency(findings: &[Finding], planned: &BTreeMap<usize, PlannedFinding>) -> BTreeMap<usize, Severity> {
+    let mut urgency: BTreeMap<usize, Severity> =
+        planned.iter().map(|(&at, finding)| (finding.number, findings[at].severity)).collect();
+    for finding in planned.values().rev() {
+        let own = urgency[&finding.number];
+        for (earlier, _) in &finding.after {
+            urgency.entry(*earlier).and_modify(|severity| *severity = own.max(*severity));
+        }
+    }
+    urgency
+}
+
+/// Steps with their order.
+#[derive(Default)]
+struct Graph {
+    steps: Vec<PlanStep>,
+    /// For each step, the severity of the worst finding that needs it.
+    severity: Vec<Severity>,
+    /// For each step, the steps that must be done before it.
+    before: Vec<BTreeSet<usize>>,
+}
+
+impl Graph {
+    /// Adds a step that comes after others, or merges it into an equal one if this breaks no order and the repair of
+    /// a worse finding does not wait for it. Returns its index.
+    fn add(&mut self, step: PlanStep, severity: Severity, before: &BTreeSet<usize>) -> usize {
+        let in_order = |other: usize| {
+            let delays =
+                |one: usize| self.severity[one] < self.severity[other] && !self.comes_after(other, one);
+            before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
+        };
+        let mergeable = (0..self.steps.len())
+            .filter_map(|other| Some((other, merge(&self.steps[other].step, &step.step)?)))
+            .find(|(other, _)| in_order(*other));
+        let Some((at, merged)) = mergeable else {
+            self.steps.push(step);
+            self.before.push(before.clone());
+            self.severity.push(severity);
+            return self.steps.len() - 1;
+        };
+        self.steps[at].step = merged;
+        self.steps[at].repairs.extend(&step.repairs);
+        self.severity[at] = self.severity[at].max(severity);
+        self.before[at].extend(before.iter().filter(|&&one| one != at));
+        at
+    }
+
+    /// The last step of earlier findings that restarts everything that `step` restarts, which then repairs
+    /// its finding too.
+    fn restarted(&mut self, step: &PlanStep, earlier: &BTreeSet<usize>) -> Option<usize> {
+        let restarts = |other: &PlanStep| {
+            !other.repairs.is_disjoint(earlier) && includes_restart(&other.step, &step.step)
+        };
+        let at = self.steps.iter().rposition(restarts)?;
+        self.steps[at].repairs.extend(&step.repairs);
+        Some(at)
+    }
+
+    /// Whether `later` must wait for `earlier`, directly or through other steps.
+    fn comes_after(&self, later: usize, earlier: usize) -> bool {
+        let mut open = vec![later];
+        let mut seen = BTreeSet::new();
+        while let Some(at) = open.pop() {
+            if at == earlier {
+                return true;
+            }
+            if seen.insert(at) {
+                open.extend(&self.before[at]);
+            }
+        }
+        false
+    }
+
+    /// The steps in an order that satisfies all constraints; otherwise in the order of insertion.
+    fn into_sorted(self) -> Vec<PlanStep> {
+        let mut waiting: BTreeSet<usize> = (0..self.steps.len()).collect();
+        let mut order = Vec::with_capacity(waiting.len());
+        while let Some(next) = waiting
+            .iter()
+            .copied()
+            .find(|&at| self.before[at].iter().all(|one| !waiting.contains(one)))
+            .or_else(|| waiting.first().copied())
+        {
+            waiting.remove(&next);
+            order.push(next);
+        }
+        let mut steps: Vec<Option<PlanStep>> = self.steps.into_iter().map(Some).collect();
+        order.into_iter().filter_map(|at| steps[at].take()).collect()
+    }
+}
+
+/// Merges two steps: the same command, the same text without a command, the same text with commands whose
+/// lines can run together, or a restart that includes the other.
+fn merge(one: &Step, other: &Step) -> Option<Step> {
+    if includes_restart(one, other) {
+        return Some(one.clone());
+    }
+    if includes_restart(other, one) {
+        return Some(other.clone());
+    }
+    match (&one.command, &other.command) {
+        (None, None) => (one.text == other.text).then(|| one.clone()),
+        (Some(a), Some(b)) if a == b => Some(one.clone()),
+        (Some(a), Some(b)) => {
+            let separable = |command: &Command| !command.is_whole() && command.node().is_none();
+            let is_same = one.text == other.text || one.text == other.of_several();
+            (is_same && separable(a) && separable(b)).then(|| {
+                let mut joined = a.clone();
+                joined.join([b]);
+                Step { text: one.of_several(), command: Some(joined), ..one.clone() }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a step recreates all pods that another one only restarts.
+fn includes_restart(one: &Step, other: &Step) -> bool {
+    match (one.restarts, other.restarts) {
+        (Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade, Restarts::ControlPlane) => true,
+        (Restarts::Workloads, Restarts::Workloads) => {
+            let of = |step: &Step| step.command.as_ref().map(restarted).unwrap_or_default();
+            of(one).is_superset(&of(other))
+        }
+        _ => false,
+    }
+}
+
+/// The lines of a command, those that restart several workloads once for each of them.
+fn restarted(command: &Command) -> BTreeSet<String> {
+    const RESTART: &str = " rollout restart ";
+    let each = |line: &String| -> Vec<String> {
+        match line.split_once(RESTART) {
+            Some((kubectl, workloads)) => {
+                workloads.split(' ').map(|workload| format!("{kubectl}{RESTART}{workload}")).collect()
+            }
+            None => vec![line.clone()],
+        }
+    };
+    command.rendered().iter().flat_map(each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::kubectl;
+    use crate::finding::{Evidence, Remedy, StepKind, Subject};
+
+    fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
+        let subject = Subject::node(check);
+        let evidence = Evidence::other(check, "x");
+        let mut finding =
+            Finding::new(check, Severity::Error, subject, format!("{check} happened")).evidence(evidence);
+        finding.remedy = steps.iter().fold(Remedy::new(), |remedy, (text, command)| {
+            remedy.run(StepKind::Command, *text, kubectl().words(command))
+        });
+        finding
+    }
+
+    fn texts(findings: &[Finding]) -> Vec<String> {
+        let plan = RepairPlan::from_findings(findings);
+        let line = |step: &PlanStep| {
+            let command = step.step.command.as_ref().map(ToString::to_string).unwrap_or_default();
+            let repairs: Vec<String> = step.repairs.iter().map(ToString::to_string).collect();
+            format!("{} [{}] {}", step.step.text, repairs.join(","), command.replace('\n', "; "))
+        };
+        plan.steps.iter().map(line).collect()
+    }
+
+    #[test]
+    fn identical_steps_are_merged() {
+        let found = [
+            finding("a", &[("Upgrade", "apply x"), ("Restart a", "rollout a")]),
+            finding("b", &[("Upgrade", "apply x")]),
+        ];
+        assert_eq!(texts(&found), ["Upgrade [1,2] kubectl apply x", "Restart a [1] kubectl rollout a"]);
+    }
+
+    #[test]
+    fn equal_words_join_their_commands() {
+        let found = [
+            finding("a", &[("Restart", "rollout a")]),
+            finding("b", &[("Fix", "apply y"), ("Restart", "rollout b")]),
+        ];
+        assert_eq!(
+            texts(&found),
+            ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]
+        );
+    }
+
+    #[test]
+    fn a_merge_never_breaks_the_order() {
+        let first = finding("a", &[("Upgrade", "apply x"), ("Restart", "rollout a")]);
+        let mut second = finding("b", &[("Upgrade", "apply x")]);
+        second.after = vec![first.fingerprint()];
+        let steps = texts(&[first, second]);
+        assert_eq!(
+            steps,
+            ["Upgrade [1] kubectl apply x", "Restart [1] kubectl rollout a", "Upgrade [2] kubectl apply x"]
+        );
+    }
+
+    fn restarting(mut finding: Finding, step: usize, restarts: Restarts) -> Finding {
+        finding.remedy.steps[step].restarts = restarts;
+        finding
+    }
+
+    #[test]
+    fn restart_of_an_earlier_repair_is_not_repeated() {
+        let all = "-n shop rollout restart deployment/api deployment/web";
+        let first = finding("a", &[("Upgrade", "apply x"), ("Restart all", all)]);
+        let first = restarting(first, 1, Restarts::Workloads);
+        let second =
+            finding("b", &[("Restart api", "-n shop rollout restart deployment/api"), ("Look", "get b")]);
+        let mut second = restarting(second, 0, Restarts::Workloads);
+        second.after = vec![first.fingerprint()];
+        assert_eq!(
+            texts(&[first, second]),
+            [
+                "Upgrade [1] kubectl apply x",
+                "Restart all [1,2] kubectl -n shop rollout restart deployment/api deployment/web",
+                "Look [2] kubectl get b"
+            ]
+        );
+    }
+
+    #[test]
+    fn merged_restarts_name_several_workloads() {
+        let found: Vec<Finding> = ["a", "b", "c"]
+            .map(|name| finding(name, &[("Restart the workload: so that", name)]))
+            .map(|finding| restarting(finding, 0, Restarts::Workloads))
+            .into();
+        assert_eq!(texts(&found), ["Restart the workloads: so that [1,2,3] kubectl a; kubectl b; kubectl c"]);
+    }
+
+    #[test]
+    fn restarts_wait_for_the_upgrade_that_includes_them() {
+        let first =
+            finding("a", &[("Restart control plane", "rollout restart x"), ("Restart", "rollout restart y")]);
+        let first = restarting(restarting(first, 0, Restarts::ControlPlane), 1, Restarts::Workloads);
+        let second =
+            finding("b", &[("Read", "get b"), ("Apply", "apply b"), ("Restart", "rollout restart y")]);
+        let second =
+            restarting(restarting(second, 1, Restarts::ControlPlaneByUpgrade), 2, Restarts::Workloads);
+        assert_eq!(
+            texts(&[first, second]),
+            [
+                "Read [2] kubectl get b",
+                "Apply [1,2] kubectl apply b",
+                "Restart [1,2] kubectl rollout restart y"
+            ]
+        );
+    }
+
+    #[test]
+    fn infos_symptoms_and_accepted_findings_are_not_planned() {
+        let mut info = finding("a", &[("Look", "get a")]);
+        info.severity = Severity::Info;
+        let mut symptom = finding("b", &[("Fix", "apply b")]);
+        symptom.caused_by = vec![info.fingerprint()];
+        let mut known = finding("c", &[("Fix", "apply c")]);
+        known.standing = Standing::InBaseline;
+        assert!(texts(&[info, symptom, known]).is_empty());
+    }
+}
