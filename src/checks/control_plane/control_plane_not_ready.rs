@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
 use super::failing::{Failing, failing};
+use super::outage::{expired, outage};
 use crate::checks::injection::unmeshed::injector_webhook;
 use crate::checks::serving::component_missing;
 use crate::checks::words::sentence;
@@ -16,6 +19,8 @@ use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::objects::{Deployment, Event, Node, Pod};
 
+/// The longest time that a component normally needs to become ready.
+const NORMAL_START: SignedDuration = SignedDuration::from_secs(60);
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
 
@@ -55,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .filter_map(|pod| failing(pod, events))
             .min_by_key(|failing| failing.container.is_none());
-        let finding = finding(ctx, component, ready, reason, events);
+        let finding = finding(ctx, component, ready, &own, reason, events);
         findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
     }
     let left = other_pods(ctx, pods, &judged, &findings);
@@ -166,16 +171,18 @@ fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Po
         && ctx.are_starting(&starting)
 }
 
-/// A finding (info) for a component whose missing pods are starting. `linkerd check` waits for them.
+/// A finding for a component whose missing pods are starting: an info, and a warning if the component has been
+/// unavailable for longer than a normal start. `linkerd check` waits for them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
-    let is_down = ready == 0 && !ctx.is_recent(meta.creation_timestamp);
+    let down = outage(ctx, component, own).filter(|down| down.length > NORMAL_START);
+    let is_down = ready == 0 && (down.is_some() || !ctx.is_recent(meta.creation_timestamp));
     let name = component.name;
     let message = match is_down {
         true => format!(
-            "{}. The pods are less than five minutes old, and no container has failed",
-            sentence(&unavailable(component, None, None))
+            "{}. Its pods are less than five minutes old, and no container has failed",
+            unavailable(component, None, injector_policy(ctx), expired(ctx, component, down))
         ),
         false => format!(
             "{name} is starting: the missing pods are less than five minutes old, and no container has failed"
@@ -198,11 +205,16 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     };
     let finding = ctx
         .finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
-        .severity(Severity::Info)
+        .severity(match down {
+            Some(_) if expired(ctx, component, down).is_some() => Severity::Error,
+            Some(_) => Severity::Warning,
+            None => Severity::Info,
+        })
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", word(pod))
         }))
+        .evidences(down.map(|down| down.evidence(component)))
         .fails_rows(rows(ready, own))
         .rows_as(Severity::Error)
         .remedy(steps);
@@ -224,6 +236,7 @@ fn finding(
     ctx: &Context<'_>,
     component: &Component<'_>,
     ready: u32,
+    own: &[&Pod],
     reason: Option<Failing>,
     events: &[Event],
 ) -> Finding {
@@ -238,8 +251,12 @@ fn finding(
             format!("{ready} ready, but the status shows {said} of {wanted}"),
         ),
     };
+    let down = outage(ctx, component, own);
     let (severity, message) = match ready {
-        0 => (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx))),
+        0 => {
+            let expired = expired(ctx, component, down);
+            (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx), expired))
+        }
         some if some >= wanted.max(1) => (
             Severity::Warning,
             format!(
@@ -261,6 +278,7 @@ fn finding(
         .finding(Subject::object("Deployment", namespace, name), message)
         .severity(severity)
         .evidence(replicas)
+        .evidences(down.filter(|down| down.is_reported).map(|down| down.evidence(component)))
         .evidences(why)
         .remedy(remedy);
     // Without a ready pod the component is as unavailable as without a Deployment.
@@ -268,7 +286,12 @@ fn finding(
 }
 
 /// The message about a component without a ready pod: the state, its reason if known, and what fails.
-fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Option<&str>) -> String {
+fn unavailable(
+    component: &Component<'_>,
+    reason: Option<&Failing>,
+    policy: Option<&str>,
+    expired: Option<SignedDuration>,
+) -> String {
     let unmeshed = match policy {
         Some("Fail") => {
             "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
@@ -277,6 +300,11 @@ fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Opti
         _ => "new pods are created without a proxy, or not at all",
     };
     let (name, effect) = match component.name {
+        "identity" if expired.is_some() => (
+            "identity",
+            "it has been down for longer than a certificate's lifetime: all proxy certificates have expired, and \
+             meshed connections fail",
+        ),
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (
             "destination",
