@@ -238,7 +238,7 @@ pub struct Verbosity {
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
     pub verbose: u8,
-    /// Print only errors on standard error.
+    /// Print no warnings or progress on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 }

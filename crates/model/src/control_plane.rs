@@ -30,7 +30,7 @@ impl<'a> Component<'a> {
         let meta = &self.deployment.metadata;
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);
         match (self.wanted(), ready) {
-            (0, 0) => Evidence::field(object, "spec.replicas", "scaled to 0 replicas"),
+            (0, 0) => Evidence::field(object, "spec.replicas", "0"),
             (wanted, ready) => Evidence::field(object, field, format!("{ready} of {wanted}")),
         }
     }

@@ -115,8 +115,10 @@ mod tests {
     #[test]
     fn lost_readiness_differs_from_a_start() {
         let of = |changed: &str, started: &str| {
-            let status = serde_json::json!({"name": "identity", "state": {"running": {"startedAt": started}}});
-            let ready = serde_json::json!({"type": "Ready", "status": "False", "lastTransitionTime": changed});
+            let status =
+                serde_json::json!({"name": "identity", "state": {"running": {"startedAt": started}}});
+            let ready =
+                serde_json::json!({"type": "Ready", "status": "False", "lastTransitionTime": changed});
             let status = serde_json::json!({"conditions": [ready], "containerStatuses": [status]});
             lost_readiness(&pod(serde_json::json!({"status": status})), None).map(|at| at.to_string())
         };

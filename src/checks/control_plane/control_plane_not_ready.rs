@@ -5,19 +5,20 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use super::failing::{Failing, failing};
+use super::node_labels::{LABELS, labelled, labels_on_no_node, unplaced};
 use super::outage::{expired, outage};
-use crate::checks::injection::unmeshed::injector_webhook;
+use crate::checks::injection::unmeshed::{injector_webhook, start_unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
-use crate::objects::{Deployment, Event, Node, Pod};
+use crate::objects::{Deployment, Event, Pod};
 
 /// The longest time that a component normally needs to become ready.
 const NORMAL_START: SignedDuration = SignedDuration::from_secs(60);
@@ -272,7 +273,8 @@ fn finding(
             ),
         ),
     };
-    let remedy = remedy(ctx, component, reason.as_ref());
+    let steps = remedy(ctx, component, reason.as_ref());
+    let remedy = if ready == 0 { emergency(ctx, component, steps) } else { steps };
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
     let finding = ctx
         .finding(Subject::object("Deployment", namespace, name), message)
@@ -325,6 +327,17 @@ fn unavailable(
         _ => "has no ready pod".to_owned(),
     };
     format!("{name} {state}. {}", sentence(effect))
+}
+
+/// Adds the step that lets pods start while the injector is down, if its webhook prevents that.
+fn emergency(ctx: &Context<'_>, component: &Component<'_>, remedy: Remedy) -> Remedy {
+    let found = injector_webhook(ctx).ok().flatten().filter(|_| component.name == "proxy-injector");
+    match found {
+        Some((configuration, webhook)) if webhook.failure_policy != "Ignore" => {
+            start_unmeshed(remedy, configuration, webhook)
+        }
+        _ => remedy,
+    }
 }
 
 /// The failurePolicy of the injector's webhook, if it is known.
@@ -395,7 +408,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
     let unplaced = reason.map(|reason| unplaced(&reason.evidence.said)).unwrap_or_default();
     let is_unplaced = !unplaced.is_empty();
     let remedy = unplaced.into_iter().fold(remedy, |remedy, act| match labels_on_no_node(ctx, component) {
-        labels if act == LABELS && !labels.is_empty() => labelled(remedy, &labels),
+        labels if act == LABELS && !labels.is_empty() => labelled(ctx, component, remedy, &labels),
         _ => remedy.step(StepKind::ChartValue, act),
     });
     if is_unplaced {
@@ -425,52 +438,4 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         ),
         false => remedy,
     }
-}
-
-/// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
-fn labels_on_no_node(ctx: &Context<'_>, component: &Component<'_>) -> Vec<String> {
-    let nodes = ctx.for_steps::<Node>();
-    let wanted = component.deployment.spec.template.spec.node_selector.iter();
-    let lacking = wanted.filter(|(key, value)| {
-        !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value.as_str()))
-    });
-    lacking.map(|(key, value)| format!("{key}={value}")).collect()
-}
-
-/// Adds the steps for labels that no node has.
-fn labelled(remedy: Remedy, labels: &[String]) -> Remedy {
-    let text = format!(
-        "Remove {} from nodeSelector in the values of the chart, since no node has it",
-        labels.join(", ")
-    );
-    let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(labels);
-    remedy.step(StepKind::ChartValue, text).run(StepKind::Command, "Or label a node", label)
-}
-
-/// The step if no node has the required labels.
-const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the labels that the pods \
-                      require";
-
-/// The steps for each reason why the scheduler finds no node.
-fn unplaced(said: &str) -> Vec<&'static str> {
-    const STEPS: [(&str, &str); 5] = [
-        (
-            "anti-affinity",
-            "Add a node that the pods tolerate, remove a taint, or lower controllerReplicas: the pods must run on \
-             different nodes",
-        ),
-        ("node affinity/selector", LABELS),
-        (
-            "untolerated taint",
-            "Remove the taint from a node, or add a toleration to the chart value tolerations",
-        ),
-        (
-            "Insufficient ",
-            "Add a node, or free CPU or memory: no node has enough for the requests of the pods",
-        ),
-        ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
-    ];
-    let is_scheduling = said.contains("nodes are available");
-    let named = STEPS.iter().filter(|(words, _)| is_scheduling && said.contains(words));
-    named.map(|(_, step)| *step).collect()
 }

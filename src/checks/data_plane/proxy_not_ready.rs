@@ -262,7 +262,13 @@ fn finding(
     let remedy = match stage {
         Stage::Lost => {
             let mut remedy = remedy;
-            remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "a proxy that hangs does not recover"));
+            remedy.steps.push(renew(
+                ctx,
+                owner,
+                &names,
+                Needs::NewProxy,
+                "a proxy that hangs does not recover",
+            ));
             remedy
         }
         _ => remedy,
@@ -348,9 +354,11 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return events::quoted(object, event);
     }
     match pod.container_status(PROXY_CONTAINER) {
-        Some(status) => {
-            Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), state(status, lost_readiness(pod, Some(PROXY_CONTAINER))))
-        }
+        Some(status) => Evidence::field(
+            object,
+            format!("status of container {PROXY_CONTAINER}"),
+            state(status, lost_readiness(pod, Some(PROXY_CONTAINER))),
+        ),
         None => Evidence::field(
             object,
             "status.phase",
@@ -365,7 +373,10 @@ fn state(status: &ContainerStatus, lost: Option<Timestamp>) -> String {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(running), _) => match running.started_at.get() {
-            Some(since) => format!("running since {since}, not ready{}", lost.map(|at| format!(" since {at}")).unwrap_or_default()),
+            Some(since) => format!(
+                "running since {since}, not ready{}",
+                lost.map(|at| format!(" since {at}")).unwrap_or_default()
+            ),
             None => "running, not ready".to_owned(),
         },
         (None, None, Some(ended)) => last_words(ended),

@@ -1,6 +1,6 @@
 //! `injector-unavailable`: no proxy injector is ready.
 
-use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
+use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
@@ -166,15 +166,5 @@ fn remedy(
     if webhook.failure_policy == "Ignore" {
         return restart_unmeshed(ctx, remedy, Some(webhook));
     }
-    let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
-    remedy.run(
-        StepKind::Command,
-        "If pods must start before it is ready, set failurePolicy Ignore in the meantime. These pods have \
-         no proxy until they are restarted, and the next upgrade sets Fail again",
-        kubectl()
-            .words("patch mutatingwebhookconfiguration")
-            .operand(&configuration.metadata.name)
-            .words("--type=json -p")
-            .arg(format!(r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#)),
-    )
+    start_unmeshed(remedy, configuration, webhook)
 }

@@ -12,6 +12,8 @@ use crate::model::policy::{Client, Entry, TakenBy};
 use crate::model::skipped::{OUT, Skipped, skipped};
 use crate::objects::{Kind, Meta, Pod, Server, Service};
 
+/// A name that no service account has.
+const NO_ACCOUNT: &str = "meshdoctor-no-such-account";
 /// Maximum number of quoted clients.
 const QUOTED: usize = 3;
 
@@ -20,6 +22,8 @@ struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
     clients: BTreeMap<Owner, Evidence>,
+    /// Whether a policy names the service account of a client that skips the port by its own annotation.
+    is_named: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -69,7 +73,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 service: &service.metadata,
                 server,
                 clients: BTreeMap::new(),
+                is_named: false,
             });
+            // A policy for one service account was written for its calls.
+            let other = controller.identity(&meta.namespace, NO_ACCOUNT);
+            one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
             one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by());
         }
     }
@@ -79,14 +87,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             count => format!("{count} clients skip"),
         };
         let more = one.clients.len().saturating_sub(QUOTED);
-        ctx.finding(
-            Subject::object(Kind::Service, namespace, name),
-            format!(
-                "{who} outbound port {port}, so the connection has no identity, but the policy requires \
-                 one. If the clients call this port, they are denied"
+        let message = match one.is_named {
+            true => format!(
+                "{who} outbound port {port}, so the connection has no identity, but the policy authorizes the client \
+                 by its service account. Its calls to this port are denied"
             ),
-        )
-        .severity(Severity::Info)
+            false => format!(
+                "{who} outbound port {port}, so the connection has no identity, but the policy requires one. If the \
+                 clients call this port, they are denied"
+            ),
+        };
+        ctx.finding(Subject::object(Kind::Service, namespace, name), message)
+        .severity(if one.is_named { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())
         .likely()
         .evidences(
