@@ -121,9 +121,9 @@ pub(super) fn reported<'a>(
     });
     let mut found: Vec<Reported<'_>> = said.collect();
     let has_reason = found.iter().any(|one| !one.row.general && (one.row.ends || one.row.is_crash()));
-    // The reason has no position in the source; the general line before it has one.
+    // The reason has no position in the source; the general line before it may have one.
     let place = found.iter().find(|one| one.row.general).and_then(|one| one.lines.last().cloned());
-    if let Some(place) = place.filter(|_| has_reason) {
+    if let Some(place) = place.filter(|place| has_reason && place.contains(".rs:")) {
         for one in found.iter_mut().filter(|one| one.row.is_crash() && !one.row.general) {
             let said = one.quoted();
             let whole = if said.contains(&*place) { said.to_owned() } else { format!("{place}: {said}") };

@@ -304,8 +304,8 @@ fn unavailable(
     let (name, effect) = match component.name {
         "identity" if expired.is_some() => (
             "identity",
-            "it has been down for longer than a certificate's lifetime: all proxy certificates have expired, and \
-             meshed connections fail",
+            "new proxies get no certificate, and certificates of the configured lifetime have expired since: \
+             connections of these proxies fail",
         ),
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (

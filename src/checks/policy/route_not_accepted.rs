@@ -234,7 +234,7 @@ fn rejected(kind: Kind, meta: &Meta, why: &Condition) -> Remedy {
     };
     let act = match why.reason.as_str() {
         "NoMatchingParent" if why.message.contains("ClusterIP") => {
-            "Attach the route to a Service with a ClusterIP that selects the same pods"
+            "Attach the route to a Service with a ClusterIP that selects the same pods, or delete the route"
         }
         reason => correction(reason),
     };

@@ -102,7 +102,7 @@ pub(in crate::cli) fn shortened(command: Command) -> Command {
 /// The flags of evidence and connection that `-h` shows for commands about workloads.
 const WITH_WORKLOADS: [&str; 4] = ["bundle", "nodes", "context", "proxies"];
 
-/// A command about workloads, whose short help leaves out the rarer flags of evidence and connection.
+/// A command other than `check`, whose short help leaves out the rarer flags of evidence and connection.
 pub(in crate::cli) fn of_workloads(command: Command) -> Command {
     let command = command.mut_args(|arg| {
         let is_shared = arg.get_help_heading().is_some_and(|of| ["Evidence", "Connection"].contains(&of));
