@@ -124,8 +124,8 @@ never\:"Never"))' \
 '--coverage[Show what was not checked completely, why, and how to check it]' \
 '(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role]' \
 '--force[Let --save overwrite an existing file]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -146,8 +146,8 @@ never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--coverage[Show what was not checked completely, why, and how to check it]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -212,8 +212,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -291,8 +291,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -344,8 +344,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -403,8 +403,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -458,8 +458,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -520,8 +520,8 @@ never\:"Never"))' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -578,8 +578,8 @@ never\:"Never"))' \
 '--probe[Also query running programs through port-forwards]' \
 '(--crds)--pre[Collect the evidence for '\''check --pre'\'', before Linkerd is installed; this includes your own permissions]' \
 '--crds[Collect the evidence for '\''check --crds'\'', before the control plane is installed]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -640,8 +640,8 @@ never\:"Never"))' \
 '(--crds --to)--pre[Check whether the cluster can run Linkerd, before it is installed]' \
 '(--to)--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -667,8 +667,8 @@ never\:"Never"))' \
 '--hold[With --to-log\: keep running afterwards, as the pod of a DaemonSet must]' \
 '(--ask-plugin)--no-run[Run no programs]' \
 '--ask-plugin[Run the linkerd-cni binary for its versions even if the root is not /]' \
-'-q[Print only errors on standard error]' \
-'--quiet[Print only errors on standard error]' \
+'-q[Print no warnings or progress on standard error]' \
+'--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -689,8 +689,8 @@ never\:"Never"))' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--cured[Check the cluster after the fix]' \
 '--coverage[Show what was not checked completely, why, and how to check it]' \
-'(-v --verbose)-q[Print only errors on standard error]' \
-'(-v --verbose)--quiet[Print only errors on standard error]' \
+'(-v --verbose)-q[Print no warnings or progress on standard error]' \
+'(-v --verbose)--quiet[Print no warnings or progress on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use super::Context;
 use crate::finding::{Finding, Severity};
-use crate::model::pod_status::has_failed;
+use crate::model::pod_status::{has_failed, lost_readiness};
 use crate::objects::{Pod, Time};
 
 /// The wait of `linkerd check`.
@@ -24,10 +24,11 @@ impl Context<'_> {
         since.get().is_some_and(|since| self.now().duration_since(since) <= GRACE)
     }
 
-    /// Whether a pod is new and not ready, and no container of it has failed.
+    /// Whether a pod is new and has never been ready, and no container of it has failed.
     pub(super) fn is_starting(&self, pod: &Pod) -> bool {
         let is_ready = pod.condition("Ready").is_some_and(|condition| condition.status == "True");
-        !is_ready && self.within_grace(pod.metadata.creation_timestamp) && !has_failed(pod)
+        let was_ready = lost_readiness(pod, None).is_some();
+        !is_ready && !was_ready && self.within_grace(pod.metadata.creation_timestamp) && !has_failed(pod)
     }
 
     /// Whether there are pods, and all of them are starting.

@@ -68,7 +68,7 @@ pub enum NoTarget {
     #[error("{0:?} is not a release of Linkerd")]
     NoVersion(String),
     /// It is of a minor that is newer than the release data.
-    #[error("the changes of {given} are not known: the newest known release is {newest}")]
+    #[error("the changes of {given} are not known: the newest release with known changes is {newest}")]
     Beyond {
         /// As given.
         given: String,

@@ -121,6 +121,15 @@ pub(super) fn reported<'a>(
     });
     let mut found: Vec<Reported<'_>> = said.collect();
     let has_reason = found.iter().any(|one| !one.row.general && (one.row.ends || one.row.is_crash()));
+    // The reason has no position in the source; the general line before it may have one.
+    let place = found.iter().find(|one| one.row.general).and_then(|one| one.lines.last().cloned());
+    if let Some(place) = place.filter(|place| has_reason && place.contains(".rs:")) {
+        for one in found.iter_mut().filter(|one| one.row.is_crash() && !one.row.general) {
+            let said = one.quoted();
+            let whole = if said.contains(&*place) { said.to_owned() } else { format!("{place}: {said}") };
+            one.lines = vec![Cow::Owned(whole)];
+        }
+    }
     found.retain(|one| !(one.row.general && has_reason));
     found
 }
@@ -294,6 +303,13 @@ impl Reported<'_> {
         }
     }
 
+    /// Whether it is a crash in the log of a container that has run since without a restart.
+    fn survived(&self, pod: &Pod) -> bool {
+        let status = pod.container_status(self.container);
+        let keeps = |status: &ContainerStatus| status.restart_count == 0 && status.state.running().is_some();
+        self.row.is_crash() && self.ended.is_none() && status.is_some_and(keeps)
+    }
+
     /// The finding. Its confidence depends on whether the time of the last line is known.
     pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
         let Reported { container, row, lines, .. } = self;
@@ -318,11 +334,15 @@ impl Reported<'_> {
             step => remedy.step(StepKind::Note, sentence(step)),
         };
         let remedy = if row.restart { restarted(remedy, &owners.of(pod)) } else { remedy };
+        let said = match row.says.split_once(". ") {
+            Some((fact, effect)) => format!("{fact}, according to the {}. {effect}", self.source()),
+            None if self.survived(pod) => {
+                format!("{}, according to the {}. The container did not restart", row.says, self.source())
+            }
+            None => format!("{}, according to the {}", row.says, self.source()),
+        };
         let finding = ctx
-            .finding(
-                owners.of(pod).subject(vec![meta.name.clone()]),
-                format!("{}, according to the {}", row.says, self.source()),
-            )
+            .finding(owners.of(pod).subject(vec![meta.name.clone()]), said)
             .severity(row.severity)
             .parameter(row.id.clone())
             .tie(logged(&row.id))

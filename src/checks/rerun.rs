@@ -61,7 +61,12 @@ fn required(finding: &Finding, card: &Card, rerun: &Rerun) -> Option<Repeated> {
 
 /// The checks to run.
 fn only(finding: &Finding, beside: &[&str]) -> String {
-    let all: Vec<&str> = std::iter::once(finding.check).chain(beside.iter().copied()).collect();
+    let mut all = vec![finding.check];
+    for &id in beside {
+        if !all.contains(&id) {
+            all.push(id);
+        }
+    }
     all.join(",")
 }
 

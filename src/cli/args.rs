@@ -251,7 +251,7 @@ pub struct Verbosity {
         default_missing_value = "1",
     )]
     pub verbose: u8,
-    /// Print only errors on standard error.
+    /// Print no warnings or progress on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 }

@@ -103,6 +103,11 @@ fn texts_are_explained_on_the_command_line() {
         ("service in fail-fast", "service-without-endpoints"),
         ("Connection refused", "proxy-not-ready"),
         ("crashloopbackoff", "proxy-init-failing"),
+        ("l5d-proxy-error", "states its error in this header"),
+        ("HTTP response timeout", "timeout of a ServiceProfile"),
+        ("504", "fail-fast"),
+        ("504", "service-without-endpoints"),
+        ("exit 4", "requested evidence was unavailable"),
     ] {
         let said = ran_to(0, meshdoctor(&["explain", words]));
         assert!(said.out.contains(part), "{words}: {}", said.out);

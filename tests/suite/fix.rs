@@ -109,7 +109,7 @@ fn script_runs_steps_and_stops_at_manual_ones() {
         "{}",
         ran.out
     );
-    assert!(ran.err.contains("2 steps for 1 finding: 1 runs by itself, 1 needs you\n"), "{}", ran.err);
+    assert!(ran.err.contains("2 steps for 1 finding: 1 automatic, 1 manual\n"), "{}", ran.err);
     let (called, err) = run(folder.path(), &ran.out, &[], 1);
     let patch = "-n shop patch servers.policy.linkerd.io api --type=merge -p {\"spec\":{\"accessPolicy\":\"audit\"}}\n";
     assert_eq!(called, patch);

@@ -85,6 +85,52 @@ fn asked(words: &[&str]) -> (i32, String) {
     (status, out)
 }
 
+/// A port that skips the proxy, a Server in audit mode, and an authorized service account that does not exist.
+const EDGES: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: skip-1, namespace: shop, annotations: {config.linkerd.io/skip-inbound-ports: "8080"}, labels: {app: skip, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  containers:
+    - {name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-26.5.5"}
+    - {name: app, image: app, ports: [{name: http, containerPort: 8080}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: audit-1, namespace: shop, labels: {app: audit, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  containers:
+    - {name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-26.5.5"}
+    - {name: app, image: app, ports: [{name: http, containerPort: 7000}]}
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: audit, namespace: shop}
+spec: {podSelector: {matchLabels: {app: audit}}, port: 7000, accessPolicy: audit}
+"#;
+
+#[test]
+fn skipped_ports_audits_and_lost_accounts_are_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", &format!("{SHOP}{EDGES}"));
+    let text = |target: &str| told("policy", &[target], &dump).out;
+    let skipped = text("shop/skip-1");
+    assert!(
+        skipped.contains("8080 http  skips the proxy  -         all clients      no policy applies"),
+        "{skipped}"
+    );
+    let audited = text("shop/audit-1");
+    assert!(audited.contains("accessPolicy audit") && !audited.contains("default policy  "), "{audited}");
+    let lost = text("shop/web-1");
+    assert!(lost.contains("ServiceAccount shop/front does not exist"), "{lost}");
+    let json: Value =
+        serde_json::from_str(&told("policy", &["shop/skip-1", "-o", "json"], &dump).out).unwrap();
+    let ports = json["workloads"][0]["ports"].as_array().unwrap();
+    let skips = |number: u16| ports.iter().find(|port| port["port"] == number).unwrap()["skipsProxy"].clone();
+    assert_eq!((skips(8080), skips(4191)), (Value::Bool(true), Value::Bool(false)));
+}
+
 #[test]
 fn the_command_says_who_is_let_in_by_what() {
     let (status, text) = asked(&["shop"]);
@@ -97,6 +143,7 @@ Pod shop/web-1
   default policy: all-unauthenticated; kubelet probes are allowed on 8080
   note: younger also selects port 8080, and is ignored: Server web is older (2026-01-01T00:00:00Z
     against 2026-02-01T00:00:00Z)
+  note: ServiceAccount shop/front does not exist, so its authorization allows no client
 
 No effect
   HTTPRoute shop/astray: Server wbe does not exist in namespace shop

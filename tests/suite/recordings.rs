@@ -29,7 +29,7 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "pods-not-injected",
         &[
-            "error injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error injector-fails-open Deployment bare/late",
             "error pod-missing-proxy Deployment bare/late <- injector-fails-open",
         ],
     ),
@@ -166,9 +166,9 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "viz-clusterrole-missing",
         &[
-            "warning injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
             "warning viz-prometheus-missing ClusterRole linkerd-linkerd-viz-prometheus",
             "warning viz-tap-api-unavailable APIService v1alpha1.tap.linkerd.io",
+            "warning injector-fails-open Deployment linkerd-viz/metrics-api and 4 more",
             "warning viz-pods-not-injected Deployment linkerd-viz/metrics-api and 4 more <- injector-fails-open",
             "warning viz-proxy-unhealthy Namespace linkerd-viz <- viz-pods-not-injected",
         ],
@@ -213,7 +213,7 @@ const NOT_RECORDED: &[Kind] = &[
 const NOT_ALL_WELL: &[(&str, &[&str])] = &[("healthy-2.18-viz", VIZ_UNMESHED)];
 
 const VIZ_UNMESHED: &[&str] = &[
-    "warning injector-fails-open MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+    "warning injector-fails-open Deployment linkerd-viz/metrics-api and 4 more",
     "warning viz-tap-api-unavailable APIService v1alpha1.tap.linkerd.io",
     "warning viz-pods-not-injected Deployment linkerd-viz/metrics-api and 4 more <- injector-fails-open",
     "warning viz-proxy-unhealthy Namespace linkerd-viz <- viz-pods-not-injected",

@@ -136,7 +136,7 @@ const TOLD: &[(&str, &[&str])] = &[
     (
         "injector-fails-open",
         &[
-            "error injector-fails-open: MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config",
+            "error injector-fails-open: Deployment shop/web (2 pods), StatefulSet shop/redis (1 pods)",
             "info control-plane-outdated: Namespace linkerd",
             "error pod-missing-proxy: Deployment shop/web (2 pods), StatefulSet shop/redis (1 pods) <- injector-fails-open",
             "error workload-half-meshed: Deployment shop/web (2 pods) <- injector-fails-open, pod-missing-proxy",

@@ -1,12 +1,17 @@
 //! Whether components of the control plane are available to proxies, by the state of their pods.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::installed::COMPONENT;
 use super::pod_status;
+use super::policy::go_duration;
 use crate::finding::{Evidence, Subject};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Kind, Pod};
+use crate::objects::{Kind, Pod, Workload};
+
+/// The defaults of the chart.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+const SKEW: SignedDuration = SignedDuration::from_secs(20);
 
 /// The control-plane components that proxies depend on, by their pods.
 pub struct ControlPlane<'a> {
@@ -100,4 +105,17 @@ pub fn proxy_started(pod: &Pod) -> Option<Timestamp> {
     let status = pod.container_status(PROXY_CONTAINER);
     let started = status.and_then(|status| status.state.running()?.started_at.get());
     started.or(pod.metadata.creation_timestamp.get())
+}
+
+/// The lifetime of issued certificates with its allowance for clock skew, from identity's arguments.
+pub fn certificate_lifetime(deployments: &[Workload], namespace: &str) -> SignedDuration {
+    let identity = deployments.iter().find(|one| one.metadata.key() == (namespace, "linkerd-identity"));
+    let args = identity.and_then(|one| Some(&one.spec.template.spec.container("identity")?.args));
+    let argument = |flag: &str| {
+        let said =
+            args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
+        SignedDuration::try_from(go_duration(said)?).ok()
+    };
+    let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);
+    lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))
 }

@@ -1,6 +1,8 @@
 //! A pod's status in one word, as `kubectl get pods` and `linkerd check` show it: the state of the first
 //! unhealthy init container or container, else the phase. Also why a pod's proxy is unhealthy.
 
+use jiff::Timestamp;
+
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
@@ -91,12 +93,39 @@ pub fn container_has_failed(status: &ContainerStatus) -> bool {
     waits || status.state.terminated().is_some_and(|ended| ended.exit_code != 0)
 }
 
+/// When a pod that was ready stopped being ready: its condition changed after a container that still runs had
+/// started. `None` if it is ready, was never ready, or a container restarted since.
+pub fn lost_readiness(pod: &Pod, container: Option<&str>) -> Option<Timestamp> {
+    let ready = pod.condition("Ready").filter(|ready| ready.status == "False")?;
+    let changed = ready.last_transition_time.get()?;
+    let its = |status: &&ContainerStatus| container.is_none_or(|name| status.name == name);
+    let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
+    let started = statuses.filter(its).filter_map(|status| status.state.running()?.started_at.get()).min()?;
+    (changed > started).then_some(changed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn pod(json: serde_json::Value) -> Pod {
         serde_json::from_value(json).expect("a pod")
+    }
+
+    #[test]
+    fn lost_readiness_differs_from_a_start() {
+        let of = |changed: &str, started: &str| {
+            let status =
+                serde_json::json!({"name": "identity", "state": {"running": {"startedAt": started}}});
+            let ready =
+                serde_json::json!({"type": "Ready", "status": "False", "lastTransitionTime": changed});
+            let status = serde_json::json!({"conditions": [ready], "containerStatuses": [status]});
+            lost_readiness(&pod(serde_json::json!({"status": status})), None).map(|at| at.to_string())
+        };
+        let (before, after) = ("2026-01-15T11:59:00Z", "2026-01-15T11:59:07Z");
+        assert_eq!(of(after, before), Some(after.to_owned()));
+        assert_eq!(of(before, after), None, "the container restarted");
+        assert_eq!(of(before, before), None, "the pod started");
     }
 
     #[test]

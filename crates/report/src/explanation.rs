@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
+use crate::exit;
 use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, MeshSignature, ProxyError, SignatureScope};
 
 /// Number of characters of a text that an explanation quotes.
@@ -342,7 +343,20 @@ fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
         let certain = line.contains("linkerd-cni");
         meanings.push(Explanation { program: Some("linkerd-cni".to_owned()), certain, ..meaning });
     }
+    meanings.extend(of_own_exit(line, code).filter(|_| !names_other && !line.contains("linkerd-cni")));
     meanings
+}
+
+/// The meaning of an exit status of `meshdoctor check`.
+fn of_own_exit(line: &str, code: i32) -> Option<Explanation> {
+    let (_, means) =
+        exit::ALL.into_iter().find(|(status, _)| *status != exit::FINE && i32::from(*status) == code)?;
+    let source = "exit statuses of meshdoctor check".to_owned();
+    Some(Explanation {
+        program: Some("meshdoctor".to_owned()),
+        certain: line.contains("meshdoctor"),
+        ..Explanation::new(TextKind::ExitCode, line, means, &[], source)
+    })
 }
 
 /// Status and headers of an HTTP response.

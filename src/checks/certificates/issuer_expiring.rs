@@ -33,7 +33,7 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
              expire with it, and connections between meshed pods fail"
         )
     });
-    soon.graded(finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)))
+    soon.graded(finding(ctx, issuer, &message, remedy::see_it_loaded(ctx, steps)))
 }
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
@@ -43,7 +43,7 @@ fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     );
     let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
-    finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)).likely()
+    finding(ctx, issuer, &message, remedy::see_it_loaded(ctx, steps)).likely()
 }
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, message: &str, remedy: Remedy) -> Finding {

@@ -378,6 +378,11 @@ pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_control_plane_stale(ctx) {
         return restart_control_plane(ctx, remedy);
     }
+    see_it_loaded(ctx, remedy)
+}
+
+/// Adds the steps that verify whether identity has loaded a new issuer under the current anchors.
+pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     remedy
         .run(

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
 use super::failing::{Failing, failing};
-use crate::checks::injection::unmeshed::injector_webhook;
+use super::node_labels::{LABELS, labelled, labels_on_no_node, unplaced};
+use super::outage::{expired, outage};
+use crate::checks::injection::unmeshed::{injector_webhook, start_unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
-use crate::command::{Arg, kubectl};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
-use crate::objects::{Deployment, Event, Node, Pod};
+use crate::objects::{Deployment, Event, Pod};
 
+/// The longest time that a component normally needs to become ready.
+const NORMAL_START: SignedDuration = SignedDuration::from_secs(60);
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
 
@@ -55,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .filter_map(|pod| failing(pod, events))
             .min_by_key(|failing| failing.container.is_none());
-        let finding = finding(ctx, component, ready, reason, events);
+        let finding = finding(ctx, component, ready, &own, reason, events);
         findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
     }
     let left = other_pods(ctx, pods, &judged, &findings);
@@ -166,16 +172,18 @@ fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Po
         && ctx.are_starting(&starting)
 }
 
-/// A finding (info) for a component whose missing pods are starting. `linkerd check` waits for them.
+/// A finding for a component whose missing pods are starting: an info, and a warning if the component has been
+/// unavailable for longer than a normal start. `linkerd check` waits for them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
-    let is_down = ready == 0 && !ctx.is_recent(meta.creation_timestamp);
+    let down = outage(ctx, component, own).filter(|down| down.length > NORMAL_START);
+    let is_down = ready == 0 && (down.is_some() || !ctx.is_recent(meta.creation_timestamp));
     let name = component.name;
     let message = match is_down {
         true => format!(
-            "{}. The pods are less than five minutes old, and no container has failed",
-            sentence(&unavailable(component, None, None))
+            "{}. Its pods are less than five minutes old, and no container has failed",
+            unavailable(component, None, injector_policy(ctx), expired(ctx, component, down))
         ),
         false => format!(
             "{name} is starting: the missing pods are less than five minutes old, and no container has failed"
@@ -198,11 +206,16 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     };
     let finding = ctx
         .finding(Subject::object("Deployment", &meta.namespace, &meta.name), message)
-        .severity(Severity::Info)
+        .severity(match down {
+            Some(_) if expired(ctx, component, down).is_some() => Severity::Error,
+            Some(_) => Severity::Warning,
+            None => Severity::Info,
+        })
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
             Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", word(pod))
         }))
+        .evidences(down.map(|down| down.evidence(component)))
         .fails_rows(rows(ready, own))
         .rows_as(Severity::Error)
         .remedy(steps);
@@ -224,6 +237,7 @@ fn finding(
     ctx: &Context<'_>,
     component: &Component<'_>,
     ready: u32,
+    own: &[&Pod],
     reason: Option<Failing>,
     events: &[Event],
 ) -> Finding {
@@ -238,8 +252,12 @@ fn finding(
             format!("{ready} ready, but the status shows {said} of {wanted}"),
         ),
     };
+    let down = outage(ctx, component, own);
     let (severity, message) = match ready {
-        0 => (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx))),
+        0 => {
+            let expired = expired(ctx, component, down);
+            (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx), expired))
+        }
         some if some >= wanted.max(1) => (
             Severity::Warning,
             format!(
@@ -256,12 +274,14 @@ fn finding(
             ),
         ),
     };
-    let remedy = remedy(ctx, component, reason.as_ref());
+    let steps = remedy(ctx, component, reason.as_ref());
+    let remedy = if ready == 0 { emergency(ctx, component, steps) } else { steps };
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
     let finding = ctx
         .finding(Subject::object("Deployment", namespace, name), message)
         .severity(severity)
         .evidence(replicas)
+        .evidences(down.filter(|down| down.is_reported).map(|down| down.evidence(component)))
         .evidences(why)
         .remedy(remedy);
     // Without a ready pod the component is as unavailable as without a Deployment.
@@ -269,7 +289,12 @@ fn finding(
 }
 
 /// The message about a component without a ready pod: the state, its reason if known, and what fails.
-fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Option<&str>) -> String {
+fn unavailable(
+    component: &Component<'_>,
+    reason: Option<&Failing>,
+    policy: Option<&str>,
+    expired: Option<SignedDuration>,
+) -> String {
     let unmeshed = match policy {
         Some("Fail") => {
             "its webhook has failurePolicy Fail, so no pod can be created in the namespaces that it covers"
@@ -278,6 +303,11 @@ fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Opti
         _ => "new pods are created without a proxy, or not at all",
     };
     let (name, effect) = match component.name {
+        "identity" if expired.is_some() => (
+            "identity",
+            "new proxies get no certificate, and certificates of the configured lifetime have expired since: \
+             connections of these proxies fail",
+        ),
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (
             "destination",
@@ -298,6 +328,17 @@ fn unavailable(component: &Component<'_>, reason: Option<&Failing>, policy: Opti
         _ => "has no ready pod".to_owned(),
     };
     format!("{name} {state}. {}", sentence(effect))
+}
+
+/// Adds the step that lets pods start while the injector is down, if its webhook prevents that.
+fn emergency(ctx: &Context<'_>, component: &Component<'_>, remedy: Remedy) -> Remedy {
+    let found = injector_webhook(ctx).ok().flatten().filter(|_| component.name == "proxy-injector");
+    match found {
+        Some((configuration, webhook)) if webhook.failure_policy != "Ignore" => {
+            start_unmeshed(remedy, configuration, webhook)
+        }
+        _ => remedy,
+    }
 }
 
 /// The failurePolicy of the injector's webhook, if it is known.
@@ -368,7 +409,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
     let unplaced = reason.map(|reason| unplaced(&reason.evidence.said)).unwrap_or_default();
     let is_unplaced = !unplaced.is_empty();
     let remedy = unplaced.into_iter().fold(remedy, |remedy, act| match labels_on_no_node(ctx, component) {
-        labels if act == LABELS && !labels.is_empty() => labelled(remedy, &labels),
+        labels if act == LABELS && !labels.is_empty() => labelled(ctx, component, remedy, &labels),
         _ => remedy.step(StepKind::ChartValue, act),
     });
     if is_unplaced {
@@ -398,52 +439,4 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
         ),
         false => remedy,
     }
-}
-
-/// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
-fn labels_on_no_node(ctx: &Context<'_>, component: &Component<'_>) -> Vec<String> {
-    let nodes = ctx.for_steps::<Node>();
-    let wanted = component.deployment.spec.template.spec.node_selector.iter();
-    let lacking = wanted.filter(|(key, value)| {
-        !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value.as_str()))
-    });
-    lacking.map(|(key, value)| format!("{key}={value}")).collect()
-}
-
-/// Adds the steps for labels that no node has.
-fn labelled(remedy: Remedy, labels: &[String]) -> Remedy {
-    let text = format!(
-        "Remove {} from nodeSelector in the values of the chart, since no node has it",
-        labels.join(", ")
-    );
-    let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(labels);
-    remedy.step(StepKind::ChartValue, text).run(StepKind::Command, "Or label a node", label)
-}
-
-/// The step if no node has the required labels.
-const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the \
-                      labels that the pods require";
-
-/// The steps for each reason why the scheduler finds no node.
-fn unplaced(said: &str) -> Vec<&'static str> {
-    const STEPS: [(&str, &str); 5] = [
-        (
-            "anti-affinity",
-            "Add a node that the pods tolerate, remove a taint, or lower controllerReplicas: the pods must run on \
-             different nodes",
-        ),
-        ("node affinity/selector", LABELS),
-        (
-            "untolerated taint",
-            "Remove the taint from a node, or add a toleration to the chart value tolerations",
-        ),
-        (
-            "Insufficient ",
-            "Add a node, or free CPU or memory: no node has enough for the requests of the pods",
-        ),
-        ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
-    ];
-    let is_scheduling = said.contains("nodes are available");
-    let named = STEPS.iter().filter(|(words, _)| is_scheduling && said.contains(words));
-    named.map(|(_, step)| *step).collect()
 }

@@ -130,16 +130,16 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
                      other objects")
         }
         (false, "linkerd-identity") => {
-            "identity may not create TokenReviews. New proxies get no certificate, and those of running proxies expire \
+            "identity lacks permission to create TokenReviews. New proxies get no certificate, and those of running proxies expire \
              within a day"
                 .to_owned()
         }
         (false, "linkerd-destination") => format!(
-            "destination may not watch {resources}. Clients get outdated endpoints or policies, and after a restart \
+            "destination lacks permission to watch {resources}. Clients get outdated endpoints or policies, and after a restart \
              destination does not become ready"
         ),
         (false, "linkerd-proxy-injector") => format!(
-            "The injector may not read {resources}, so it does not know the owners of pods. After a restart \
+            "The injector lacks permission to read {resources}, so it does not know the owners of pods. After a restart \
              the injector does not become ready"
         ),
         (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),

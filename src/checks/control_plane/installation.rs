@@ -238,8 +238,6 @@ pub(in crate::checks) fn renamed(
 pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {
         1 => "one minor".to_owned(),
-        2 => "two minors".to_owned(),
-        3 => "three minors".to_owned(),
         more => format!("{more} minors"),
     }
 }

@@ -41,6 +41,8 @@ mod linkerd_image_not_pulled;
 mod namespace_terminating;
 mod network_policy_blocks_webhooks;
 mod networks;
+mod node_labels;
+mod outage;
 mod pod_network_overlaps;
 mod proxy_cut_off;
 mod proxy_init_not_root;

@@ -201,6 +201,9 @@ fn finding_without_restart(
             "Remove the invalid parts of clusterNetworks, or write them as \
         ADDRESS/BITS",
         ),
+        Add::These(_) | Add::Addresses(_) if is_whole && is_default(ctx, &wanted) => {
+            (remedy, "Reset clusterNetworks to the chart's default, which contains the missing networks")
+        }
         Add::These(_) | Add::Addresses(_) if is_whole => {
             (remedy, "Add the missing networks to clusterNetworks")
         }
@@ -224,6 +227,22 @@ fn finding_without_restart(
         .remedy(remedy)
 }
 
+/// The chart's default.
+fn usual(ctx: &Context<'_>) -> Vec<Network> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    let usual = version
+        .iter()
+        .flat_map(|version| ctx.knowledge.control_plane().cluster_networks(version, ctx.knowledge.minors()));
+    usual.filter_map(|network| network.parse().ok()).collect()
+}
+
+/// Whether networks are the chart's default.
+fn is_default(ctx: &Context<'_>, networks: &[String]) -> bool {
+    let usual: BTreeSet<String> = usual(ctx).iter().map(ToString::to_string).collect();
+    !usual.is_empty() && usual == networks.iter().cloned().collect()
+}
+
 /// The networks to set: the current ones, the chart's default and the missing ones; and whether the list is
 /// complete without input from the operator.
 fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
@@ -233,14 +252,9 @@ fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<S
         Add::These(these) => these.iter().filter_map(|network| network.parse().ok()).collect(),
         Add::Addresses(_) | Add::Unknown => Vec::new(),
     };
-    let home = ctx.namespaces().control_plane.as_str();
-    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
-    let usual = version
-        .iter()
-        .flat_map(|version| ctx.knowledge.control_plane().cluster_networks(version, ctx.knowledge.minors()));
-    let usual = usual.filter_map(|network| network.parse().ok());
+    let usual = usual(ctx);
     let mut wanted: Vec<Network> = Vec::new();
-    for network in usual.chain(own).chain(more) {
+    for network in usual.into_iter().chain(own).chain(more) {
         if !wanted.iter().any(|known| known.covers(&network)) {
             wanted.retain(|known| !network.covers(known));
             wanted.push(network);

@@ -249,16 +249,16 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
 fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     let words = match direction {
         Direction::Ingress if shut.denies => {
-            "Allow the port of the proxy before that; it carries all ports of the application, so restrict \
-             single ports with Linkerd's authorization policies"
+            "Allow the port of the proxy before that. This port carries all application traffic: restrict ports with \
+             AuthorizationPolicies"
         }
         Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
         Direction::Ingress => {
-            "Allow the same clients on the port of the proxy; it carries all ports of the application, so \
-             restrict single ports with Linkerd's authorization policies"
+            "Allow the same clients on the port of the proxy. This port carries all application traffic: restrict ports with \
+             AuthorizationPolicies"
         }
         Direction::Egress => {
-            "Allow egress to the port of the proxy of the same pods; it carries all ports of the application"
+            "Allow egress to the port of the proxy of the same pods. This port carries all application traffic"
         }
     };
     if shut.denies {

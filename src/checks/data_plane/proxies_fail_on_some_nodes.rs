@@ -11,7 +11,7 @@ use crate::model::control_plane::serving;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::node_split::NodeSplit;
 use crate::model::owners::Owner;
-use crate::model::pod_status::has_failed;
+use crate::model::pod_status::{has_failed, lost_readiness};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerState;
 use crate::objects::{Node, Pod, Time};
@@ -64,7 +64,8 @@ fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
         last.is_some_and(|ended| ended.reason == "OOMKilled" || OTHER_EXITS.contains(&ended.exit_code));
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
     let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
-    let is_starting = ctx.is_recent(since) && !has_failed(pod);
+    let was_ready = lost_readiness(pod, Some(PROXY_CONTAINER)).is_some();
+    let is_starting = ctx.is_recent(since) && !was_ready && !has_failed(pod);
     let logs = ctx.log_hints();
     let says_other = containers(ctx, pod).any(|name| {
         let said = reported(ctx, log_of(logs, pod, name), pod, name);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jiff::Timestamp;
+
 use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
@@ -12,7 +14,7 @@ use crate::item::{Item, Kind};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::model::pod_status::{container_has_failed, counts_as_unwell, unhealthy, word};
+use crate::model::pod_status::{container_has_failed, counts_as_unwell, lost_readiness, unhealthy, word};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod, Time};
@@ -29,6 +31,8 @@ const WORDS: usize = 240;
 enum Stage {
     /// The proxy runs, but its readiness probe fails.
     Unready,
+    /// The proxy runs and was ready, but its readiness probe fails now.
+    Lost,
     /// The proxy started and exited.
     Ended,
     /// The proxy has not been started.
@@ -140,7 +144,10 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         };
     }
     let stage = match status.map(|status| &status.state) {
-        Some(ContainerState::Running(_)) => Stage::Unready,
+        Some(ContainerState::Running(_)) => match lost_readiness(pod, Some(PROXY_CONTAINER)) {
+            Some(_) => return Some(Stage::Lost),
+            None => Stage::Unready,
+        },
         Some(ContainerState::Terminated(_)) => Stage::Ended,
         Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
         None if pod.is_unschedulable() => Stage::Unscheduled,
@@ -188,6 +195,10 @@ fn message(stage: Stage) -> &'static str {
         Stage::Unready => {
             "linkerd-proxy runs but is not ready, so its pod gets no traffic: it lacks its certificate from \
              identity, or its configuration from destination or policy"
+        }
+        Stage::Lost => {
+            "linkerd-proxy was ready, but its readiness probe fails now. Its pod gets no traffic, and connections \
+             through its proxy may hang or fail"
         }
         Stage::Ended => {
             "linkerd-proxy exits after it starts, so its pod gets no traffic and cannot connect to anything"
@@ -238,18 +249,32 @@ fn finding(
             Some(_) | None => remedy,
         },
         Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
-        Stage::Unready | Stage::Ended | Stage::Killed
+        Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
             let mut remedy = more_memory(remedy);
             remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "only new pods get the new limit"));
             remedy
         }
-        Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(
+        Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed => remedy.run(
             StepKind::Command,
             "Read the proxy's log",
             kubectl().namespace(namespace).words("logs").operand(pod).option("-c", PROXY_CONTAINER),
         ),
+    };
+    let remedy = match stage {
+        Stage::Lost => {
+            let mut remedy = remedy;
+            remedy.steps.push(renew(
+                ctx,
+                owner,
+                &names,
+                Needs::NewProxy,
+                "a proxy that hangs does not recover",
+            ));
+            remedy
+        }
+        _ => remedy,
     };
     let finding = ctx
         .finding(owner.subject(names), message(stage))
@@ -261,7 +286,7 @@ fn finding(
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
-        Stage::Ended | Stage::NotStarted => finding,
+        Stage::Lost | Stage::Ended | Stage::NotStarted => finding,
         // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
@@ -319,7 +344,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return Evidence::field(object, "status", word(pod));
     }
     if let Some((list, status)) = obstacle(pod) {
-        return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status));
+        return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status, None));
     }
     if let Some(said) = pod.scheduling_failure() {
         return Evidence::field(object, "status.conditions[PodScheduled]", said);
@@ -332,9 +357,11 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return events::quoted(object, event);
     }
     match pod.container_status(PROXY_CONTAINER) {
-        Some(status) => {
-            Evidence::field(object, format!("status of container {PROXY_CONTAINER}"), state(status))
-        }
+        Some(status) => Evidence::field(
+            object,
+            format!("status of container {PROXY_CONTAINER}"),
+            state(status, lost_readiness(pod, Some(PROXY_CONTAINER))),
+        ),
         None => Evidence::field(
             object,
             "status.phase",
@@ -343,13 +370,16 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     }
 }
 
-/// Formats a container's state in one line.
-fn state(status: &ContainerStatus) -> String {
+/// Formats a container's state in one line. `lost`: when its pod stopped being ready.
+fn state(status: &ContainerStatus, lost: Option<Timestamp>) -> String {
     let mut said = match (status.state.waiting(), status.state.running(), status.state.terminated()) {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(running), _) => match running.started_at.get() {
-            Some(since) => format!("running since {since}, not ready"),
+            Some(since) => format!(
+                "running since {since}, not ready{}",
+                lost.map(|at| format!(" since {at}")).unwrap_or_default()
+            ),
             None => "running, not ready".to_owned(),
         },
         (None, None, Some(ended)) => last_words(ended),

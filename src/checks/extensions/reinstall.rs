@@ -66,8 +66,8 @@ fn compared(
     version: Option<&LinkerdVersion>,
 ) -> Remedy {
     let text = format!(
-        "Show the differences: linkerd {extension} install resets omitted options. If the diff shows more than new \
-         certificates, add the missing options with --set KEY=VALUE"
+        "Preview the change. If the diff shows more than new certificates, it removes options that were set at \
+         installation of {extension}: add them with --set KEY=VALUE"
     );
     remedy.run(StepKind::Note, text, by_cli(ctx, extension, version, kubectl().words("diff -f -")))
 }

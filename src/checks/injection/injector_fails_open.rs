@@ -14,6 +14,7 @@ use crate::model::downtime::Downtime;
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
+use crate::model::owners::Owner;
 use crate::objects::{
     Deployment, Event, Kind, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration,
 };
@@ -56,7 +57,8 @@ fn finding(
     let mut asked = victims.iter().zip(&siblings);
     let asked_at_creation =
         asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
-    let who = affected(ctx, victims);
+    let is_one = victims.len() == 1;
+    let (pods, they) = if is_one { ("The pod runs", "it was") } else { ("The pods run", "they were") };
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
             "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start unmeshed, without any \
@@ -64,22 +66,24 @@ fn finding(
                 .to_owned()
         }
         (false, true) if siblings.iter().all(Option::is_some) => format!(
-            "{who} without the requested proxy, although another pod of the workload has it. Most likely the injector was down \
-             when they were created (failurePolicy Ignore)"
+            "{pods} without the requested proxy, although another pod of the workload has it. Most likely the injector was \
+             down when {they} created (failurePolicy Ignore)"
         ),
         (false, true) if asked_at_creation => format!(
-            "{who} without the requested proxy. Most likely the injector was down when they were created (failurePolicy Ignore)"
+            "{pods} without the requested proxy. Most likely the injector was down when {they} created (failurePolicy Ignore)"
         ),
         (false, true) => format!(
-            "{who} without the requested proxy. Either the injector was down when they were created (failurePolicy Ignore), or \
+            "{pods} without the requested proxy. Either the injector was down when {they} created (failurePolicy Ignore), or \
              the annotation is newer"
         ),
         (false, false) => format!(
-            "{who} without the requested proxy: the injector was not ready when they were created (failurePolicy Ignore)"
+            "{pods} without the requested proxy: the injector was not ready when {they} created (failurePolicy Ignore)"
         ),
     };
+    let mut subjects = workloads(victims).into_iter();
+    let first = subjects.next().unwrap_or_else(|| Subject::object("MutatingWebhookConfiguration", "", name));
     let finding = ctx
-        .finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
+        .finding(first, message)
         .severity(Severity::Info)
         .evidences(victims.iter().take(QUOTED).map(unmeshed_pod))
         .evidence(policy)
@@ -95,6 +99,7 @@ fn finding(
     };
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
+    let finding = subjects.fold(finding, Finding::subject);
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
 }
 
@@ -138,22 +143,13 @@ fn compared(pod: &Pod, sibling: &Pod) -> Option<Evidence> {
     Some(Evidence::field(object, "metadata.creationTimestamp", text))
 }
 
-/// The number of pods without a proxy, and their workload: `2 pods of shop/late run`, `3 pods of 2 workloads run`.
-fn affected(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> String {
-    let owners = ctx.owners();
-    let name = |victim: &Unmeshed<'_>| {
-        let owner = owners.of(victim.pod);
-        format!("{}/{}", owner.namespace, owner.name)
-    };
-    let workloads: BTreeSet<String> = victims.iter().map(name).collect();
-    let workloads = match workloads.first() {
-        Some(only) if workloads.len() == 1 => only.clone(),
-        _ => format!("{} workloads", workloads.len()),
-    };
-    match victims.len() {
-        1 => format!("1 pod of {workloads} runs"),
-        count => format!("{count} pods of {workloads} run"),
+/// The workloads of pods without a proxy.
+fn workloads(victims: &[Unmeshed<'_>]) -> Vec<Subject> {
+    let mut pods: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
+    for victim in victims {
+        pods.entry(&victim.owner).or_default().push(victim.pod.metadata.name.clone());
     }
+    pods.into_iter().map(|(owner, pods)| owner.subject(pods)).collect()
 }
 
 /// The lifetimes of the injector's pods and their nodes, and the creation times of pods without a proxy.

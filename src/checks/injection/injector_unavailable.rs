@@ -1,8 +1,6 @@
 //! `injector-unavailable`: no proxy injector is ready.
 
-use jiff::Timestamp;
-
-use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
+use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
@@ -93,7 +91,7 @@ fn finding(
         return finding;
     }
     // Pods created since the injector became unavailable lack a proxy because of it.
-    let since = injector.and_then(unavailable_since);
+    let since = injector.and_then(Component::unavailable_since);
     let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     pods.iter()
         .filter(|unmeshed| unmeshed.asked != Asked::Later)
@@ -122,7 +120,7 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
         let meta = &injector.deployment.metadata;
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);
         Moment::of(
-            unavailable_since(injector),
+            injector.unavailable_since(),
             object,
             "status.conditions[Available]",
             "no injector available",
@@ -132,14 +130,9 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
     rollouts.into_iter().chain(lives).chain(since).collect()
 }
 
-fn unavailable_since(injector: &Component<'_>) -> Option<Timestamp> {
-    let conditions = &injector.deployment.status.conditions;
-    conditions.iter().find(|c| c.kind == "Available" && c.status == "False")?.last_transition_time.get()
-}
-
 fn replicas(injector: &Component<'_>) -> Evidence {
     let mut evidence = injector.replicas("status.readyReplicas", injector.deployment.status.ready_replicas);
-    if let Some(since) = unavailable_since(injector) {
+    if let Some(since) = injector.unavailable_since() {
         evidence.said.push_str(&format!(", unavailable since {since}"));
     }
     evidence
@@ -173,15 +166,5 @@ fn remedy(
     if webhook.failure_policy == "Ignore" {
         return restart_unmeshed(ctx, remedy, Some(webhook));
     }
-    let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
-    remedy.run(
-        StepKind::Command,
-        "If pods must start before it is ready, set failurePolicy Ignore in the meantime. These pods have \
-         no proxy until they are restarted, and the next upgrade sets Fail again",
-        kubectl()
-            .words("patch mutatingwebhookconfiguration")
-            .operand(&configuration.metadata.name)
-            .words("--type=json -p")
-            .arg(format!(r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#)),
-    )
+    start_unmeshed(remedy, configuration, webhook)
 }

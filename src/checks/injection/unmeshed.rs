@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::Context;
 use crate::checks::restart::{Needs, renew};
-use crate::command::meshdoctor;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
 use crate::missing::Missing;
@@ -161,13 +161,37 @@ pub(super) fn renewals(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Step>
     let mut steps: Vec<Step> = Vec::new();
     for (owner, pods) in by_owner {
         let step = renew(ctx, owner, &pods, Needs::NewPods, CREATED_ONLY);
-        match steps.iter_mut().find(|held| held.text == step.text) {
+        let several = step.of_several();
+        match steps.iter_mut().find(|held| held.text == step.text || held.text == several) {
             None => steps.push(step),
-            Some(Step { command: Some(held), .. }) => held.join(&step.command),
-            Some(_) => {}
+            Some(held) => {
+                held.text = several;
+                if let Some(command) = &mut held.command {
+                    command.join(&step.command);
+                }
+            }
         }
     }
     steps
+}
+
+/// Adds the step that lets pods start at once while no injector is ready and its webhook has failurePolicy Fail.
+pub(in crate::checks) fn start_unmeshed(
+    remedy: Remedy,
+    configuration: &WebhookConfiguration,
+    webhook: &Webhook,
+) -> Remedy {
+    let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
+    remedy.run(
+        StepKind::Command,
+        "If pods must start before it is ready, set failurePolicy Ignore in the meantime. These pods have \
+         no proxy until they are restarted, and the next upgrade sets Fail again",
+        kubectl()
+            .words("patch mutatingwebhookconfiguration")
+            .operand(&configuration.metadata.name)
+            .words("--type=json -p")
+            .arg(format!(r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#)),
+    )
 }
 
 /// Adds the steps for the time after the injector is repaired. With failurePolicy Fail its pods are created

@@ -199,7 +199,7 @@ fn finding(
         Remedy::new()
             .run(
                 StepKind::Command,
-                "List the existing objects: policies apply only in their own namespace",
+                "List the candidates: policies apply only in their own namespace",
                 kubectl().words("get").arg(of.resource()).words("-A"),
             )
             .run(StepKind::Command, act, on("edit", kind, meta)),

@@ -4,12 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
-use crate::checks::reported::logged;
+use crate::checks::reported::{log_of, logged, reported};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::model::installed::COMPONENT;
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
-use crate::objects::{EgressNetwork, Kind, Meta};
+use crate::objects::{EgressNetwork, Kind, Meta, Pod};
 
+/// The container of the policy controller.
+const CONTAINER: &str = "policy";
+/// The row of `mesh-logs.yaml` for objects that it cannot list.
+const ROW: &str = "watch-unreadable";
 const MEND: &str = "Correct the field";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -25,7 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
-        let (message, severity) = said(one.kind, name, &one.why, voids);
+        let (message, severity) =
+            said(one.kind, name, &one.why, if voids { others(ctx, one.kind, survey) } else { Others::Read });
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
             kind => mend_or_delete(kind, &meta, MEND),
@@ -47,18 +53,63 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The consequence for the kind, and its severity.
-fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
+/// Whether the policy controller reads the other objects of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// It does.
+    Read,
+    /// Not after its next start.
+    LostLater,
+    /// Its log shows that it cannot read them now.
+    Stopped,
+    /// Its log shows that it has not read them since its last start.
+    Lost,
+}
+
+/// The consequence, and its severity.
+fn said(kind: Kind, name: &str, why: &str, others: Others) -> (String, Severity) {
     let why = with_noun(kind, why);
-    if voids {
-        let all = format!(
-            "The policy controller cannot read {kind} {name}: {why}. After its next restart it reads no \
-             {kind} at all, and all of them lose their effect"
-        );
-        return (all, Severity::Error);
+    let effect = match others {
+        Others::Read => {
+            let alone =
+                format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
+            return (alone, Severity::Warning);
+        }
+        Others::LostLater => {
+            format!("After its next restart it reads no {kind} at all, and all of them lose their effect")
+        }
+        Others::Stopped => format!(
+            "It reads no {kind} any more: new and changed ones have no effect, and after its next restart none has"
+        ),
+        Others::Lost => format!("It has read no {kind} since its last start, so none has an effect"),
+    };
+    (format!("The policy controller cannot read {kind} {name}: {why}. {effect}"), Severity::Error)
+}
+
+/// What the log of the policy controller shows about the other objects of a kind that one object leaves unread.
+fn others(ctx: &Context<'_>, kind: Kind, survey: &Survey<'_>) -> Others {
+    let unread = || survey.index.ignored().iter().filter(|one| one.unreadable);
+    // The log does not name the kind.
+    if unread().any(|one| one.kind != kind) {
+        return Others::LostLater;
     }
-    let alone = format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
-    (alone, Severity::Warning)
+    let home = ctx.namespaces().control_plane.as_str();
+    let is_own = |pod: &&Pod| {
+        let meta = &pod.metadata;
+        meta.namespace == home && meta.label(COMPONENT) == Some("destination") && !pod.is_finished()
+    };
+    let fails = |pod: &&Pod| {
+        let log = log_of(ctx.log_hints(), pod, CONTAINER);
+        reported(ctx, log, pod, CONTAINER).iter().any(|said| said.id() == ROW)
+    };
+    let Some(pod) = ctx.hints::<Pod>().iter().filter(is_own).find(fails) else { return Others::LostLater };
+    let created = unread().map(|one| survey.route_of(one)?.metadata.creation_timestamp.get());
+    let created = created.collect::<Option<Vec<_>>>().and_then(|times| times.into_iter().min());
+    let started = pod.container_status(CONTAINER).and_then(|status| status.state.running()?.started_at.get());
+    match started.zip(created) {
+        Some((started, created)) if started > created => Others::Lost,
+        _ => Others::Stopped,
+    }
 }
 
 /// The findings that an unreadable object explains: about the object itself, and about the line that the
@@ -66,7 +117,7 @@ fn said(kind: Kind, name: &str, why: &str, voids: bool) -> (String, Severity) {
 ///
 /// An object that is not applied yet (`is_new`) is rejected before the controller reads it.
 fn symptoms(is_new: bool, voids: bool) -> BTreeMap<String, Vec<Tie>> {
-    let line = logged(if voids { "watch-unreadable" } else { "invalid-object-skipped" });
+    let line = logged(if voids { ROW } else { "invalid-object-skipped" });
     let refused = (!is_new).then(|| ("apply-refused".to_owned(), Vec::new()));
     let reported = [
         ("control-plane-reports-errors".to_owned(), vec![line.clone()]),
@@ -84,7 +135,8 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
     let voids = index.void().contains(&kind);
     let findings = index.broken_networks().iter().map(|(network, why)| {
         let meta = &network.metadata;
-        let (message, severity) = said(kind, &meta.name, why, voids);
+        let (message, severity) =
+            said(kind, &meta.name, why, if voids { Others::LostLater } else { Others::Read });
         about(ctx, kind, meta, message)
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))
@@ -99,13 +151,13 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
     let act = match (voids, of_gateways) {
         (true, true) => {
-            "Remove this part from the route. Until the upgrade, configure it in the Gateway's own policy"
+            "Remove the part that the message names from the route. Until the upgrade, configure it in the Gateway's own policy"
         }
         (true, false) => {
-            "Remove this part from the route. Until the upgrade, put filters for the Gateway into a separate route"
+            "Remove the part that the message names from the route. Until the upgrade, put filters for the Gateway into a separate route"
         }
         (false, _) => {
-            "Remove this part from the route, and put filters for the Gateway into a separate route"
+            "Remove the part that the message names from the route, and put filters for the Gateway into a separate route"
         }
     };
     let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));

@@ -170,6 +170,9 @@ fn refused(conditions: &[Condition]) -> Option<&Condition> {
     conditions.iter().find(|c| matches!(c.kind.as_str(), "Accepted" | "ResolvedRefs") && c.status == "False")
 }
 
+/// A reason without a known meaning.
+const UNKNOWN: &str = "see the reason";
+
 /// Explains a reason of the policy controller.
 fn meaning(why: &Condition) -> &'static str {
     match why.reason.as_str() {
@@ -196,7 +199,7 @@ fn meaning(why: &Condition) -> &'static str {
             "the networks overlap those of the cluster; the object is used nevertheless"
         }
         "EgressNetworkNotAccepted" => "the EgressNetwork named in parentRefs is not accepted",
-        _ => "see the reason",
+        _ => UNKNOWN,
     }
 }
 
@@ -216,13 +219,24 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condi
         meta,
         format!("The policy controller does not accept {} for {parent}: {}", noun(kind), meaning(why)),
     )
-    .remedy(
-        Remedy::new()
-            .run(
-                StepKind::Command,
-                "Read the status, in which the policy controller gives its reason",
-                on("get", kind, meta).words("-o yaml"),
-            )
-            .run(StepKind::Command, correction(&why.reason), on("edit", kind, meta)),
-    )
+    .remedy(rejected(kind, meta, why))
+}
+
+/// The repair. The status is read only if its reason has no known meaning.
+fn rejected(kind: Kind, meta: &Meta, why: &Condition) -> Remedy {
+    let remedy = match meaning(why) {
+        UNKNOWN => Remedy::new().run(
+            StepKind::Command,
+            "Read the status, in which the policy controller gives its reason",
+            on("get", kind, meta).words("-o yaml"),
+        ),
+        _ => Remedy::new(),
+    };
+    let act = match why.reason.as_str() {
+        "NoMatchingParent" if why.message.contains("ClusterIP") => {
+            "Attach the route to a Service with a ClusterIP that selects the same pods, or delete the route"
+        }
+        reason => correction(reason),
+    };
+    remedy.run(StepKind::Command, act, on("edit", kind, meta))
 }

@@ -4,6 +4,7 @@
 use jiff::SignedDuration;
 
 use super::survey::unread;
+use crate::checks::reported::logged;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -47,6 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("{renewed}, {} minutes ago; normally renewed twice a minute", ago.as_mins()),
         ))
         .remedy(remedy(ctx, namespace));
+    let finding = finding.tie(logged("status-task-panicked"));
     Ok(vec![ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())
 }
 

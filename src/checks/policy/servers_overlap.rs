@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{about, field, on, survey};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};
 
@@ -69,22 +70,37 @@ fn finding(
         .evidence(field(Kind::Server, meta, "metadata.creationTimestamp", born(loser)))
         .evidence(field(Kind::Server, &winner.metadata, "metadata.creationTimestamp", born(winner)))
         .parameter(name.as_str())
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    format!("If Server {} is the intended one, delete Server {name}", meta.name),
-                    on("delete", Kind::Server, &winner.metadata),
-                )
-                .run(
-                    StepKind::Command,
-                    format!("If Server {name} is the intended one, delete Server {}", meta.name),
-                    on("delete", Kind::Server, meta),
-                )
-                .step(
-                    StepKind::Note,
-                    "If both are intended, narrow their podSelectors so that they select \
-                    different pods",
-                ),
+        .remedy(remedy(winner, loser, by_age))
+}
+
+/// The deletion of the Server that is not intended. That of the Server in effect changes the authorized clients.
+fn remedy(winner: &Server, loser: &Server, by_age: bool) -> Remedy {
+    let (effective, ignored) = (&winner.metadata.name, &loser.metadata.name);
+    let harmless = if by_age { ". No client is affected" } else { "" };
+    let namespace = &loser.metadata.namespace;
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            format!("If Server {effective} is the intended one, delete Server {ignored}{harmless}"),
+            on("delete", Kind::Server, &loser.metadata),
+        )
+        .run(
+            StepKind::Command,
+            format!("If Server {ignored} is the intended one, first check that policies authorize its clients"),
+            kubectl().namespace(namespace).words(
+                "get authorizationpolicies.policy.linkerd.io,serverauthorizations.policy.linkerd.io -o yaml",
+            ),
+        )
+        .run(
+            StepKind::Command,
+            format!(
+                "Then, if Server {ignored} is the intended one, delete Server {effective}. Clients without an authorization \
+                 for {ignored} are denied from then on"
+            ),
+            on("delete", Kind::Server, &winner.metadata),
+        )
+        .step(
+            StepKind::Note,
+            "If both are intended, narrow their podSelectors so that they select different pods",
         )
 }

@@ -12,6 +12,8 @@ use crate::model::policy::{Client, Entry, TakenBy};
 use crate::model::skipped::{OUT, Skipped, skipped};
 use crate::objects::{Kind, Meta, Pod, Server, Service};
 
+/// A name that no service account has.
+const NO_ACCOUNT: &str = "meshdoctor-no-such-account";
 /// Maximum number of quoted clients.
 const QUOTED: usize = 3;
 
@@ -20,6 +22,8 @@ struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
     clients: BTreeMap<Owner, Evidence>,
+    /// Whether a policy names the service account of a client that skips the port by its own annotation.
+    is_named: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -69,7 +73,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 service: &service.metadata,
                 server,
                 clients: BTreeMap::new(),
+                is_named: false,
             });
+            // A policy for one service account was written for its calls.
+            let other = controller.identity(&meta.namespace, NO_ACCOUNT);
+            one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
             one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by());
         }
     }
@@ -85,28 +93,33 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         count => format!("{count} clients skip"),
     };
     let more = one.clients.len().saturating_sub(QUOTED);
-    ctx.finding(
-        subject,
-        format!(
-            "{who} outbound port {port}, so the connection has no identity, but the policy requires \
-             one. If the clients call this port, they are denied"
+    let message = match one.is_named {
+        true => format!(
+            "{who} outbound port {port}, so the connection has no identity, but the policy authorizes the \
+             client by its service account. Its calls to this port are denied"
         ),
-    )
-    .severity(Severity::Info)
-    .parameter(port.to_string())
-    .likely()
-    .evidences(
-        one.server.map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
-    )
-    .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
-    .evidences(one.clients.into_values().take(QUOTED))
-    .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
-    .remedy(Remedy::new().step(
-        StepKind::Annotation,
-        format!(
-            "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
+        false => format!(
+            "{who} outbound port {port}, so the connection has no identity, but the policy requires one. If \
+             the clients call this port, they are denied"
+        ),
+    };
+    ctx.finding(subject, message)
+        .severity(if one.is_named { Severity::Warning } else { Severity::Info })
+        .parameter(port.to_string())
+        .likely()
+        .evidences(
+            one.server
+                .map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
+        )
+        .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
+        .evidences(one.clients.into_values().take(QUOTED))
+        .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
+        .remedy(Remedy::new().step(
+            StepKind::Annotation,
+            format!(
+                "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
              chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
              pods instead (config.linkerd.io/opaque-ports)"
-        ),
-    ))
+            ),
+        ))
 }

@@ -115,7 +115,7 @@ impl Known<'_, '_> {
         let place = first.place();
         let message = match first {
             BackendFault::Missing { .. } => format!(
-                "{place}, which backendRefs names, does not exist, so \
+                "backendRefs names {place}, which does not exist, so \
                 {then}"
             ),
             BackendFault::OtherKind(_) => format!(
@@ -161,7 +161,7 @@ impl Known<'_, '_> {
             missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
         let place = fault.place();
         let message =
-            format!("{place}, which backendRefs names for {parent}, does not exist, so {}", failure(kind));
+            format!("backendRefs for {parent} names {place}, which does not exist, so {}", failure(kind));
         let finding = about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
             kind,
             meta,
@@ -278,12 +278,15 @@ impl Known<'_, '_> {
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "List the existing objects",
+                    format!("List the {}s of the namespace", wanted.info().kind),
                     kubectl().namespace(namespace).words("get").arg(wanted.resource()),
                 )
                 .run(
                     StepKind::Command,
-                    "Name the intended object, or apply the missing one too",
+                    format!(
+                        "Set the reference to the intended {0}, or create {0} {namespace}/{name}",
+                        wanted.info().kind
+                    ),
                     on("edit", kind, meta),
                 ),
         )

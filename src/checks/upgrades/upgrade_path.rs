@@ -87,11 +87,11 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         remedy.run(
             StepKind::Command,
             format!(
-                "Upgrade to {} ({}), with its data plane, as in the plan (-o plan), and check the result",
+                "Upgrade to {} ({}) with its data plane. This prints the plan; run meshdoctor check afterwards",
                 row.minor,
                 row.release()
             ),
-            meshdoctor().words("check --to").arg(row.minor.to_string()),
+            meshdoctor().words("check --to").arg(row.minor.to_string()).words("-o plan"),
         )
     });
     let message = format!(

@@ -124,7 +124,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         Gap::Behind(distance) => (
             Severity::Warning,
             format!(
-                "the proxy is {} older than the control plane, and only one is supported: changes between \
+                "the proxy is {} older than the control plane; Linkerd supports 1. Changes between \
                  them may break discovery, policy or identity",
                 minors(distance)
             ),

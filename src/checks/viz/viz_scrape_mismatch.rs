@@ -178,8 +178,8 @@ fn finding(
     unscraped: &[(&Workload, Vec<&Container>)],
 ) -> Finding {
     let message = format!(
-        "the job {} of viz's Prometheus matches no port of components that it is for: the names of their ports \
-         differ. Prometheus has no metrics of them",
+        "the job {} of viz's Prometheus expects other port names than those of the components that it is for. \
+         Prometheus scrapes no metrics from them",
         job.name
     );
     let object = format!("ConfigMap {namespace}/{CONFIG}");

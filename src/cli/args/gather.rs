@@ -72,7 +72,7 @@ pub struct NodeSnapshot {
     /// Run the linkerd-cni binary for its versions even if the root is not /.
     #[arg(long, help_heading = "Programs")]
     pub ask_plugin: bool,
-    /// Print only errors on standard error.
+    /// Print no warnings or progress on standard error.
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 }

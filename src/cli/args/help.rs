@@ -11,7 +11,7 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),
     ("meshdoctor check -n shop --fail-on warning", "one team's workloads, for CI"),
     ("meshdoctor check --only cni --nodes ./nodes --live", "add node evidence to the cluster"),
-    ("meshdoctor check --expected-version edge-26.8.3", "before an upgrade to that release"),
+    ("meshdoctor check --to edge-26.8.3", "before an upgrade to that release"),
     ("meshdoctor check --save support.tar.gz", "keep the redacted evidence for a ticket"),
     ("meshdoctor check --bundle support.tar.gz", "the same result later, without the cluster"),
     ("meshdoctor check -o json=before.json -o table", "also keep the report"),
@@ -56,7 +56,7 @@ const COMMON: [(&str, &str); 26] = [
     ("coverage", "Show what was not checked, and how to check it"),
     ("save", "Save the evidence as a redacted bundle"),
     ("verbose", "Show all evidence"),
-    ("quiet", "Print only errors on standard error"),
+    ("quiet", "Print no warnings or progress on standard error"),
 ];
 
 /// Example commands of `ticket`.
@@ -102,7 +102,7 @@ pub(in crate::cli) fn shortened(command: Command) -> Command {
 /// The flags of evidence and connection that `-h` shows for commands about workloads.
 const WITH_WORKLOADS: [&str; 4] = ["bundle", "nodes", "context", "proxies"];
 
-/// A command about workloads, whose short help leaves out the rarer flags of evidence and connection.
+/// A command other than `check`, whose short help leaves out the rarer flags of evidence and connection.
 pub(in crate::cli) fn of_workloads(command: Command) -> Command {
     let command = command.mut_args(|arg| {
         let is_shared = arg.get_help_heading().is_some_and(|of| ["Evidence", "Connection"].contains(&of));

@@ -110,6 +110,7 @@ impl MeshSignature {
     fn kept<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         let (begin, end) = self.at(line)?;
         if !self.names_service {
+            let end = if self.general { end + source_position(&line[end..]) } else { end };
             return Some(if self.bare { &line[begin..end] } else { &line[begin..] }.into());
         }
         let (first, last) = (self.all.first()?, self.all.last()?);
@@ -135,6 +136,17 @@ impl MeshSignature {
         }
         Some(ends)
     }
+}
+
+/// The length of the position in Rust source code with which a text begins: ` src/index.rs:391:18`.
+fn source_position(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix(' ') else { return 0 };
+    let place = rest.split([' ', ',']).next().unwrap_or_default().trim_end_matches(':');
+    let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let is_position = place.split_once(".rs:").is_some_and(|(path, at)| {
+        path.chars().all(is_path) && at.chars().all(|c| c.is_ascii_digit() || c == ':')
+    });
+    if is_position { place.len() + 1 } else { 0 }
 }
 
 impl MeshLogs {
@@ -266,6 +278,11 @@ mod tests {
         }
         let panic = "thread 'main' panicked at 'secret hunter2', src/main.rs:1:1";
         assert_eq!(logs.kept("policy", panic).as_deref(), Some("panicked at"));
+        let panic =
+            "thread 'main' panicked at policy-controller/k8s/status/src/index.rs:391:18: secret hunter2";
+        let kept = "panicked at policy-controller/k8s/status/src/index.rs:391:18";
+        assert_eq!(logs.kept("policy", panic).as_deref(), Some(kept));
+        assert_eq!(logs.kept("policy", kept).as_deref(), Some(kept));
         assert_eq!(
             logs.kept("linkerd-proxy", "[ 1.0s] INFO linkerd2_proxy: Certified identity id=web.shop")
                 .as_deref(),

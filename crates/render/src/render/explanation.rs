@@ -48,7 +48,7 @@ fn write_meaning(meaning: &Explanation, columns: usize, text: &mut String) {
         ("origin", origin(meaning)),
         ("confirm", meaning.confirm.as_deref()),
         ("fix", meaning.remedy.as_deref()),
-        ("source", Some(meaning.source.as_str())),
+        ("source", place(&meaning.source)),
         ("issues", Some(references.as_str()).filter(|references| !references.is_empty())),
     ];
     for (label, value) in facts {
@@ -101,4 +101,12 @@ pub fn json(explained: &Explained) -> String {
     let each = explained.meanings.iter();
     let meanings = each.map(|meaning| Meaning { meaning, next: next(meaning) }).collect();
     json::write(&Document { schema: "meshdoctor.explanation/1", meanings, unknown_lines: explained.unknown })
+}
+
+/// The place of a text in the source of its program, without the name of the table that quotes it.
+fn place(source: &str) -> Option<&str> {
+    match source.split_once(".yaml: ") {
+        Some((_, row)) => row.split_once("; ").map(|(_, place)| place),
+        None => Some(source),
+    }
 }

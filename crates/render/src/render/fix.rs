@@ -90,7 +90,7 @@ pub fn proof_text(proof: &Proof) -> String {
             }
             text
         }
-        Proof::Reads => "changes nothing".to_owned(),
+        Proof::Reads => "read-only".to_owned(),
         Proof::Manual => "manual".to_owned(),
         Proof::Conditional => "conditional: run it only if and when it applies".to_owned(),
         Proof::NotSimulated(reason) => format!("not simulated: {reason}"),
@@ -124,9 +124,9 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
         (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { several }))
     };
     let parts = [
-        of(alone, "runs by itself", "run by themselves"),
-        of(needs_you, "needs you", "need you"),
-        of(withheld, "is not offered", "are not offered"),
+        of(alone, "automatic", "automatic"),
+        of(needs_you, "manual", "manual"),
+        of(withheld, "not offered", "not offered"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let steps = count(report.repair.steps.len(), "step", "steps");

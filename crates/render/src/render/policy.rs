@@ -20,6 +20,8 @@ const ALL: &str = "all clients";
 const NO_CLIENT: &str = "no client is allowed";
 /// The rule of a port that no Server selects.
 const DEFAULT: &str = "default policy";
+/// A port whose connections no policy governs.
+const SKIPS: &str = "skips the proxy";
 /// The rule that allows the kubelet's probes.
 const PROBES: &str = "probes";
 
@@ -58,6 +60,11 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
             Some(ports) => {
                 let by_age = evidence.index.controller.quirks.servers_by_age;
                 text.push_str(&ports_of(ports, &own, by_age, look));
+                for line in
+                    wrap(&clean(&unknown_accounts(evidence, ports, &own)), look.prose().saturating_sub(2))
+                {
+                    _ = writeln!(text, "  {line}");
+                }
             }
         }
         text.push('\n');
@@ -82,7 +89,7 @@ enum Strictness {
 
 fn strictness(answer: &WorkloadAnswer<'_>, own: &str) -> Strictness {
     let ports = answer.ports.iter().flatten().filter(|port| port.port != ADMIN);
-    let of_port = |port: &PortAnswer<'_>| match allowed(&port.inbound, own) {
+    let of_port = |port: &PortAnswer<'_>| match allowed_on(port, own) {
         result if result == NO_CLIENT => Strictness::Closed,
         result if result.starts_with(ALL) => Strictness::Open,
         _ => Strictness::Restricted,
@@ -115,8 +122,10 @@ fn pods_of(answer: &WorkloadAnswer<'_>, by_name: bool) -> String {
 /// The policy that all ports have by default, if no Server selects any.
 fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
     let mut defaults = ports.iter().map(|port| match port.inbound.taken_by {
-        TakenBy::Default(policy) if port.inbound.routes.iter().all(|route| route.route.is_none()) => {
-            Some((policy.to_string(), allowed(&port.inbound, own)))
+        TakenBy::Default(policy)
+            if !port.skips_proxy && port.inbound.routes.iter().all(|route| route.route.is_none()) =>
+        {
+            Some((policy.to_string(), allowed_on(port, own)))
         }
         TakenBy::Default(_) | TakenBy::Server(_) => None,
     });
@@ -147,7 +156,7 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
             text.push_str(&layout(rows, look.columns()));
         }
     }
-    let is_open = |port: &PortAnswer<'_>| allowed(&port.inbound, own).starts_with(ALL);
+    let is_open = |port: &PortAnswer<'_>| allowed_on(port, own).starts_with(ALL);
     let probed: Vec<String> = shown
         .iter()
         .filter(|port| allows_probes(&port.inbound) && !is_open(port))
@@ -189,6 +198,38 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
     text
 }
 
+/// A note about authorized service accounts that do not exist; empty if there are none.
+fn unknown_accounts(evidence: &PolicyEvidence<'_>, ports: &[PortAnswer<'_>], own: &str) -> String {
+    let Some(accounts) = &evidence.accounts else { return String::new() };
+    let shown = ports.iter().filter(|port| !port.skips_proxy).map(|port| &port.inbound);
+    let all = shown.flat_map(|inbound| {
+        let of_routes = inbound.routes.iter().flat_map(|route| &route.authorizations);
+        inbound.authorizations.iter().chain(of_routes)
+    });
+    let mut unknown: BTreeSet<String> = BTreeSet::new();
+    for one in all {
+        let Who::Identities(matches) = &one.who else { continue };
+        for identity in matches.iter().map(ToString::to_string) {
+            let named = identity.strip_suffix(own).and_then(|rest| rest.split_once('.'));
+            let is_unknown = |(account, namespace): &(&str, &str)| {
+                !account.contains('*') && !accounts.contains(&(*namespace, *account))
+            };
+            if let Some((account, namespace)) = named.filter(is_unknown) {
+                unknown.insert(format!("{namespace}/{account}"));
+            }
+        }
+    }
+    let listed: Vec<&String> = unknown.iter().collect();
+    match listed.as_slice() {
+        [] => String::new(),
+        [one] => format!("note: ServiceAccount {one} does not exist, so its authorization allows no client"),
+        many => format!(
+            "note: ServiceAccounts {} do not exist, so their authorizations allow no client",
+            some_of(many, NAMED)
+        ),
+    }
+}
+
 fn names_of<'a>(servers: &[&'a Server]) -> Vec<&'a str> {
     servers.iter().map(|server| server.metadata.name.as_str()).collect()
 }
@@ -214,7 +255,7 @@ fn precedence(inbound: &Inbound<'_>, others: &[&Server]) -> String {
 fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
     let mut results: Vec<(String, Vec<String>)> = Vec::new();
     for port in ports {
-        let result = allowed(&port.inbound, own);
+        let result = allowed_on(port, own);
         match results.iter_mut().find(|(known, _)| *known == result) {
             Some((_, ports)) => ports.push(port.port.to_string()),
             None => results.push((result, vec![port.port.to_string()])),
@@ -224,6 +265,11 @@ fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
         format!("{} {}: {result}", if ports.len() == 1 { "port" } else { "ports" }, ports.join(", "))
     });
     each.collect::<Vec<_>>().join("; ")
+}
+
+/// The clients that reach a port: all of them if it skips the proxy.
+fn allowed_on(port: &PortAnswer<'_>, own: &str) -> String {
+    if port.skips_proxy { format!("{ALL} are allowed") } else { allowed(&port.inbound, own) }
 }
 
 /// The clients that a port allows, without the kubelet's probes.
@@ -265,6 +311,11 @@ fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> 
         names => format!("{} {}", port.port, names.join(",")),
     };
     let inbound = &port.inbound;
+    if port.skips_proxy {
+        let cells = [clean(&name).into_owned(), SKIPS.to_owned(), "-".to_owned(), ALL.to_owned()];
+        let [name, taken, protocol, clients] = cells;
+        return vec![[name, taken, protocol, clients, "no policy applies".to_owned()]];
+    }
     let mut rows = admitted(inbound, own);
     rows.retain(|(_, by)| verbose || by != PROBES);
     let by_route =
@@ -326,7 +377,7 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
 /// The authorized clients and their policies, as rows: first for the whole port, then per route.
 fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> =
-        inbound.authorizations.iter().map(|one| (who(one, own), by(one))).collect();
+        inbound.authorizations.iter().map(|one| (who(one, own), by(one, inbound.taken_by))).collect();
     for route in &inbound.routes {
         let on = match (&route.route, route.probe_paths.as_slice()) {
             (Some((kind, object)), _) => format!("{} {}", kind.kind(), object.metadata.name),
@@ -341,7 +392,9 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
                 rows.push((format!("{on}: none"), "no policy for the route or its Server".to_owned()));
             }
             [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
-            each => rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one)))),
+            each => rows.extend(
+                each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound.taken_by))),
+            ),
         }
     }
     if let Some(limit) = &inbound.rate_limit {
@@ -377,8 +430,11 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
     if everywhere { who } else { format!("{who} from {}", networks.join(", ")) }
 }
 
-fn by(authorization: &Authorization<'_>) -> String {
+fn by(authorization: &Authorization<'_>, taken_by: TakenBy<'_>) -> String {
     match authorization.by {
+        AuthorizedBy::Default(policy) if matches!(taken_by, TakenBy::Server(_)) => {
+            format!("accessPolicy {}", policy.as_str())
+        }
         AuthorizedBy::Default(_) => DEFAULT.to_owned(),
         AuthorizedBy::Probe => PROBES.to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),
@@ -478,6 +534,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "takenBy": taken_by,
         "passedOver": names_of(&answer.passed_over),
         "protocol": inbound.protocol.word(),
+        "skipsProxy": answer.skips_proxy,
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
         "routes": inbound.routes.iter().map(route).collect::<Vec<_>>(),
         "rateLimit": limit,

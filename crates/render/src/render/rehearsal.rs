@@ -92,7 +92,9 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
         let phases = count(plan.phases.len(), "phase", "phases");
         rows.push(format!("plan: {phases}; -o plan prints the steps in order"));
         rows.extend(rollback_until(plan).map(|phase| {
-            format!("rollback: by one release, until phase {phase} restarts the workloads; the CRDs stay")
+            format!(
+                "rollback: to the previous release, only before phase {phase}; CRDs cannot be rolled back"
+            )
         }));
     }
     rows

@@ -19,8 +19,8 @@ use crate::model::transport;
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
     GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
-    NetworkAuthentication, Pod, Server, ServerAuthorization, Service, ServiceProfile, TCPRoute, TLSRoute,
-    is_undefined,
+    NetworkAuthentication, Pod, Server, ServerAuthorization, Service, ServiceAccount, ServiceProfile,
+    TCPRoute, TLSRoute, is_undefined,
 };
 use crate::request::Request;
 use crate::version::LinkerdVersion;
@@ -41,7 +41,7 @@ pub(super) const NETWORK_POLICIES: [Kind; 10] = [
 
 /// The items for inbound policy.
 pub fn policy_items() -> BTreeSet<Item> {
-    let kinds = [Kind::Pod, Kind::Deployment, Kind::CustomResourceDefinition];
+    let kinds = [Kind::Pod, Kind::Deployment, Kind::CustomResourceDefinition, Kind::ServiceAccount];
     let mut items: BTreeSet<Item> = kinds.into_iter().chain(POLICY_KINDS).map(Item::List).collect();
     items.insert(config());
     items
@@ -167,6 +167,8 @@ pub struct PolicyEvidence<'a> {
     pub external: &'a [ExternalWorkload],
     /// Routes without effect on a Server.
     pub refused: Vec<RefusedRoute<'a>>,
+    /// Namespace and name of every ServiceAccount, if all are known.
+    pub accounts: Option<BTreeSet<(&'a str, &'a str)>>,
     /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
     /// States that the policy controller is not ready, so that running proxies may hold other policy.
@@ -206,7 +208,8 @@ impl<'a> PolicyEvidence<'a> {
                 let index = Index::new(controller, objects);
                 let knows_pods = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
                 let away = away(pods, &cluster.namespaces.control_plane, knows_pods);
-                Ok(PolicyEvidence { index, pods, external, refused, version, away, gaps })
+                let accounts = accounts(cluster);
+                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, away, gaps })
             }
             Err(trouble) => Err((trouble, gaps)),
         }
@@ -216,6 +219,13 @@ impl<'a> PolicyEvidence<'a> {
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
     }
+}
+
+/// Every ServiceAccount. They only refine the answer, so a missing list is no gap.
+fn accounts(cluster: &Cluster) -> Option<BTreeSet<(&str, &str)>> {
+    let answer = cluster.answer(&Item::List(Kind::ServiceAccount))?;
+    let accounts = answer.objects::<ServiceAccount>().iter().map(|account| account.metadata.key());
+    (answer.fetched == Fetched::Complete).then(|| accounts.collect())
 }
 
 /// States that the policy controller is not ready in any pod. `complete`: all pods are known.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::evidence::PolicyEvidence;
 use crate::model::owners::{Owners, workload_of};
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
+use crate::model::skipped::{IN, skipped};
 use crate::names;
 use crate::objects::{Kind, Pod, ProbePort, Server};
 
@@ -144,6 +145,8 @@ pub struct PortAnswer<'a> {
     pub inbound: Inbound<'a>,
     /// Other Servers that select it, but are overridden by an older one.
     pub passed_over: Vec<&'a Server>,
+    /// Whether the pod's connections to it skip the proxy, so that no policy applies.
+    pub skips_proxy: bool,
 }
 
 /// Pods with equal answers, or an ExternalWorkload, with their ports.
@@ -205,6 +208,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             names: workload.names_of(port).collect(),
             inbound: evidence.index.inbound(&workload, port),
             passed_over: passed_over(evidence, &workload, port),
+            skips_proxy: false,
         };
         let ports = asked(ports, targets, namespace, name).into_iter().map(answer).collect();
         answers.push(WorkloadAnswer {
@@ -279,6 +283,7 @@ fn port_answer<'a>(
         names,
         inbound: evidence.index.inbound(workload, port),
         passed_over: passed_over(evidence, workload, port),
+        skips_proxy: skipped(pod, IN).is_some_and(|skipped| skipped.holds(port)),
     }
 }
 
@@ -288,7 +293,8 @@ fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port:
 
 /// A key that is equal for pods with equal answers.
 fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
-    let each = ports.iter().map(|port| format!("{}={}", port.port, to_json(&port.inbound)));
+    let each =
+        ports.iter().map(|port| format!("{}={}{}", port.port, to_json(&port.inbound), port.skips_proxy));
     each.collect::<Vec<_>>().join(" ")
 }
 

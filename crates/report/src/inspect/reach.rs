@@ -366,9 +366,9 @@ impl<'a> Mesh<'a> {
             (None, _) => {
                 let says =
                     format!("no Service {namespace}/{name} exists, and no workload or pod of that name");
-                let next = "list them: kubectl get services,pods -A";
+                let next = format!("list them: kubectl -n {namespace} get services,pods");
                 walk.step(Part::Destination, Outcome::Stops, says)
-                    .fix(self.meant(namespace, name, next, true));
+                    .fix(self.meant(namespace, name, &next, true));
             }
         }
     }

@@ -9,17 +9,13 @@ use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
-use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::availability::{ControlPlane, State, certificate_lifetime, proxy_started};
 use crate::model::cluster::TimeSource;
-use crate::model::policy::go_duration;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
 
 /// The Secret of the issuer.
 const ISSUER: &str = "linkerd-identity-issuer";
-/// The defaults of the chart.
-const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
-const SKEW: SignedDuration = SignedDuration::from_secs(20);
 
 /// The evidence for valid proxy certificates.
 pub(super) struct Certificates {
@@ -129,21 +125,12 @@ struct Expired {
     evidence: Vec<Evidence>,
 }
 
-/// The lifetime of issued certificates, from identity's arguments.
+/// The lifetime of issued certificates.
 fn lifetime(cluster: &Cluster) -> SignedDuration {
     let deployments = cluster.answer(&Item::List(Deployment::KIND));
     let deployments =
         deployments.map(|answer| answer.objects::<crate::objects::Workload>()).unwrap_or_default();
-    let home = cluster.namespaces.control_plane.as_str();
-    let identity = deployments.iter().find(|one| one.metadata.key() == (home, "linkerd-identity"));
-    let args = identity.and_then(|one| Some(&one.spec.template.spec.container("identity")?.args));
-    let argument = |flag: &str| {
-        let said =
-            args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
-        SignedDuration::try_from(go_duration(said)?).ok()
-    };
-    let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);
-    lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))
+    certificate_lifetime(deployments, &cluster.namespaces.control_plane)
 }
 
 /// The trust anchors in the environment of a pod's proxy, if known.

@@ -1,0 +1,104 @@
+//! Repairs of a component whose pods find no node.
+
+use crate::checks::Context;
+use crate::command::{Arg, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::item::Scope;
+use crate::model::control_plane::Component;
+use crate::model::managed_by::ManagedBy;
+use crate::objects::{ConfigMap, Node};
+
+/// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
+pub(super) fn labels_on_no_node<'a>(ctx: &Context<'_>, component: &Component<'a>) -> Vec<(&'a str, &'a str)> {
+    let nodes = ctx.for_steps::<Node>();
+    let wanted = component.deployment.spec.template.spec.node_selector.iter();
+    let wanted = wanted.map(|(key, value)| (&**key, &**value));
+    let lacking = wanted.filter(|(key, value)| {
+        !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value))
+    });
+    lacking.collect()
+}
+
+/// Adds the steps for labels that no node has.
+pub(super) fn labelled(
+    ctx: &Context<'_>,
+    component: &Component<'_>,
+    remedy: Remedy,
+    labels: &[(&str, &str)],
+) -> Remedy {
+    let listed: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let text = listed.join(", ");
+    let meta = &component.deployment.metadata;
+    let remedy = match (is_in_values(ctx, labels), ManagedBy::of(meta).in_git()) {
+        (Some(false), None) => remedy.run(
+            StepKind::Command,
+            format!(
+                "Remove nodeSelector {text} from the Deployment, since no node has it. The chart's values do not set it"
+            ),
+            kubectl()
+                .namespace(&meta.namespace)
+                .words("patch deployment")
+                .operand(&meta.name)
+                .words("--type=json")
+                .option("-p", without(labels)),
+        ),
+        (Some(false), Some(words)) => remedy.step(
+            StepKind::Command,
+            format!("Remove nodeSelector {text} from the Deployment, since no node has it: {words}"),
+        ),
+        (Some(true) | None, _) => remedy.step(
+            StepKind::ChartValue,
+            format!("Remove {text} from nodeSelector in the values of the chart, since no node has it"),
+        ),
+    };
+    let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(&listed);
+    remedy.run(StepKind::Command, "Or label a node", label)
+}
+
+/// Whether the chart's values set one of these labels; `None` if the values are unknown.
+fn is_in_values(ctx: &Context<'_>, labels: &[(&str, &str)]) -> Option<bool> {
+    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
+    let values = config.chart_values()?;
+    let leaves = values.leaves();
+    let sets = |key: &str| {
+        leaves.iter().any(|leaf| leaf.names.contains(&"nodeSelector") && leaf.names.last() == Some(&key))
+    };
+    Some(labels.iter().any(|(key, _)| sets(key)))
+}
+
+/// The JSON patch that removes them.
+fn without(labels: &[(&str, &str)]) -> String {
+    let each = labels.iter().map(|(key, _)| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        format!("{{\"op\":\"remove\",\"path\":\"/spec/template/spec/nodeSelector/{key}\"}}")
+    });
+    format!("[{}]", each.collect::<Vec<_>>().join(","))
+}
+
+/// The step for labels that no node has, if they are unknown.
+pub(super) const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the labels that the pods \
+                      require";
+
+/// The steps for each reason why the scheduler finds no node.
+pub(super) fn unplaced(said: &str) -> Vec<&'static str> {
+    const STEPS: [(&str, &str); 5] = [
+        (
+            "anti-affinity",
+            "Add a node that the pods tolerate, remove a taint, or lower controllerReplicas: the pods must run on \
+             different nodes",
+        ),
+        ("node affinity/selector", LABELS),
+        (
+            "untolerated taint",
+            "Remove the taint from a node, or add a toleration to the chart value tolerations",
+        ),
+        (
+            "Insufficient ",
+            "Add a node, or free CPU or memory: no node has enough for the requests of the pods",
+        ),
+        ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
+    ];
+    let is_scheduling = said.contains("nodes are available");
+    let named = STEPS.iter().filter(|(words, _)| is_scheduling && said.contains(words));
+    named.map(|(_, step)| *step).collect()
+}
