@@ -54,6 +54,7 @@ mod lab_metrics;
 mod layers;
 mod leaves;
 mod logs;
+mod manifest_values;
 mod manifests;
 mod matrix;
 mod mcp;

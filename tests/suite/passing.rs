@@ -181,6 +181,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "weight",
             "period",
             "timeout",
+            "ttl",
             "timeouts.request",
             "timeouts.backendRequest",
         ],

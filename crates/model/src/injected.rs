@@ -120,7 +120,8 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// The value of an annotation, if the release reads it and the value is valid.
+    /// The value of an annotation, if the release reads it and a pod can have it: the API server rejects a pod with a value
+    /// that [`OnInvalid::PodRefused`] describes, so no pod has it, and all else about the pod is as without it.
     fn annotation(&self, name: &str) -> Option<&str> {
         let key = format!("config.linkerd.io/{name}");
         self.key(&key)
@@ -131,8 +132,11 @@ impl Said<'_> {
         let value = self.annotations.get(key)?;
         let row = knowledge.annotations().get(key)?;
         let read = row.status_in(release, knowledge).is_likely_effective();
-        let ignored = matches!(row.consequence(value), OnInvalid::Ignored | OnInvalid::FailsWithCni)
-            && row.check_value(value, Some(release), knowledge.minors()).is_err();
+        let without = matches!(
+            row.consequence(value),
+            OnInvalid::Ignored | OnInvalid::FailsWithCni | OnInvalid::PodRefused
+        );
+        let ignored = without && row.check_value(value, Some(release), knowledge.minors()).is_err();
         (read && !ignored).then_some(value)
     }
 

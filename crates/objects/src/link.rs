@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::condition::Condition;
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, nullable, scalar};
 use super::{Kind, KindInfo, LabelSelector, Listed, object};
 
 /// A Link: another cluster whose services are mirrored here.
@@ -83,7 +83,7 @@ pub struct LinkSpec {
     #[serde(deserialize_with = "nullable")]
     pub gateway_address: String,
     /// The gateway's port: a number, written as text.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "scalar")]
     pub gateway_port: String,
     /// The gateway's identity in the mesh.
     #[serde(deserialize_with = "nullable")]
@@ -102,7 +102,7 @@ pub struct LinkSpec {
     pub probe_spec: ProbeSpec,
 }
 
-/// Gateway probe. Numbers and durations are texts.
+/// Gateway probe. Numbers and durations are texts. A manifest may have numbers, which the API server rejects.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProbeSpec {
@@ -110,11 +110,17 @@ pub struct ProbeSpec {
     #[serde(deserialize_with = "nullable")]
     pub path: String,
     /// The port.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "scalar")]
     pub port: String,
     /// Interval: `3s`.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "scalar")]
     pub period: String,
+    /// Time limit of a probe; the CRD has a default since edge-24.9.3.
+    #[serde(deserialize_with = "scalar")]
+    pub timeout: String,
+    /// Number of failed probes in a row after which the gateway is down; the CRD has a default since edge-24.9.3.
+    #[serde(deserialize_with = "scalar")]
+    pub failure_threshold: String,
 }
 
 // All fields of the spec are in every version; the status was added in the last but one.

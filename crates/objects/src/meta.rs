@@ -57,6 +57,25 @@ pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Ok(text.and_then(|Text(text)| text.parse().ok()))
 }
 
+/// A text; a number or boolean of a manifest, which the API server rejects there, as its text. `null` is empty.
+pub(super) fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Scalar {
+        Text(String),
+        Whole(i64),
+        Part(f64),
+        Truth(bool),
+    }
+    Ok(match Option::<Scalar>::deserialize(deserializer)? {
+        None => String::new(),
+        Some(Scalar::Text(text)) => text,
+        Some(Scalar::Whole(number)) => number.to_string(),
+        Some(Scalar::Part(number)) => number.to_string(),
+        Some(Scalar::Truth(truth)) => truth.to_string(),
+    })
+}
+
 /// Quantities by name, as texts; manifests may contain numbers. `null` is empty.
 pub(super) fn quantities<'de, D: Deserializer<'de>>(
     deserializer: D,

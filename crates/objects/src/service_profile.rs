@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable};
+use super::meta::{Meta, nullable, scalar};
 use super::{Kind, KindInfo, Listed, object};
 
 /// A ServiceProfile. Its name is the fully qualified name of a Service, or a host.
@@ -33,13 +33,14 @@ pub struct ServiceProfileSpec {
 #[serde(rename_all = "camelCase", default)]
 pub struct ProfileRoute {
     /// Its name in metrics.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "scalar")]
     pub name: String,
     /// Whether its requests may be retried.
     #[serde(deserialize_with = "nullable")]
     pub is_retryable: bool,
-    /// Timeout of its requests, as written.
-    pub timeout: Option<String>,
+    /// Timeout of its requests, as written; empty without one.
+    #[serde(deserialize_with = "scalar")]
+    pub timeout: String,
 }
 
 /// Destination of a part of the requests.
@@ -47,7 +48,7 @@ pub struct ProfileRoute {
 #[serde(default)]
 pub struct DstOverride {
     /// The host.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "scalar")]
     pub authority: String,
 }
 

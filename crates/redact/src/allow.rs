@@ -20,7 +20,7 @@ pub enum Rule {
     Text,
     /// Free text of another program: known harmless parts are kept.
     Sentence,
-    /// One word: an enumeration, a quantity, a number written as text.
+    /// One word: an enumeration, a quantity, a number written as text; or a short number with units.
     Word,
     /// Certificates: PEM, or PEM in base64. Other content is removed.
     Certificates,

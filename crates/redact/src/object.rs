@@ -167,7 +167,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Text | Rule::Env => text::text(content),
         Rule::Sentence => free_text::free_text(content),
         Rule::Clean => Cow::Borrowed(content),
-        Rule::Word if is_word(content) => text::text(content),
+        Rule::Word if is_word(content) || is_amount(content) => text::text(content),
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
         Rule::Name => free_text::plain(content),
@@ -210,6 +210,20 @@ pub(super) fn is_word(content: &str) -> bool {
                 || matches!(byte, b'.' | b'_' | b'-' | b':' | b'/' | b'+' | b'*' | b'%' | b',' | b'~')
         })
         || Marker::whole(content.as_bytes()).is_some()
+}
+
+/// Whether a text is a number with units, perhaps miswritten: `5 s`, `1 min 30 sec`. It is too short for a secret.
+fn is_amount(content: &str) -> bool {
+    let count = |is: fn(&char) -> bool| content.chars().filter(is).count();
+    let (digits, letters) = (count(char::is_ascii_digit), count(|c| c.is_alphabetic()));
+    let longest = content.split(|c: char| !c.is_alphabetic()).map(str::len).max().unwrap_or_default();
+    content.len() <= 24
+        && (1..=9).contains(&digits)
+        && (letters <= 12 && longest <= 7)
+        && content.trim_start_matches([' ', '+', '-', '.']).starts_with(|c: char| c.is_ascii_digit())
+        && content.chars().all(|c| {
+            c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '+' | '-' | ':' | '\u{b5}' | '\u{3bc}')
+        })
 }
 
 /// A text of certificates, as PEM or base64 of PEM; of other texts only the certificates are kept.

@@ -1,9 +1,12 @@
 //! `link-invalid`: a Link lacks fields that its controller needs, or has values that cannot be parsed.
 
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
+use crate::checks::policy::applied;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::item::Kind;
+use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::Link;
 use crate::version::Contains;
@@ -12,78 +15,138 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
     let findings = links.iter().filter_map(|link| {
         let faults = faults(link);
-        (!faults.is_empty()).then(|| {
-            ctx.finding(subject(link), message(ctx, &faults))
-                .evidences(faults.iter().map(|fault| fault.evidence(link)))
-                .remedy(remedy(ctx, link, &faults))
+        let worst = faults.iter().map(|fault| fault.effect(ctx)).max()?;
+        let severity = if worst == Effect::NoLimit { Severity::Warning } else { Severity::Error };
+        let finding = ctx
+            .finding(subject(link), message(&faults, worst))
+            .severity(severity)
+            .evidences(faults.iter().map(|fault| fault.evidence(link)))
+            .remedy(remedy(ctx, link, &faults));
+        Some(match ctx.applies(Kind::Link, &link.metadata) {
+            // If the API server rejects the object, nothing else about it comes true.
+            true => finding.tie(applied(Kind::Link, &link.metadata)),
+            false => finding,
         })
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The path of the probe's period.
+/// The paths of the probe's settings.
 const PERIOD: &str = "spec.probeSpec.period";
+const TIMEOUT: &str = "spec.probeSpec.timeout";
+const THRESHOLD: &str = "spec.probeSpec.failureThreshold";
 
 /// Longest value that a message quotes.
 const QUOTED: usize = 30;
+
+/// The effect of a fault, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Effect {
+    /// Probes wait without limit.
+    NoLimit,
+    /// No probe reaches the gateway.
+    NoProbe,
+    /// Nothing is mirrored.
+    NoMirror,
+    /// The controller ends with a panic, again after each restart.
+    Crash,
+}
+
+/// The fault of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    Missing,
+    Unparsable,
+    /// A duration that is too short.
+    NotPositive,
+}
 
 /// A field of a Link that its controller cannot use.
 struct Fault<'a> {
     path: &'static str,
     value: &'a str,
+    wrong: Wrong,
 }
 
 impl Fault<'_> {
     /// `spec.probeSpec.period "3" has no unit`. The evidence has long values.
     fn in_words(&self) -> String {
-        let Fault { path, value } = self;
-        match *value {
-            "" => format!("{path} is missing"),
-            value if *path == PERIOD && value.parse::<u32>().is_ok() => {
+        let Fault { path, value, wrong } = self;
+        let is_duration = matches!(*path, PERIOD | TIMEOUT);
+        match wrong {
+            Wrong::Missing => format!("{path} is missing"),
+            Wrong::NotPositive => format!("{path} {value:?} is not a positive duration"),
+            Wrong::Unparsable if is_duration && value.parse::<u32>().is_ok() => {
                 format!("{path} {value:?} has no unit, such as {value}s")
             }
-            value if value.chars().count() <= QUOTED => format!("{path} {value:?} cannot be parsed"),
-            _ => format!("{path} cannot be parsed"),
+            Wrong::Unparsable if value.chars().count() <= QUOTED => {
+                format!("{path} {value:?} cannot be parsed")
+            }
+            Wrong::Unparsable => format!("{path} cannot be parsed"),
         }
     }
 
     fn evidence(&self, link: &Link) -> Evidence {
-        let value = match (self.value, self.path) {
-            ("", _) => "missing".to_owned(),
-            (value, PERIOD) => format!("{value} (not a duration with a unit, such as 3s)"),
-            (value, _) => value.to_owned(),
+        let value = match (self.wrong, self.path) {
+            (Wrong::Missing, _) => "missing".to_owned(),
+            (Wrong::Unparsable, PERIOD | TIMEOUT) => {
+                format!("{} (not a duration with a unit, such as 3s)", self.value)
+            }
+            (Wrong::Unparsable, THRESHOLD) => format!("{} (not a whole number from 0)", self.value),
+            (Wrong::Unparsable | Wrong::NotPositive, _) => self.value.to_owned(),
         };
         field(link, self.path, value)
     }
+
+    /// Since 2.18, settings of the probe do not stop the controller.
+    fn effect(&self, ctx: &Context<'_>) -> Effect {
+        match (self.wrong, self.path) {
+            (Wrong::NotPositive, PERIOD) => Effect::Crash,
+            (Wrong::NotPositive, _) => Effect::NoLimit,
+            (_, path) => {
+                let of_probe = path.starts_with("spec.probeSpec.");
+                match of_probe && chart_makes_controllers(ctx) == Contains::Yes {
+                    true => Effect::NoProbe,
+                    false => Effect::NoMirror,
+                }
+            }
+        }
+    }
 }
 
-/// Since 2.18, settings of the probe do not stop the controller.
-fn message(ctx: &Context<'_>, faults: &[Fault<'_>]) -> String {
-    let of_probe = faults.iter().all(|fault| fault.path.starts_with("spec.probeSpec."));
-    let effect = match of_probe && chart_makes_controllers(ctx) == Contains::Yes {
-        true => "the service mirror controller never reaches the gateway with a probe",
-        false => "the service mirror controller mirrors no Service through this Link",
+fn message(faults: &[Fault<'_>], worst: Effect) -> String {
+    let effect = match worst {
+        Effect::NoLimit => {
+            "probes of the gateway have no time limit, so a gateway that does not answer is not considered down"
+        }
+        Effect::NoProbe => "the service mirror controller never reaches the gateway with a probe",
+        Effect::NoMirror => "the service mirror controller mirrors no Service through this Link",
+        Effect::Crash => "the service mirror controller crashes when it starts to probe the gateway",
     };
     let fault = match faults {
         [one] => one.in_words(),
         [one, other] => format!("{} and {}", one.in_words(), other.in_words()),
-        faults => format!("{} fields of the Link are missing or cannot be parsed", faults.len()),
+        faults => format!("{} fields of the Link are missing or invalid", faults.len()),
     };
     format!("{fault}: {effect}")
 }
 
-/// Corrects the period of the probe alone; for other faults, the Link is created again.
+/// Corrects one duration of the probe; for other faults, the Link is created again.
 fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
-    let [Fault { path: PERIOD, value }] = faults else { return link_again(ctx, Remedy::new(), link) };
-    let period = match value.parse::<u32>() {
-        Ok(seconds) => format!("{seconds}s"),
-        Err(_) => "3s".to_owned(),
+    let (path, name, value, otherwise) = match faults {
+        [Fault { path: PERIOD, value, .. }] => (PERIOD, "period", value, "3s"),
+        [Fault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
+        _ => return link_again(ctx, Remedy::new(), link),
     };
-    let act = format!("Set {PERIOD} to a duration with a unit, such as {period}");
+    let wanted = match value.parse::<u32>() {
+        Ok(seconds @ 1..) => format!("{seconds}s"),
+        Ok(0) | Err(_) => otherwise.to_owned(),
+    };
+    let act = format!("Set {path} to a positive duration with a unit, such as {wanted}");
     if let Some(git) = ManagedBy::of(&link.metadata).in_git() {
         return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
     }
-    let patch = serde_json::json!({"spec": {"probeSpec": {"period": period}}});
+    let patch = serde_json::json!({"spec": {"probeSpec": {name: wanted}}});
     let patch = kubectl()
         .namespace(&link.metadata.namespace)
         .words("patch links.multicluster.linkerd.io")
@@ -99,47 +162,59 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
 /// The faults of a Link, field by field.
 fn faults(link: &Link) -> Vec<Fault<'_>> {
     let spec = &link.spec;
-    let mut fields: Vec<(&'static str, &str, bool)> = Vec::new();
+    let probe = &spec.probe_spec;
+    let mut faults = Vec::new();
     for (path, value) in [
         ("spec.targetClusterName", &spec.target_cluster_name),
         ("spec.targetClusterDomain", &spec.target_cluster_domain),
         ("spec.targetClusterLinkerdNamespace", &spec.target_cluster_linkerd_namespace),
         ("spec.clusterCredentialsSecret", &spec.cluster_credentials_secret),
     ] {
-        fields.push((path, value, !value.is_empty()));
+        faults.extend(fault(path, value, |_| None));
     }
-    if link.has_gateway() {
-        let probe = &spec.probe_spec;
-        fields.push(("spec.gatewayPort", &spec.gateway_port, is_port(&spec.gateway_port)));
-        fields.push(("spec.gatewayIdentity", &spec.gateway_identity, !spec.gateway_identity.is_empty()));
-        fields.push(("spec.probeSpec.port", &probe.port, is_port(&probe.port)));
-        fields.push((PERIOD, &probe.period, is_duration(&probe.period)));
+    if !link.has_gateway() {
+        return faults;
     }
-    let unfit = fields.into_iter().filter(|(_, _, fits)| !fits);
-    unfit.map(|(path, value, _)| Fault { path, value }).collect()
+    let port = |text: &str| (!is_port(text)).then_some(Wrong::Unparsable);
+    faults.extend(fault("spec.gatewayPort", &spec.gateway_port, port));
+    faults.extend(fault("spec.gatewayIdentity", &spec.gateway_identity, |_| None));
+    faults.extend(fault("spec.probeSpec.port", &probe.port, port));
+    faults.extend(fault(PERIOD, &probe.period, |text| duration(text, SHORTEST)));
+    // The CRD has defaults for these.
+    let given = |text: &str| !text.is_empty();
+    if given(&probe.timeout) {
+        faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, 1.0)));
+    }
+    if given(&probe.failure_threshold) {
+        let number = |text: &str| (!is_count(text)).then_some(Wrong::Unparsable);
+        faults.extend(fault(THRESHOLD, &probe.failure_threshold, number));
+    }
+    faults
+}
+
+fn fault<'a>(path: &'static str, value: &'a str, wrong: impl Fn(&str) -> Option<Wrong>) -> Option<Fault<'a>> {
+    let wrong = if value.is_empty() { Some(Wrong::Missing) } else { wrong(value) };
+    wrong.map(|wrong| Fault { path, value, wrong })
 }
 
 fn is_port(text: &str) -> bool {
     text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
-/// Whether a text is a duration in Go's format: numbers, each with a unit.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text;
-    if rest.is_empty() {
-        return false;
+/// Whether a text is a number as Go's `strconv.ParseUint` reads it.
+fn is_count(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u32>().is_ok()
+}
+
+/// Shortest period in nanoseconds: the controller panics if a tenth of it, the range of its jitter, is none.
+const SHORTEST: f64 = 10.0;
+
+/// The fault of a duration, which must have at least these nanoseconds.
+fn duration(text: &str, least: f64) -> Option<Wrong> {
+    match go_duration(text) {
+        None => Some(Wrong::Unparsable),
+        Some(nanoseconds) => (nanoseconds < least).then_some(Wrong::NotPositive),
     }
-    while !rest.is_empty() {
-        let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let units = ["ns", "us", "µs", "ms", "s", "m", "h"];
-        // The longest first: `ms` is no `m`.
-        let unit = units.iter().filter(|unit| number.starts_with(**unit)).max_by_key(|unit| unit.len());
-        match unit {
-            Some(unit) if number.len() < rest.len() => rest = &number[unit.len()..],
-            _ => return false,
-        }
-    }
-    true
 }
 
 #[cfg(test)]
@@ -147,19 +222,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_gos() {
-        for (text, fits) in [
-            ("3s", true),
-            ("1m30s", true),
-            ("1.5h", true),
-            ("250ms", true),
-            ("3", false),
-            ("s", false),
-            ("", false),
-            ("3 s", false),
+    fn values_are_read_as_go_reads_them() {
+        for (text, wrong) in [
+            ("3s", None),
+            ("1m30s", None),
+            ("1.5h", None),
+            ("+250ms", None),
+            ("10ns", None),
+            ("9ns", Some(Wrong::NotPositive)),
+            ("0s", Some(Wrong::NotPositive)),
+            ("0", Some(Wrong::NotPositive)),
+            ("-3s", Some(Wrong::NotPositive)),
+            ("3", Some(Wrong::Unparsable)),
+            ("s", Some(Wrong::Unparsable)),
+            ("3 s", Some(Wrong::Unparsable)),
+            ("--3s", Some(Wrong::Unparsable)),
         ] {
-            assert_eq!(is_duration(text), fits, "{text:?}");
+            assert_eq!(duration(text, SHORTEST), wrong, "{text:?}");
         }
         assert!(is_port("4191") && !is_port("0") && !is_port("70000") && !is_port("mc-probe"));
+        assert!(is_count("0") && is_count("3") && !is_count("+3") && !is_count("-1") && !is_count("1.5"));
     }
 }

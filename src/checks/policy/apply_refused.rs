@@ -18,7 +18,7 @@ use crate::objects::{
 use crate::version::{EdgeTag, LinkerdVersion};
 
 /// The kinds that have a schema or a webhook of Linkerd.
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 15] = [
     Kind::Server,
     Kind::ServerAuthorization,
     Kind::AuthorizationPolicy,
@@ -33,6 +33,7 @@ const KINDS: [Kind; 14] = [
     Kind::TCPRoute,
     Kind::ServiceProfile,
     Kind::ExternalWorkload,
+    Kind::Link,
 ];
 
 /// Maximum number of reasons of one object.

@@ -1,25 +1,46 @@
 //! The backends of routes' rules, and the Services to which the routes apply.
 
-use super::survey::defined;
+use super::survey::{defined, existing};
 use crate::checks::{Context, Unjudged};
+use crate::model::control_plane::installed;
+use crate::model::policy::Quirks;
 use crate::objects::{
-    BackendRef, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef, Route,
+    BackendRef, Deployment, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef,
+    Route, TCPRoute, TLSRoute,
 };
 
 /// Namespace and name of a Service.
 pub(super) type Key<'a> = (&'a str, &'a str);
 
-/// The HTTPRoutes and GRPCRoutes of the checked namespaces that are attached to a Service.
+/// The routes of the checked namespaces that are attached to a Service, of the kinds that the installed release applies to
+/// Services. Reads `deployments.apps`.
 pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Unjudged> {
+    let deployments = ctx.seen::<Deployment>()?;
+    let version = installed(deployments, None, &ctx.namespaces().control_plane).map(|(version, _)| version);
+    let streams = Quirks::of(version.as_ref(), ctx.knowledge).egress;
     let lists = [
         (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
         (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
         (Kind::GRPCRoute, defined::<GRPCRoute>(ctx)?),
+        (Kind::TLSRoute, if streams { existing::<TLSRoute>(ctx) } else { &[] }),
+        (Kind::TCPRoute, if streams { existing::<TCPRoute>(ctx) } else { &[] }),
     ];
     let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
+    // The policy controller skips such a route with any other number of rules.
+    let all = all.filter(|(kind, route)| !is_of_streams(*kind) || route.spec.rules.len() == 1);
     let here =
         all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
     Ok(here.collect())
+}
+
+/// Whether a kind of routes applies to connections instead of requests.
+pub(super) fn is_of_streams(kind: Kind) -> bool {
+    matches!(kind, Kind::TLSRoute | Kind::TCPRoute)
+}
+
+/// The word for the traffic of a kind of routes: `Requests`.
+pub(super) fn traffic(kind: Kind) -> &'static str {
+    if is_of_streams(kind) { "Connections" } else { "Requests" }
 }
 
 /// The Services that a route is attached to, except those for which the policy controller does not accept

@@ -47,7 +47,7 @@ mod traffic_split_ignored;
 mod workload_without_authorization;
 mod would_be;
 
-pub(super) use survey::{Survey, defined, existing, field, on, read_by, survey, unread};
+pub(super) use survey::{Survey, applied, defined, existing, field, on, read_by, survey, unread};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

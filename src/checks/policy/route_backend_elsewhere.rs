@@ -1,9 +1,9 @@
-//! `route-backend-elsewhere`: a route sends requests to a Service in another namespace than intended and
+//! `route-backend-elsewhere`: a route sends its traffic to a Service in another namespace than intended and
 //! than its status shows.
 
 use std::collections::BTreeSet;
 
-use super::backends::{Key, parents, routes, sent, served_by};
+use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic};
 use super::survey::{about, field, on};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -54,14 +54,16 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
     let meta = &route.metadata;
     let own = meta.namespace.as_str();
     let (namespace, name) = one.taken;
+    let traffic = traffic(kind);
+    let status = if is_of_streams(kind) { "" } else { " with status 500" };
     let message = if one.there {
         format!(
-            "Requests go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks up a backend without a \
+            "{traffic} go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks up a backend without a \
              namespace in the parent's namespace, not in the route's"
         )
     } else {
         format!(
-            "Requests to backend {name} fail with status 500: Linkerd looks it up in the parent's namespace, and Service \
+            "{traffic} to backend {name} fail{status}: Linkerd looks it up in the parent's namespace, and Service \
              {namespace}/{name} does not exist. The route's status shows {own}/{name} as resolved"
         )
     };

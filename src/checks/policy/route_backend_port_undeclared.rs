@@ -1,9 +1,9 @@
-//! `route-backend-port-undeclared`: a route's rule sends requests to a port that the backend Service does
-//! not declare.
+//! `route-backend-port-undeclared`: a route's rule sends requests or connections to a port that the backend Service
+//! does not declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::backends::{Key, parents, routes, sent, served_by};
+use super::backends::{Key, is_of_streams, parents, routes, sent, served_by};
 use super::survey::{about, field, on};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -60,10 +60,13 @@ fn finding(
     let (namespace, name) = service.metadata.key();
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let declared = declared.join(", ");
+    let effect = match is_of_streams(kind) {
+        true => "Connections fail".to_owned(),
+        false => format!("Requests fail with {}", ctx.knowledge.calls().backend_port),
+    };
     let message = format!(
         "The backend, port {port} of Service {namespace}/{name}, does not exist: the Service does not declare the \
-         port. Requests fail with {}",
-        ctx.knowledge.calls().backend_port
+         port. {effect}"
     );
     let named = rules.iter().map(|at| {
         let path = format!("spec.rules[{at}].backendRefs");

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::backends::{Key, parents, routes, sent, served_by, weight};
+use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic, weight};
 use super::survey::{about, field, on};
 use crate::checks::multicluster::links::MIRRORED;
 use crate::checks::{Context, Judgement, Verdict};
@@ -85,15 +85,17 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
     let (namespace, name) = service.key();
     let route_name = format!("{kind} {}", meta.name);
     let elsewhere = lost.service.spec.kind.as_str() == "ExternalName";
+    let traffic = traffic(kind).to_ascii_lowercase();
+    let status = if is_of_streams(kind) { "" } else { " with 504" };
     let message = if elsewhere {
         format!(
-            "{route_name} sends requests to Service {namespace}/{name}, an ExternalName, for which proxies find no \
-             endpoint. These requests fail with 504, while others succeed"
+            "{route_name} sends {traffic} to Service {namespace}/{name}, an ExternalName, for which proxies find no \
+             endpoint. These {traffic} fail{status}, while others succeed"
         )
     } else {
         format!(
-            "{route_name} sends requests to Service {namespace}/{name}, which has no ready endpoint. These requests \
-             fail with 504, while others succeed"
+            "{route_name} sends {traffic} to Service {namespace}/{name}, which has no ready endpoint. These {traffic} \
+             fail{status}, while others succeed"
         )
     };
     let shares = lost.rules.iter().map(|(at, weight, total)| {

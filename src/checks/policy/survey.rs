@@ -191,7 +191,12 @@ pub(super) fn about(ctx: &Context<'_>, kind: Kind, meta: &Meta, message: impl In
         return finding;
     }
     // If the API server rejects the object, nothing else about it comes true.
-    finding.tie(Tie::Fact(format!("applied {} {}/{}", kind.resource(), meta.namespace, meta.name)))
+    finding.tie(applied(kind, meta))
+}
+
+/// The tie of the findings about an object that is only applied.
+pub(in crate::checks) fn applied(kind: Kind, meta: &Meta) -> Tie {
+    Tie::Fact(format!("applied {} {}/{}", kind.resource(), meta.namespace, meta.name))
 }
 
 /// A command about one object: `kubectl -n NAMESPACE VERB KIND NAME`.

@@ -1,11 +1,13 @@
 //! Objects in manifests that install Linkerd's charts from Git: chart, version and values, each with its position. Only
 //! parses; known releases and values are in the release data.
 
+mod annotated;
 mod argo;
 mod flux;
 mod kustomize;
 mod set;
 
+pub use annotated::{Annotated, annotated};
 use serde_yaml::{Mapping, Value};
 
 use super::given::ValuesFile;
@@ -51,11 +53,12 @@ pub struct Installed {
 const TEMPLATE: &str = "{{";
 
 /// Strings that a relevant text contains.
-const MARKS: [&str; 5] = ["HelmRelease", "argoproj.io", "helmCharts", "releases:", "dependencies:"];
+const MARKS: [&str; 6] =
+    ["HelmRelease", "argoproj.io", "helm.cattle.io", "helmCharts", "releases:", "dependencies:"];
 
-/// Whether an object of this kind installs charts with values, which are read here.
+/// Whether an object of this kind installs charts with values, which are read here: of Flux, Argo CD and k3s.
 pub fn is_read(kind: &str) -> bool {
-    matches!(kind, "HelmRelease" | "Application" | "ApplicationSet")
+    matches!(kind, "HelmRelease" | "Application" | "ApplicationSet" | "HelmChart" | "HelmChartConfig")
 }
 
 /// The installations of these charts in the files.
@@ -88,44 +91,6 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
         }
     }
     found
-}
-
-/// Objects that install other charts with values that contain annotations of Linkerd, each with its position:
-/// only the rendered chart shows whether they have an effect. `known` are the installations of Linkerd's charts.
-pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<String> {
-    let set = Set { texts, charts: &[] };
-    let mut found = Vec::new();
-    let is_relevant =
-        |text: &&Text| text.text.contains("linkerd.io/") && MARKS.iter().any(|mark| text.text.contains(mark));
-    for text in texts.iter().filter(is_relevant) {
-        for document in set.documents(text) {
-            let part = |path: &[&str]| document.root.text(path).unwrap_or_default();
-            let (kind, name) = (part(&["kind"]), part(&["metadata", "name"]));
-            if !is_read(kind) {
-                continue;
-            }
-            let object = match part(&["metadata", "namespace"]) {
-                "" => format!("{kind} {name}"),
-                namespace => format!("{kind} {namespace}/{name}"),
-            };
-            let is_of_linkerd =
-                known.iter().any(|one| one.object.ends_with(name) && one.object.starts_with(kind));
-            let line = document.text.lines().position(is_annotation);
-            if let Some(line) = line.filter(|_| !is_of_linkerd) {
-                found.push(format!("{object} ({}:{})", text.name, line + 1));
-            }
-        }
-    }
-    found
-}
-
-/// Whether a line sets a key of Linkerd: `linkerd.io/inject: enabled`, not the address of a repository.
-fn is_annotation(line: &str) -> bool {
-    let Some((_, rest)) = line.split_once("linkerd.io/") else { return false };
-    let end =
-        rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '.')).unwrap_or(rest.len());
-    let after = rest[end..].trim_start_matches(['"', '\'']).trim_start();
-    end > 0 && after.starts_with(':') && !line.contains("://")
 }
 
 /// The files, and the names of the relevant charts.

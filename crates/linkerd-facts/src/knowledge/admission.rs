@@ -94,6 +94,8 @@ pub struct Schema {
     pub numbers: Vec<i64>,
     /// The pattern of a text.
     pub pattern: Option<Regex>,
+    /// Whether a text is a duration, as the API server reads one (`format: duration`).
+    pub is_duration: bool,
     /// The least and the greatest number.
     pub range: (Option<i64>, Option<i64>),
     /// The least and the greatest length of a text.
@@ -158,6 +160,7 @@ struct WrittenSchema {
     r#enum: Vec<String>,
     numbers: Vec<i64>,
     pattern: Option<String>,
+    duration: bool,
     minimum: Option<i64>,
     maximum: Option<i64>,
     min_length: Option<usize>,
@@ -204,6 +207,7 @@ impl WrittenSchema {
             texts: self.r#enum.clone(),
             numbers: self.numbers.clone(),
             pattern: pattern.map_err(|error| format!("pattern: {error}"))?,
+            is_duration: self.duration,
             range: (self.minimum, self.maximum),
             length: (self.min_length, self.max_length),
             count: (self.min_items, self.max_items),

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Denied, known};
-use crate::knowledge::AdmissionRule;
-use crate::policy::go_duration;
+use crate::knowledge::{AdmissionRule, go_duration};
 
 type Checked = Result<(), Denied>;
 
@@ -33,10 +32,10 @@ fn route(item: &Value, path: &str) -> Checked {
     let Some(route) = object(item, path, &known_fields)? else {
         return denied(path, "a route must not be null");
     };
-    if text(route, "name").is_empty() {
+    if text(route, path, "name")?.is_empty() {
         return denied(path, "a route must have a name");
     }
-    duration(text(route, "timeout"), &format!("{path}.timeout"))?;
+    duration(text(route, path, "timeout")?, &format!("{path}.timeout"))?;
     let condition = route.get("condition").unwrap_or(&Value::Null);
     if condition.is_null() {
         return denied(path, "a route must have a condition");
@@ -60,7 +59,7 @@ fn request_match(item: &Value, path: &str) -> Checked {
         return denied(path, "a condition must not be null");
     };
     let nested = nested(fields, path, request_match)?;
-    let has_text = !text(fields, "method").is_empty() || !text(fields, "pathRegex").is_empty();
+    let has_text = !text(fields, path, "method")?.is_empty() | !text(fields, path, "pathRegex")?.is_empty();
     if nested || has_text { Ok(()) } else { denied(path, "a condition must have a field") }
 }
 
@@ -99,8 +98,11 @@ fn nested(
 }
 
 fn status_range(status: &Value, path: &str) -> Checked {
-    let bound = |name: &str| status[name].as_i64().filter(|number| *number != 0);
-    let (least, most) = (bound("min"), bound("max"));
+    let bound = |name: &str| match whole(&status[name], &format!("{path}.{name}"))? {
+        Some(0) | None => Ok(None),
+        number => Ok(number),
+    };
+    let (least, most) = (bound("min")?, bound("max")?);
     for (name, number) in [("min", least), ("max", most)] {
         if number.is_some_and(|number| !(100..=599).contains(&number)) {
             return denied(&format!("{path}.{name}"), "a status must be between 100 and 599");
@@ -119,19 +121,19 @@ fn budget(written: &Value) -> Checked {
     let Some(fields) = object(written, path, &["retryRatio", "minRetriesPerSecond", "ttl"])? else {
         return Ok(());
     };
+    whole(&written["minRetriesPerSecond"], "spec.retryBudget.minRetriesPerSecond")?;
     if written["retryRatio"].as_f64().is_some_and(|ratio| ratio < 0.0) {
         return denied("spec.retryBudget.retryRatio", "it must not be negative");
     }
-    match text(fields, "ttl") {
+    match text(fields, path, "ttl")? {
         "" => denied(path, "a retry budget must have a ttl"),
         ttl => duration(ttl, "spec.retryBudget.ttl"),
     }
 }
 
 fn duration(written: &str, path: &str) -> Checked {
-    let unsigned = written.trim_start_matches(['+', '-']);
-    match known(unsigned) {
-        Some(text) if !text.is_empty() && text != "0" && go_duration(text).is_none() => {
+    match known(written) {
+        Some(text) if !text.is_empty() && go_duration(text).is_none() => {
             denied(path, format!("{written:?} is not a duration such as 250ms or 10s"))
         }
         _ => Ok(()),
@@ -163,8 +165,23 @@ fn list<'v>(value: Option<&'v Value>, path: &str) -> Result<&'v [Value], Denied>
     }
 }
 
-fn text<'v>(fields: &'v Map<String, Value>, name: &str) -> &'v str {
-    fields.get(name).and_then(Value::as_str).unwrap_or_default()
+/// The text of a field, empty if it is missing or null.
+fn text<'v>(fields: &'v Map<String, Value>, path: &str, name: &str) -> Result<&'v str, Denied> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(""),
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(Denied::new(AdmissionRule::Profile, format!("{path}.{name}"), "it must be a string")),
+    }
+}
+
+/// The whole number of a field, which is not negative.
+fn whole(value: &Value, path: &str) -> Result<Option<u32>, Denied> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let why = || Denied::new(AdmissionRule::Profile, path, format!("{value} is not a whole number from 0"));
+    number.map(Some).ok_or_else(why)
 }
 
 /// Whether it is a DNS name in lower case, as names of objects must be.

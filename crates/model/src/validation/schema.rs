@@ -5,7 +5,7 @@ use serde_json::Value;
 use meshdoctor_core::nearest::closest;
 
 use super::{known, relations};
-use crate::knowledge::{Schema, SchemaType};
+use crate::knowledge::{Schema, SchemaType, go_duration};
 
 /// Maximum number of errors of one object.
 const MOST: usize = 20;
@@ -134,8 +134,32 @@ fn text_fault(schema: &Schema, text: &str) -> Option<String> {
     if let Some(why) = outside(text.chars().count(), schema.length, "character") {
         return Some(why);
     }
+    if schema.is_duration && !is_duration(text) {
+        return Some(format!("{text:?} is not a duration such as 3s or 250ms"));
+    }
     let pattern = schema.pattern.as_ref().filter(|pattern| !pattern.is_match(text))?;
     Some(format!("{text:?} does not match {pattern}"))
+}
+
+/// Whether the API server accepts a text as a duration: Go's form, or a number with a unit of Scala such as `3 seconds`
+/// anywhere in it.
+fn is_duration(text: &str) -> bool {
+    const UNITS: [&str; 18] = [
+        "ns", "us", "\u{b5}s", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli", "sec",
+        "min", "hour", "day",
+    ];
+    let is_unit = |unit: &str| {
+        let unit = unit.to_lowercase();
+        // Words may have an ending: `seconds`, `weeks`.
+        UNITS.contains(&unit.as_str())
+            || UNITS.iter().chain(&["week"]).any(|known| known.len() > 2 && unit.starts_with(known))
+    };
+    let with_unit = |at: usize| {
+        let rest = text[at..].trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        is_unit(rest.split(|c: char| !c.is_ascii_alphabetic() && c != '\u{b5}').next().unwrap_or_default())
+    };
+    go_duration(text).is_some()
+        || text.match_indices(|c: char| c.is_ascii_digit()).any(|(at, _)| with_unit(at))
 }
 
 /// Why a number of things is outside of its limits.

@@ -70,7 +70,7 @@ fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls) {
     let overrides: Vec<&str> =
         profile.spec.dst_overrides.iter().map(|over| over.authority.as_str()).collect();
     let (outcome, says) = if overrides.is_empty() {
-        let limit = if profile.spec.routes.iter().any(|route| route.timeout.is_some()) {
+        let limit = if profile.spec.routes.iter().any(|route| !route.timeout.is_empty()) {
             format!("; requests of its routes that exceed their timeout get {}", calls.timed_out)
         } else {
             String::new()

@@ -204,7 +204,7 @@ impl Builder {
                 self.set_aside(Aside::Template, name);
                 Ok(Some(Taken::SetAside))
             }
-            sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(sniff::without_secret(name, why)))),
+            sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
             sniff::Text::Json => filing::json(self, name, blob).map(|()| None),
             sniff::Text::Yaml => filing::yaml(self, name, &blob).map(|()| None),
         };

@@ -51,8 +51,6 @@ pub fn of_head(head: &[u8]) -> Text {
     if line.starts_with("==== START logs for ") || line.starts_with(['{', '[']) {
         return Text::Json;
     }
-    // Other files may begin with a password.
-    let shown = || redact::free_text(&line.trim_end().chars().take(60).collect::<String>()).into_owned();
     if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") || line.starts_with("LAST SEEN ") {
         return Text::Neither("a table of kubectl; use -o json or -o yaml".to_owned());
     }
@@ -64,19 +62,15 @@ pub fn of_head(head: &[u8]) -> Text {
         || lower.starts_with("error from server")
         || lower.starts_with("no resources found")
     {
-        return Text::Neither(format!("a message of kubectl: {:?}", shown()));
+        let shown = redact::free_text(&line.trim_end().chars().take(60).collect::<String>()).into_owned();
+        return Text::Neither(format!("a message of kubectl: {shown:?}"));
     }
-    if is_yaml(line) { Text::Yaml } else { Text::Neither(format!("{NEITHER}; it begins with {:?}", shown())) }
-}
-
-/// The error for a file in another format.
-const NEITHER: &str = "neither JSON nor YAML";
-
-/// The reason why a file is not read, without its first line if its name announces a secret: `password.txt`.
-pub fn without_secret(name: &str, why: String) -> String {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
-    if why.starts_with(NEITHER) && redact::names_a_secret(stem) { NEITHER.to_owned() } else { why }
+    // Nothing of the text is quoted: it may be a password, under any name of a file.
+    let other = || match lower.starts_with('<') {
+        true => "an HTML or XML document, neither JSON nor YAML".to_owned(),
+        false => "neither JSON nor YAML".to_owned(),
+    };
+    if is_yaml(line) { Text::Yaml } else { Text::Neither(other()) }
 }
 
 /// Whether the first bytes are those of a supported text in any encoding; not only blanks.
@@ -176,6 +170,7 @@ mod tests {
         neither(b"Error from server (Forbidden): pods is forbidden", "message of kubectl");
         neither(b"2026-01-15T12:00:00Z info: started", "neither JSON nor YAML");
         neither(b"\x7FELF\0\0", "neither text");
+        neither(b"<!DOCTYPE html>\n<html>", "HTML");
     }
 
     #[test]

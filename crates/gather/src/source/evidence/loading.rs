@@ -7,7 +7,7 @@ use std::path::Path;
 use super::manifests::{Layout, Role};
 use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
-use crate::chart::gitops::{self, Installed, Text};
+use crate::chart::gitops::{self, Annotated, Installed, Text};
 use crate::knowledge::Knowledge;
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
@@ -66,7 +66,7 @@ impl Loading {
 
     /// The Linkerd charts that the manifests install, and the objects that install other charts with
     /// annotations of Linkerd in their values.
-    pub(super) fn charts(&self) -> (Vec<Installed>, Vec<String>) {
+    pub(super) fn charts(&self) -> (Vec<Installed>, Vec<Annotated>) {
         if self.texts.is_empty() {
             return (Vec::new(), Vec::new());
         }

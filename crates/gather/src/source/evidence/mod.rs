@@ -22,7 +22,7 @@ use super::nodes::{NodeEvidence, collected_at};
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::archive::Tree;
 use crate::archive::spool::Blob;
-use crate::chart::gitops::Installed;
+use crate::chart::gitops::{Annotated, Installed};
 use crate::command::{Asked, Rerun};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
@@ -42,6 +42,19 @@ pub struct Captured {
     places: Option<Places>,
     set_aside: Vec<String>,
     charts: Vec<Installed>,
+}
+
+/// Keys of Linkerd in values of charts, as what is not checked.
+fn in_values(others: &[Annotated]) -> Vec<String> {
+    let (wrong, right): (Vec<_>, Vec<_>) = others.iter().partition(|one| !one.wrong.is_empty());
+    let right: Vec<&str> = right.iter().map(|one| one.place.as_str()).collect();
+    let wrong: Vec<&str> = wrong.iter().flat_map(|one| one.wrong.iter().map(String::as_str)).collect();
+    let said = |what: &str, all: String| {
+        (!all.is_empty()).then(|| format!("{what} (check the rendered output): {all}"))
+    };
+    let wrong = said("wrong Linkerd annotations in the values of charts", wrong.join(", "));
+    let right = said("Linkerd annotations in the values of other charts", right.join(", "));
+    wrong.into_iter().chain(right).collect()
 }
 
 impl Captured {
@@ -112,12 +125,7 @@ impl Captured {
         warnings.extend(dump.trouble());
         // Errors matter even without objects: the affected lists are incomplete.
         let mut set_aside = dump.set_aside.said();
-        set_aside.extend((!others.is_empty()).then(|| {
-            format!(
-                "Linkerd annotations in the values of other charts (check the rendered output): {}",
-                others.join(", ")
-            )
-        }));
+        set_aside.extend(in_values(&others));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
         let (bundles, mut ignored) = (loading.bundles, loading.ignored);

@@ -77,15 +77,24 @@ fn filled(text: &str, key: &str, value: &str) -> String {
     out + rest
 }
 
+/// The folder in Git of a chart that gets values. Other folders may contain anything.
+fn path_in_git(document: &Document<'_>, source: &str) -> Option<String> {
+    document.root.find(&format!("{source}.helm")).filter(|_| document.text.contains("linkerd"))?;
+    document.text(&format!("{source}.path"))
+}
+
 fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed> {
     let object = document.kind_and_name();
-    let named = document.text(&format!("{source}.chart"))?;
+    let in_git = || path_in_git(document, source);
+    let named = document.text(&format!("{source}.chart")).or_else(in_git)?;
     if named.contains(TEMPLATE) {
         return Some(Installed::of(object, document.place(source), named, None));
     }
     let chart = set.chart(&named)?;
+    // The revision of a folder in Git is not the version of its chart.
     let field = format!("{source}.targetRevision");
-    let version = document.text(&field).map(|text| (field, text));
+    let is_of_repository = document.root.find(&format!("{source}.chart")).is_some();
+    let version = document.text(&field).map(|text| (field, text)).filter(|_| is_of_repository);
     let mut installed = Installed::of(object.clone(), document.place(source), chart, version);
     let helm = format!("{source}.helm");
     for item in document.items(&format!("{helm}.valueFiles")) {

@@ -39,7 +39,7 @@ pub(super) fn file(
 }
 
 /// The parts of a path, with escaped `\.`, and whether it refers to a list item.
-fn names(path: &str) -> (Vec<String>, bool) {
+pub(super) fn names(path: &str) -> (Vec<String>, bool) {
     let mut names = vec![String::new()];
     let mut letters = path.chars();
     while let Some(letter) = letters.next() {
