@@ -158,7 +158,7 @@ pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Whether the tool that installed the control plane stores the issuer.
 pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
     let by = upgrade::managed_by(ctx);
-    by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
+    by.gitops.is_none() && !upgrade::lacks_stored_values(ctx) && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.

@@ -80,6 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some((_, false)) => rewrite::restart(
                 ctx,
                 rewrite::template(
+                    ctx,
                     wording::remedy(),
                     Act::Put("Remove the annotation: a native sidecar always ends after the application"),
                     object,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::one::each_deleted;
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
+use crate::checks::quota::{Obstacle, Refusal};
 use crate::checks::upgrade::release_of_cli;
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
@@ -186,7 +187,7 @@ struct EveryStep {
     namespaces: BTreeMap<String, Meshed>,
     by_hand: BTreeSet<String>,
     in_git: BTreeSet<String>,
-    full: BTreeSet<String>,
+    refused: BTreeMap<Refusal, BTreeSet<String>>,
     is_injected: bool,
     is_paused: bool,
     is_on_delete: bool,
@@ -225,7 +226,9 @@ impl EveryStep {
                 return;
             }
         }
-        self.full.extend(way.full.clone());
+        if let Some(Obstacle { refusal, object }) = way.obstacle.clone() {
+            self.refused.entry(refusal).or_default().insert(object);
+        }
         let lines = self.namespaces.entry(owner.namespace.clone()).or_default();
         if let Some(target) = way.target.as_ref().filter(|_| way.paused) {
             lines.paused.insert(target.clone());
@@ -297,11 +300,8 @@ impl EveryStep {
                 some(&self.of_others, NAMED)
             ));
         }
-        if !self.full.is_empty() {
-            add(format!(
-                "No room for the additional pod of a rollout: raise {} first",
-                some(&self.full, NAMED)
-            ));
+        for (refusal, objects) in &self.refused {
+            add(refusal.advice(&some(objects, NAMED)));
         }
         if !self.in_git.is_empty() {
             add(format!(

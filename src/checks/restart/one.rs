@@ -49,12 +49,11 @@ pub(in crate::checks) fn renew(
         Inject::ManualInGit(_) | Inject::ManualByHand => ". A restart keeps the old proxy",
     };
     let effect = format!(". {}", sentence(because));
-    let full = way.full.as_ref().map_or_else(String::new, |full| {
-        format!(". No room for the additional pod of a rollout: raise {full} first")
-    });
+    let refused = way.obstacle.as_ref();
+    let refused = refused.map_or_else(String::new, |one| format!(". {}", one.refusal.advice(&one.object)));
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
-    let text = format!("{text}{effect}{in_template}{full}");
+    let text = format!("{text}{effect}{in_template}{refused}");
     Step { restarts, ..Step::new(kind, text, command) }
 }
 
@@ -100,7 +99,7 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
     (kind, text.to_owned(), lines)
 }
 
-const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
+pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
