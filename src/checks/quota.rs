@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use crate::model::quantity;
-use crate::objects::{Container, LimitRange, RangeLimit, Pod, PodSpec, ResourceQuota, Workload};
+use crate::objects::{Container, LimitRange, Pod, PodSpec, RangeLimit, ResourceQuota, Workload};
 
 /// The reason why the API server refuses the new pods of a rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,9 @@ impl Refusal {
     pub(super) fn advice(self, objects: &str) -> String {
         match self {
             Refusal::Room => format!("No room for the additional pod of a rollout: raise {objects} first"),
-            Refusal::ReplicaSet => format!("No room for the new ReplicaSet of a rollout: raise {objects} first"),
+            Refusal::ReplicaSet => {
+                format!("No room for the new ReplicaSet of a rollout: raise {objects} first")
+            }
             Refusal::Unstated => format!(
                 "The API server refuses new pods, whose containers do not state an amount that a quota requires: \
                  {objects}. Give the namespace a LimitRange with defaults first"
@@ -70,7 +72,11 @@ impl<'a> Rolled<'a> {
 
 /// What keeps a workload from rolling. `None` if nothing is known to. `ranges` are all LimitRanges of the cluster, if they are
 /// known. Reads `resourcequotas`, `pods`, `replicasets.apps` and `jobs.batch`, if they are available.
-pub(super) fn obstacle(ctx: &Context<'_>, rolled: Rolled<'_>, ranges: Option<&[LimitRange]>) -> Option<Obstacle> {
+pub(super) fn obstacle(
+    ctx: &Context<'_>,
+    rolled: Rolled<'_>,
+    ranges: Option<&[LimitRange]>,
+) -> Option<Obstacle> {
     let workload = rolled.workload();
     let (spec, namespace) = (&workload.spec, &workload.metadata.namespace);
     if spec.replicas == Some(0) {
@@ -121,7 +127,11 @@ fn hard(quota: &ResourceQuota) -> &BTreeMap<String, String> {
 }
 
 /// A quota whose use leaves less room than a rollout needs.
-fn used_up(quota: &ResourceQuota, refusal: Refusal, needed: impl Fn(&str) -> Option<(f64, bool)>) -> Option<Obstacle> {
+fn used_up(
+    quota: &ResourceQuota,
+    refusal: Refusal,
+    needed: impl Fn(&str) -> Option<(f64, bool)>,
+) -> Option<Obstacle> {
     let (namespace, name) = quota.metadata.key();
     hard(quota).iter().find_map(|(resource, hard)| {
         let used = quota.status.used.get(resource)?;
@@ -136,7 +146,9 @@ fn used_up(quota: &ResourceQuota, refusal: Refusal, needed: impl Fn(&str) -> Opt
 
 /// A rollout creates a ReplicaSet before it removes an old one, whatever the strategy.
 fn no_replica_set(quota: &ResourceQuota) -> Option<Obstacle> {
-    used_up(quota, Refusal::ReplicaSet, |resource| (resource == "count/replicasets.apps").then_some((1.0, true)))
+    used_up(quota, Refusal::ReplicaSet, |resource| {
+        (resource == "count/replicasets.apps").then_some((1.0, true))
+    })
 }
 
 /// One more pod of a workload.
@@ -233,8 +245,10 @@ impl NewPod<'_> {
                     };
                     Some((resource, bound, self.containers().find(is_outside)?))
                 })?;
-                let object =
-                    format!("LimitRange {namespace}/{name} ({word} {resource}: {bound}; container {})", container.name);
+                let object = format!(
+                    "LimitRange {namespace}/{name} ({word} {resource}: {bound}; container {})",
+                    container.name
+                );
                 Some(Obstacle { refusal: Refusal::Bounds, object })
             })
         })

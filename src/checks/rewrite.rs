@@ -265,7 +265,8 @@ mod tests {
         }}))
         .expect("a workload");
         let object = Annotated::workload(Kind::Deployment, &owned);
-        let remedy = template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
+        let remedy =
+            template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
         assert_eq!(remedy.steps[0].command, None);
         assert!(remedy.steps[0].text.contains("Argo CD (Application shop)"), "{:?}", remedy.steps);
     }

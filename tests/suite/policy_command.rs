@@ -128,9 +128,12 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     assert_eq!(asked(&["Shop"]).0, 2);
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", SHOP);
-    for (given, meant) in
-        [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1"), ("shopp", "shop")]
-    {
+    for (given, meant) in [
+        ("shop/web:8080", "shop/web-1:8080"),
+        ("shop/wbe-1", "shop/web-1"),
+        ("shop/wbe", "shop/web"),
+        ("shopp", "shop"),
+    ] {
         let output = told("policy", &[given], &dump);
         assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }

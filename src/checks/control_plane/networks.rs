@@ -187,9 +187,7 @@ fn finding_without_restart(
             "NETWORKS",
         ),
         (_, Lacks::Nothing) => (Remedy::new(), "Add the missing networks to clusterNetworks", "NETWORKS"),
-        (_, Lacks::PodRange) => {
-            (pod_range(), "Add the cluster's pod CIDR to clusterNetworks", POD_RANGE)
-        }
+        (_, Lacks::PodRange) => (pod_range(), "Add the cluster's pod CIDR to clusterNetworks", POD_RANGE),
         (_, Lacks::Others) => (
             Remedy::new().step(
                 StepKind::Note,

@@ -49,6 +49,7 @@ mod trace_collector_identity;
 mod trace_collector_unreachable;
 mod traffic_worse_than_before;
 mod transport;
+mod workload_not_ready;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) use selected::Selected;
@@ -99,4 +100,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
     row!("data-plane", "traffic-worse-than-before", traffic_worse_than_before),
+    row!("data-plane", "workload-not-ready", workload_not_ready),
 ];

@@ -25,16 +25,23 @@ pub(in crate::checks) fn after_change(
         "DaemonSet" => (ctx.for_steps::<DaemonSet>(), "daemonset"),
         _ => return remedy,
     };
-    let Some(workload) = all.iter().find(|one| one.metadata.key() == (namespace, name)) else { return remedy };
+    let Some(workload) = all.iter().find(|one| one.metadata.key() == (namespace, name)) else {
+        return remedy;
+    };
     let strategy = &workload.spec.strategy;
     let target = format!("{word}/{name}");
     if workload.spec.paused {
         let resume = kubectl().namespace(namespace).words("rollout resume").operand(target);
-        return remedy.run(StepKind::Command, "Resume the paused rollout: no pod gets the new template before", resume);
+        return remedy.run(
+            StepKind::Command,
+            "Resume the paused rollout: no pod gets the new template before",
+            resume,
+        );
     }
     if strategy.has_partition() {
         let patch = r#"{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}"#;
-        let patch = kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p").arg(patch);
+        let patch =
+            kubectl().namespace(namespace).words("patch").operand(target).words("--type merge -p").arg(patch);
         let text = "Set the partition of the update strategy to 0: pods below it keep the old template";
         return remedy.run(StepKind::Command, text, patch);
     }
@@ -53,7 +60,9 @@ pub(in crate::checks) fn after_change(
         return remedy.step(StepKind::Note, ONE_AT_A_TIME);
     }
     if lines.len() <= LINES {
-        return remedy.run(StepKind::Command, ONE_AT_A_TIME, Command::lines(lines)).restarting(Restarts::Workloads);
+        return remedy
+            .run(StepKind::Command, ONE_AT_A_TIME, Command::lines(lines))
+            .restarting(Restarts::Workloads);
     }
     let left = lines.split_off(LINES).len();
     let text = format!("{ONE_AT_A_TIME}. These are the first; {left} more pods follow");

@@ -21,6 +21,7 @@ pub(in crate::checks) fn renew(
 ) -> Step {
     let way = Rollouts::of(ctx).way(ctx, owner, needs);
     let (kind, text, lines) = match way.inject {
+        _ if owner.kind == STATIC => (StepKind::Note, of_static(owner, needs), Vec::new()),
         Inject::Webhook => restarted(ctx, owner, pods, &way),
         Inject::Manual => injected(ctx, owner, pods, &way),
         Inject::ManualInGit(tool) => (
@@ -45,6 +46,7 @@ pub(in crate::checks) fn renew(
         ),
     };
     let in_template = match way.inject {
+        _ if owner.kind == STATIC => "",
         Inject::Webhook | Inject::Manual => "",
         Inject::ManualInGit(_) | Inject::ManualByHand => ". A restart keeps the old proxy",
     };
@@ -55,6 +57,25 @@ pub(in crate::checks) fn renew(
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
     let text = format!("{text}{effect}{in_template}{refused}");
     Step { restarts, ..Step::new(kind, text, command) }
+}
+
+/// The kind of the owner of static pods.
+pub(super) const STATIC: &str = "Node";
+
+/// The instruction for a static pod: the kubelet creates it from a manifest on its node, and ignores changes in the cluster.
+fn of_static(owner: &Owner, needs: Needs) -> String {
+    let manifest =
+        "the static pod's manifest (in the kubelet's staticPodPath, by default /etc/kubernetes/manifests)";
+    match needs {
+        Needs::NewProxy => format!(
+            "On node {}, run linkerd inject --manual on {manifest}: the kubelet then creates the pod again",
+            owner.name
+        ),
+        Needs::NewPods => format!(
+            "On node {}, move {manifest} to another folder and back: the kubelet creates the pod again",
+            owner.name
+        ),
+    }
 }
 
 type Parts = (StepKind, String, Vec<Line>);

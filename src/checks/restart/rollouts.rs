@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::checks::quota::{self, Obstacle, Rolled};
 use crate::checks::Context;
+use crate::checks::quota::{self, Obstacle, Rolled};
 use crate::command::{Line, kubectl, linkerd};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
@@ -204,9 +204,9 @@ impl<'a> Rollouts<'a> {
             paused: workload.is_some_and(|one| one.spec.paused),
             on_delete: workload.is_some_and(|one| one.spec.strategy.waits_for_deletion()),
             has_partition: workload.is_some_and(|one| one.spec.strategy.has_partition()),
-            obstacle: self.rolled(owner).and_then(|rolled| {
-                quota::obstacle(ctx, rolled, ctx.every_for_steps::<LimitRange>())
-            }),
+            obstacle: self
+                .rolled(owner)
+                .and_then(|rolled| quota::obstacle(ctx, rolled, ctx.every_for_steps::<LimitRange>())),
         }
     }
 }

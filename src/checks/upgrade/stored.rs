@@ -68,7 +68,8 @@ impl Stored {
     fn by_hand_with(&self, options: &Options<'_>) -> Option<&'static str> {
         let text = |path: &str| self.values.as_ref().and_then(|values| values.text(path)).unwrap_or_default();
         let own_certificate = |webhook: &&str| {
-            let is_external = self.values.as_ref().and_then(|one| one.bool(&format!("{webhook}.externalSecret")));
+            let is_external =
+                self.values.as_ref().and_then(|one| one.bool(&format!("{webhook}.externalSecret")));
             !text(&format!("{webhook}.crtPEM")).is_empty() && is_external != Some(true)
         };
         // linkerd-config does not contain the keys of given certificates.
@@ -81,7 +82,8 @@ impl Stored {
             Some(
                 "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and those of the webhooks",
             )
-        } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE) {
+        } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE)
+        {
             Some("identityTrustAnchorsPEM and the certificate and key of the issuer (identity.issuer.tls)")
         } else {
             None
@@ -202,7 +204,8 @@ fn install(ctx: &Context<'_>, options: &Options<'_>) -> Line {
         .words("install --ignore-cluster --values stored-values.yaml");
     let install = if options.ha { install.words("--ha") } else { install };
     let install = options.settings(str::to_owned).fold(install, |install, set| install.option("--set", set));
-    let current = [(ANCHORS, "stored-ca.crt"), (CERTIFICATE, "stored-issuer.crt"), (KEY, "stored-issuer.key")];
+    let current =
+        [(ANCHORS, "stored-ca.crt"), (CERTIFICATE, "stored-issuer.crt"), (KEY, "stored-issuer.key")];
     let kept = current.into_iter().filter(|(path, _)| !options.sets(path));
     let given = options.files.iter().map(|(_, path, file)| (*path, *file));
     let pem: Vec<String> = kept.chain(given).map(|(path, file)| format!("{path}={file}")).collect();

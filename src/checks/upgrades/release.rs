@@ -33,12 +33,13 @@ pub(super) fn control_plane(
         ),
         Some(Installer::Cli) => {
             let (line, forced, why) = upgrade::to_release(ctx, to);
-            remedy.run(
-                StepKind::Upgrade,
-                format!("{act}; it keeps your values, and all others get the new defaults{why}"),
-                guarded(Some(to), line),
-            )
-            .forced(forced)
+            remedy
+                .run(
+                    StepKind::Upgrade,
+                    format!("{act}; it keeps your values, and all others get the new defaults{why}"),
+                    guarded(Some(to), line),
+                )
+                .forced(forced)
         }
         None => remedy.run(
             StepKind::Upgrade,
