@@ -248,7 +248,10 @@ fn texts_contain_no_literal_command_of_ours() {
     }
     // Examples of help texts are renamed as a whole; a node has only the program itself.
     let is_allowed = |path: &str, line: &str| {
-        path.ends_with("cli/args/help.rs") || path.contains("/docgen/") || line.contains("node-snapshot")
+        path.ends_with("cli/args/help.rs")
+            || path.contains("/docgen/")
+            || line.contains("node-snapshot")
+            || line.contains("namespace meshdoctor;")
     };
     let mut literal = Vec::new();
     for (path, code) in crate::layers::files() {

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use comments::Removed;
 use layout::{Entry, Holds, Node};
 
 /// The text of a document after a change of its value.
@@ -23,9 +22,9 @@ pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, Stri
     let removed = comments::removed(text, &root, before, Some(after));
     let is_json =
         serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array());
-    let mut editor = Editor { text, is_json, removed, edits: Vec::new() };
+    let mut editor = Editor { text, is_json, edits: Vec::new() };
     editor.node(&root, before, after)?;
-    let edited = editor.finish();
+    let edited = comments::restored(&editor.finish(), &removed);
     match crate::yaml::parse::<Value>(&edited) {
         Ok(read) if read == *after => Ok(edited),
         _ => Err("its layout allows no safe edit".to_owned()),
@@ -36,8 +35,6 @@ struct Editor<'a> {
     text: &'a str,
     /// Whether the document is JSON, and must stay so.
     is_json: bool,
-    /// Removed fields with comments, which an edit may put elsewhere.
-    removed: Vec<Removed>,
     edits: Vec<(Range<usize>, String)>,
 }
 
@@ -121,7 +118,7 @@ impl Editor<'_> {
             let mut lines = String::new();
             scalar::block(&Value::Object(added), entries[0].column, &mut lines);
             let at = self.line_after(last.end());
-            self.edits.push((at..at, comments::restored(&lines, &self.removed)));
+            self.edits.push((at..at, lines));
         }
         Ok(())
     }
@@ -155,7 +152,6 @@ impl Editor<'_> {
         if is_collection && is_empty(old) {
             let mut lines = String::from("\n");
             scalar::block(new, entry.column + 2, &mut lines);
-            lines = comments::restored(&lines, &self.removed);
             lines.truncate(lines.trim_end_matches('\n').len());
             let to = if entry.value.is_flow { entry.value.end } else { entry.colon };
             self.edits.push((entry.colon..to, lines));

@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Deployment, Pod, StatefulSet, Workload};
+use crate::objects::{Deployment, Pod, ReplicaSet, StatefulSet, Workload};
 
 /// How long a workload may be without a ready pod: rollouts and pulls of large images take less.
 const LIMIT: SignedDuration = SignedDuration::from_mins(15);
@@ -20,6 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let deployments = ctx.seen::<Deployment>()?;
     let sets = ctx.seen::<StatefulSet>()?;
+    // Pods of Deployments are found through their ReplicaSets.
+    _ = ctx.noted(ctx.seen::<ReplicaSet>());
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
     let mut meshed: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();

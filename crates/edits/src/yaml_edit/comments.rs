@@ -81,24 +81,29 @@ fn of_entry(text: &str, entry: &Entry, value: &Value) -> Option<Removed> {
     (!above.is_empty() || behind.is_some()).then_some(Removed { line, above, behind })
 }
 
-/// New lines with the comments of the fields that they move.
-pub(super) fn restored(lines: &str, removed: &[Removed]) -> String {
-    let mut text = String::with_capacity(lines.len());
-    for line in lines.split_inclusive('\n') {
-        let content = line.trim_end_matches('\n');
-        let field = content.trim_start_matches([' ', '-']);
-        let Some(one) = removed.iter().find(|one| one.line == field) else {
-            text.push_str(line);
-            continue;
-        };
+/// A text with the comments of the fields that moved: those whose only line has no comment.
+pub(super) fn restored(text: &str, removed: &[Removed]) -> String {
+    removed.iter().fold(text.to_owned(), |text, one| one.attached(&text).unwrap_or(text))
+}
+
+impl Removed {
+    /// The text with the comments at the only line of the field.
+    fn attached(&self, text: &str) -> Option<String> {
+        let is_field = |line: &&str| line.trim_start_matches([' ', '-']).trim_end() == self.line;
+        let mut lines = text.split_inclusive('\n').filter(is_field);
+        let line = lines.next().filter(|_| lines.next().is_none())?;
+        let at = line.as_ptr() as usize - text.as_ptr() as usize;
+        let content = line.trim_end();
         // Comments above the first field of a list item stay in front of its dash.
-        let indent = &content[..content.len() - content.trim_start_matches(' ').len()];
-        one.above.iter().for_each(|above| text.push_str(&format!("{indent}{above}\n")));
-        text.push_str(content);
-        if let Some(behind) = &one.behind {
-            text.push_str(&format!(" {behind}"));
+        let column = content.len() - content.trim_start_matches(' ').len();
+        if start(text, at, column) != at {
+            return None;
         }
-        text.push_str(&line[content.len()..]);
+        let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+        let above: String =
+            self.above.iter().map(|above| format!("{}{above}{end}", &content[..column])).collect();
+        let behind = self.behind.as_ref().map_or_else(String::new, |behind| format!(" {behind}"));
+        let rest = &text[at + content.len()..];
+        Some(format!("{}{above}{content}{behind}{rest}", &text[..at]))
     }
-    text
 }
