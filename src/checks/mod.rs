@@ -62,13 +62,11 @@ pub(crate) use check::row;
 pub use check::{Check, Parsed};
 pub use context::Context;
 use context::Run;
+pub use data_plane::UNREADY_WORKLOAD;
 use joins::Joins;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use restart::{Issuance, discovery_faults};
-
-/// The check of meshed workloads without a ready pod: a report with such a finding does not call the cluster healthy.
-pub const UNREADY_WORKLOAD: &str = "workload-not-ready";
 pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};

@@ -55,6 +55,9 @@ pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) use selected::Selected;
 pub(super) use traffic_worse_than_before::ID as TRAFFIC;
 
+/// The check of meshed workloads without a ready pod: a report with such a finding does not call the cluster healthy.
+pub const UNREADY_WORKLOAD: &str = "workload-not-ready";
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "app-runs-as-proxy", app_runs_as_proxy),
