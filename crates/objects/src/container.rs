@@ -252,11 +252,10 @@ impl Container {
             return;
         }
         self.shrink();
-        let words = owner.words(&self.name, &self.image);
         for list in [&mut self.command, &mut self.args] {
             let mut before = String::new();
             for word in list {
-                let clean = redact::argument(&before, word, words).into_owned();
+                let clean = redact::argument(&before, word, true).into_owned();
                 before = std::mem::replace(word, clean);
             }
         }

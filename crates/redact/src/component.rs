@@ -76,33 +76,12 @@ impl Owner {
         }
     }
 
-    /// The words of a container's command line to keep. The name alone proves nothing: an image of another vendor may have
-    /// arguments of its own.
-    pub fn words(self, container: &str, image: &str) -> Words {
-        match self.keeps(container, image) {
-            false => Words::Hidden,
-            true if image.is_empty() || is_linkerds(image) => Words::Linkerds,
-            true => Words::Options,
-        }
-    }
-
     fn of_metadata(metadata: &Value, namespace: &str) -> Owner {
         let keys =
             |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let keys = keys("labels").chain(keys("annotations"));
         Owner::of(|label| metadata["labels"][label].as_str(), keys, namespace)
     }
-}
-
-/// The words of a command line to keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
-    /// None, except for the proxy's shutdown.
-    Hidden,
-    /// Options of Linkerd's programs, and their values if the form is harmless.
-    Options,
-    /// Those of Linkerd's own programs.
-    Linkerds,
 }
 
 /// Whether an image is one of Linkerd's.
@@ -141,8 +120,8 @@ fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts)
 }
 
 fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
-    let of = |field: &str| value[field].as_str().unwrap_or_default();
-    let (keeps, words) = (owner.keeps(of("name"), of("image")), owner.words(of("name"), of("image")));
+    let keeps =
+        owner.keeps(value["name"].as_str().unwrap_or_default(), value["image"].as_str().unwrap_or_default());
     for field in ["command", "args"] {
         let list = match value.get_mut(field) {
             Some(Value::Array(list)) => list,
@@ -158,7 +137,7 @@ fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
                 hide(word, counts);
                 continue;
             };
-            let clean = argument(&before, content, words);
+            let clean = argument(&before, content, keeps);
             before.clone_from(content);
             if let Cow::Owned(clean) = clean {
                 *content = clean;
@@ -207,16 +186,12 @@ fn hide(value: &mut Value, counts: &mut Counts) {
 }
 
 /// A word of a command line, after another.
-pub fn argument<'a>(before: &str, word: &'a str, words: Words) -> Cow<'a, str> {
+pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     let program = word.rsplit('/').next() == Some(AWAIT) && is_setting(word);
     let of_await = before.rsplit('/').next() == Some(AWAIT) && matches!(word, "--" | "-S" | "--shutdown");
     if program || of_await {
         return Cow::Borrowed(word);
     }
-    if words == Words::Options && is_known_option(before, word) {
-        return text::text(word);
-    }
-    let keeps = words == Words::Linkerds;
     // For any container, only the proxy shutdown is kept, not the script around it.
     if !keeps && word.contains(SHUTDOWN) {
         // Returned as owned to mark the replacement; callers keep borrowed words.
@@ -236,17 +211,6 @@ pub fn argument<'a>(before: &str, word: &'a str, words: Words) -> Cow<'a, str> {
         return masked(word);
     }
     known_argument(before, word)
-}
-
-/// Whether a word is an option of Linkerd's programs, or the value of one in a harmless form.
-fn is_known_option(before: &str, word: &str) -> bool {
-    let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
-    is_setting(word)
-        && match word.split_once('=') {
-            _ if !word.starts_with('-') => is_value && settings::is_harmless_value(word),
-            None => settings::is_option(word),
-            Some((name, value)) => settings::is_option(name) && settings::is_harmless_value(value),
-        }
 }
 
 /// A word of Linkerd's own command line: a known option, program or command, or the value of a known option. Of an unknown

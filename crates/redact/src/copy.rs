@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 
 use super::allow::Rule;
-use super::component::{Owner, Words, argument, setting};
+use super::component::{Owner, argument, setting};
 use super::object::{holds_a_copy, leaf, masked};
 use super::{keys, text};
 use state::{Copy, Key, TELLING, unfit};
@@ -80,8 +80,8 @@ enum Place {
     Name,
     Image,
     /// A command or its arguments, and a word of that.
-    Words(Words),
-    Word(Words),
+    Words(bool),
+    Word(bool),
     /// An environment, one of its variables, the variable's name, its value.
     Env(bool),
     Variable(bool),
@@ -352,7 +352,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
                 (Place::Container, "name") => Place::Name,
                 (Place::Container, "image") => Place::Image,
                 (Place::Variable(_), "name") => Place::VariableName,
-                (Place::Container, "command" | "args") => Place::Words(owner.words(&copy.name, &copy.image)),
+                (Place::Container, "command" | "args") => Place::Words(keeps),
                 (Place::Container, "env") => Place::Env(keeps),
                 (Place::Variable(keeps), "value") => Place::Setting(keeps),
                 (Place::Root, "apiVersion") => {
@@ -400,10 +400,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             }
         }
         let keeps = owner.keeps(&copy.name, &copy.image);
-        let words = owner.words(&copy.name, &copy.image);
         for (key, raw) in late {
             copy.begin(&mut first, key.clone())?;
-            let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(words) };
+            let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };
             let value =
                 Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
             value.raw(raw).map_err(A::Error::custom)?;

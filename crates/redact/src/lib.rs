@@ -34,7 +34,7 @@ mod withheld;
 pub use allow::{CLEAN, Rule, rule, unknown};
 pub use certificate::blocks as pem_blocks;
 pub use certificate::{KeyMatches, key_matches};
-pub use component::{Owner, Words, argument, setting};
+pub use component::{Owner, argument, setting};
 pub use corefile::Corefile;
 pub use error::{error, sanitized};
 pub use free_text::{free_bytes, free_text};
