@@ -299,10 +299,23 @@ impl<'a> Context<'a> {
         self.cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
     }
 
+    /// All objects of a kind, as [`Context::for_steps`]; `None` if more may exist.
+    pub(super) fn every_for_steps<K: Listed>(&self) -> Option<&'a [K::Object]> {
+        let answer = self.cluster.answer(&Item::List(K::LIST.kind()))?;
+        (answer.fetched == Fetched::Complete).then(|| answer.objects())
+    }
+
     /// A named object of the control plane's namespace, as [`Context::for_steps`].
     pub(super) fn named_for_steps<K: Listed>(&self, name: &str) -> Option<&'a K::Object> {
         let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
         self.cluster.answer(&item)?.objects().first()
+    }
+
+    /// Whether a named object of the control plane's namespace is known not to exist, as [`Context::for_steps`].
+    pub(super) fn is_absent_for_steps<K: Listed>(&self, name: &str) -> bool {
+        let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
+        let answer = self.cluster.answer(&item);
+        answer.is_some_and(|answer| answer.fetched == Fetched::Complete && answer.count() == 0)
     }
 
     /// Notes missing evidence that could withdraw a finding or change its severity, and returns the

@@ -62,6 +62,7 @@ pub(crate) use check::row;
 pub use check::{Check, Parsed};
 pub use context::Context;
 use context::Run;
+pub use data_plane::UNREADY_WORKLOAD;
 use joins::Joins;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};

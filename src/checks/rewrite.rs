@@ -46,8 +46,21 @@ impl Act<'_> {
 }
 
 /// Adds the step that changes annotations at the source of `object`'s pods: the template, the namespace or
-/// the pod.
+/// the pod. If a change of the template replaces no pod, further steps do.
 pub(super) fn template(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: Act<'_>,
+    object: &Annotated<'_>,
+    changes: &[Change<'_>],
+) -> Remedy {
+    let (namespace, name) = object.meta.key();
+    let remedy = template_only(remedy, act, object, changes);
+    restart::after_change(ctx, remedy, object.kind.info().kind, namespace, name)
+}
+
+/// As [`template`], if other steps replace the pods.
+pub(super) fn template_only(
     remedy: Remedy,
     act: Act<'_>,
     object: &Annotated<'_>,
@@ -109,7 +122,7 @@ pub(super) fn of_owner(
     let bare =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     let object = Annotated { kind, meta: known.unwrap_or(&bare), sites: vec![] };
-    template(remedy, Act::Put(act), &object, changes)
+    template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.
@@ -217,7 +230,7 @@ mod tests {
 
     fn command(object: &Annotated<'_>) -> String {
         let changes = [("wrong", None), ("right", Some("it's"))];
-        let remedy = template(Remedy::default(), Act::Put("Rename it"), object, &changes);
+        let remedy = template_only(Remedy::default(), Act::Put("Rename it"), object, &changes);
         remedy.steps[0].command.as_ref().expect("a command").to_string()
     }
 
@@ -252,7 +265,8 @@ mod tests {
         }}))
         .expect("a workload");
         let object = Annotated::workload(Kind::Deployment, &owned);
-        let remedy = template(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
+        let remedy =
+            template_only(Remedy::default(), Act::Put("Rename it"), &object, &[("right", Some("x"))]);
         assert_eq!(remedy.steps[0].command, None);
         assert!(remedy.steps[0].text.contains("Argo CD (Application shop)"), "{:?}", remedy.steps);
     }

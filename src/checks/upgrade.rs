@@ -7,10 +7,11 @@
 mod charts;
 mod guard;
 mod kept;
+mod stored;
 
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Forced, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
@@ -22,6 +23,7 @@ pub(super) use charts::{
 use charts::{by_helm, crds_by_helm};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use kept::{Unstored, unstored};
+pub(super) use stored::Stored;
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]
@@ -91,9 +93,14 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// Whether it sets a value to the content of a file.
+    fn sets(&self, path: &str) -> bool {
+        self.files.iter().any(|(_, set, _)| *set == path)
+    }
+
     /// The issuer that it writes.
     fn issuer(&self) -> IssuerWritten {
-        match self.files.iter().any(|(_, path, _)| *path == "identity.issuer.tls.crtPEM") {
+        match self.sets("identity.issuer.tls.crtPEM") {
             true => IssuerWritten::New,
             false => IssuerWritten::Kept,
         }
@@ -189,21 +196,24 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             ),
         ),
         (Some(Installer::Cli), version) => {
-            let (wanted, line, forced) = match &part {
-                Part::ControlPlane(options) => {
-                    let now = if options.after_restarts { None } else { Some(options.issuer()) };
-                    let force = now.and_then(|issuer| force(ctx, version.as_ref(), issuer));
-                    let base = linkerd().control_plane(home).words("upgrade");
-                    let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
-                    let base = kept::options(ctx, base, version.as_ref(), &set);
-                    (version.as_ref(), by_cli(base, options, force), force.is_some())
+            let remedy = match &part {
+                Part::ControlPlane(options) if stored::is_unusable(ctx) => {
+                    match stored::instead(ctx, remedy, kind, act, options, version.as_ref()) {
+                        (remedy, false) => return remedy,
+                        (remedy, true) => remedy,
+                    }
                 }
-                Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first), false),
+                Part::ControlPlane(_) | Part::Crds { .. } => remedy,
             };
-            let forced = if forced { FORCED } else { "" };
             // The step states the release of the CLI, if it is known.
-            let with = if wanted.is_some() { "" } else { ", with the linkerd CLI" };
-            remedy.run(kind, format!("{act}{with}{forced}"), guarded(wanted, line))
+            match &part {
+                Part::ControlPlane(options) => {
+                    upgraded_by_cli(ctx, remedy, kind, act, options, version.as_ref())
+                }
+                Part::Crds { release, first } => {
+                    remedy.run(kind, act, guarded(Some(release), crds_by_cli(home, *first)))
+                }
+            }
         }
         (None, _) => match &part {
             Part::Crds { release, first: true } => {
@@ -219,6 +229,35 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             ),
         },
     }
+}
+
+/// Adds the `linkerd upgrade` at the installed release, if it is known.
+fn upgraded_by_cli(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    kind: StepKind,
+    act: &str,
+    options: &Options<'_>,
+    version: Option<&LinkerdVersion>,
+) -> Remedy {
+    let issuer = options.issuer();
+    let force = if options.after_restarts { None } else { force(ctx, version, issuer) };
+    let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
+    let line = |force| {
+        let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
+        guarded(version, by_cli(kept::options(ctx, base, version, &set), options, force))
+    };
+    let is_always = options.forced || force.is_none();
+    let until = if is_always { None } else { guard::refused_workloads(ctx, issuer) };
+    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None) });
+    let with = if version.is_some() { "" } else { ", with the linkerd CLI" };
+    let why = if force.is_some() { FORCED } else { "" };
+    remedy.run(kind, format!("{act}{with}{why}"), line(force)).forced(forced)
+}
+
+/// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which include the issuer.
+pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
+    managed_by(ctx).is_by_cli() && stored::is_unusable(ctx)
 }
 
 /// The tool that manages the control plane. Reads `deployments.apps`.
@@ -273,12 +312,17 @@ fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
     force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
 }
 
-/// `linkerd upgrade` with the CLI of a release and the current values; and the reason if it is forced.
-pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, &'static str) {
+/// `linkerd upgrade` with the CLI of a release and the current values; and the option, if it is forced.
+pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, Option<Forced>, &'static str) {
     let force = force(ctx, Some(to), IssuerWritten::Kept);
-    let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-    let upgrade = kept::options(ctx, upgrade, Some(to), &[]);
-    (upgrade_by_cli(upgrade, force), if force.is_some() { FORCED } else { "" })
+    let line = |force| {
+        let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
+        upgrade_by_cli(kept::options(ctx, upgrade, Some(to), &[]), force)
+    };
+    let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));
+    let without = || guarded(Some(to), line(None));
+    let forced = until.map(|until| Forced { reason: FORCED, until, without: without() });
+    (line(force), forced, if force.is_some() { FORCED } else { "" })
 }
 
 fn crds_by_cli(home: &str, first: bool) -> Line {

@@ -9,7 +9,7 @@ use super::output;
 use super::stop::Stop;
 use crate::command::own;
 use crate::exit;
-use crate::inspect::injection::{injections, lost};
+use crate::inspect::injection::{injections, lost, near};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -24,9 +24,11 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let templates = templates(args, knowledge)?;
     if let Some(target) = lost(&templates, &args.targets) {
         let next = format!("{} without a name shows all pods and workloads", own("injection"));
+        let near = near(&templates, target);
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         let cause = match target.workload {
-            Some(_) => format!("there is no pod or workload {target}"),
-            None => format!("the namespace {target} does not exist or has no pods or workloads"),
+            Some(_) => format!("there is no pod or workload {target}{near}"),
+            None => format!("the namespace {target} does not exist or has no pods or workloads{near}"),
         };
         return Err(Stop::usage(cause, next).into());
     }

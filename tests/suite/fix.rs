@@ -208,6 +208,77 @@ fn manifests_are_edited_in_place_with_comments_kept() {
     assert!(words(&[]).err.contains("no finding of warning or above needs a repair"));
 }
 
+/// An annotation on the workload itself, in YAML and in JSON.
+const MOVED: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+  annotations:
+    # MySQL and its replica.
+    config.linkerd.io/opaque-ports: \"3306\" # do not remove
+    team: shop
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels: {app: web} # selected
+      annotations:
+        linkerd.io/inject: enabled
+    spec: {containers: [{name: web, image: web}]}
+";
+
+const IN_JSON: &str = r#"{
+  "apiVersion": "apps/v1",
+  "kind": "Deployment",
+  "metadata": {
+    "name": "api",
+    "namespace": "shop",
+    "annotations": {
+      "config.linkerd.io/opaque-ports": "5432",
+      "team": "shop"
+    }
+  },
+  "spec": {
+    "selector": {"matchLabels": {"app": "api"}},
+    "template": {
+      "metadata": {
+        "labels": {"app": "api"},
+        "annotations": {
+          "linkerd.io/inject": "enabled"
+        }
+      },
+      "spec": {"containers": [{"name": "api", "image": "api"}]}
+    }
+  }
+}
+"#;
+
+#[test]
+fn several_files_keep_comments_and_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+    write(folder.path(), "namespace.yaml", namespace);
+    let yaml = write(folder.path(), "web.yaml", MOVED);
+    let json = write(folder.path(), "api.json", IN_JSON);
+    let place = folder.path().display().to_string();
+    let given = ["fix", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "--write"];
+    let written = ran(meshdoctor(&given));
+    let lines =
+        "    # MySQL and its replica.\n    config.linkerd.io/opaque-ports: \"3306\" # do not remove\n";
+    let moved = lines.replace("    #", "        #").replace("    config", "        config");
+    let inject = "        linkerd.io/inject: enabled\n";
+    let expected = MOVED.replace(lines, "").replace(inject, &format!("{inject}{moved}"));
+    assert_eq!(std::fs::read_to_string(&yaml).unwrap(), expected, "{}", written.text());
+    let text = std::fs::read_to_string(&json).unwrap();
+    let expected = IN_JSON
+        .replace("      \"config.linkerd.io/opaque-ports\": \"5432\",\n", "")
+        .replace("\"enabled\"\n", "\"enabled\",\n          \"config.linkerd.io/opaque-ports\": \"5432\"\n");
+    assert_eq!(text, expected, "{}", written.text());
+    assert_eq!(std::fs::read_to_string(folder.path().join("namespace.yaml")).unwrap(), namespace);
+}
+
 #[test]
 fn sarif_holds_the_edit_of_each_finding() {
     let folder = tempfile::tempdir().unwrap();

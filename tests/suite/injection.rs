@@ -65,6 +65,10 @@ fn manifests_are_told_as_a_release_injects_them() {
     assert_eq!(newer["workloads"][0]["proxy"]["native"], true);
     answer_refused(&["--manifests", &path, "shop/nothing"]);
     answer_refused(&["--manifests", &path, "shpo"]);
+    for (given, meant) in [("shop/wbe", "shop/web"), ("shpo", "shop")] {
+        let said = crate::binary::ran(meshdoctor(&["injection", "--manifests", &path, given])).err;
+        assert!(said.contains(&format!("did you mean {meant}?")), "{given}: {said}");
+    }
     // Without a namespace the result is unknown.
     let alone = own.path().join("alone.yaml");
     std::fs::write(&alone, SHOP.split("---").nth(1).unwrap()).unwrap();

@@ -46,7 +46,7 @@ fn crates(layers: &[Layer]) -> Vec<&str> {
 }
 
 /// Each source file with its code: without comments and test-only code.
-fn files() -> BTreeMap<String, String> {
+pub fn files() -> BTreeMap<String, String> {
     let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
     ["src", "crates"]
         .into_iter()

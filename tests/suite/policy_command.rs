@@ -181,6 +181,12 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
         let output = told("policy", &[given], &dump);
         assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }
+    let name = "metadata: {name: web-1, namespace: shop,";
+    assert!(SHOP.contains(name));
+    let owner = "ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: web, controller: true}],";
+    let dump = write(folder.path(), "owned.yaml", SHOP.replace(name, &format!("{name} {owner}")));
+    let output = told("policy", &["shop/wbe"], &dump);
+    assert!(output.err.contains("did you mean shop/web?"), "{}", output.err);
 }
 
 #[test]

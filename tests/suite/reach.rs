@@ -471,6 +471,16 @@ kind: Deployment
 metadata: {name: idle, namespace: shop}
 spec: {replicas: 0, template: {metadata: {labels: {app: idle}}, spec: {containers: [{name: app, image: app}]}}}
 ---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: asleep, namespace: shop}
+spec: {replicas: 0, template: {metadata: {labels: {app: asleep}}, spec: {containers: [{name: app, image: app}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: asleep, namespace: shop}
+spec: {clusterIP: 10.96.0.53, selector: {app: asleep}, ports: [{name: http, port: 80}]}
+---
 apiVersion: v1
 kind: Service
 metadata: {name: idle, namespace: shop}
@@ -523,6 +533,7 @@ fn endpoints_that_differ_pass_a_part_of_the_calls() {
 fn missing_endpoints_are_explained() {
     for (to, why) in [
         ("shop/idle:80", "because Deployment idle is scaled to 0: HTTP 504"),
+        ("shop/asleep:80", "because StatefulSet asleep is scaled to 0: HTTP 504"),
         ("shop/looping:80", "because pod looping-1 is in state CrashLoopBackOff: HTTP 504"),
     ] {
         let (status, text) = reached_in(PARTS, &["shop/front-1", to]);

@@ -177,6 +177,35 @@ spec:
 }
 
 #[test]
+fn blocked_dns_needs_no_known_dns_pod() {
+    let policy = r#"
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: ports-only, namespace: shop}
+spec:
+  podSelector: {matchLabels: {app: front}}
+  policyTypes: [Egress]
+  egress:
+  - ports: [{port: 4143}, {port: 8080}, {port: 8086}, {port: 8090}, {port: 80}]
+"#;
+    // A label that no DNS pod has.
+    let unknown = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: coredns-1, namespace: kube-system, labels: {k8s-app: other}}
+spec: {containers: [{name: coredns, image: coredns}]}
+"#;
+    let part = "block pod front-1 from the cluster's DNS (UDP port 53)";
+    expects(reached(&FRONT, &DUO, policy), 4, part);
+    expects(reached(&FRONT, &DUO, &format!("{policy}{unknown}")), 4, part);
+    let open = policy.replace("{port: 80}", "{port: 80}, {port: 53, protocol: UDP}");
+    let (_, text) = reached(&FRONT, &DUO, &format!("{open}{unknown}"));
+    assert!(!text.contains("DNS"), "{text}");
+}
+
+#[test]
 fn destination_without_permissions_stops_the_call_partly() {
     let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
     let (_, text) = reached(&FRONT, &DUO, &format!("---\n{base}"));

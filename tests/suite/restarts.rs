@@ -3,6 +3,7 @@
 
 use meshdoctor::card::Mode;
 use meshdoctor::checks::{Settings, Upgrade};
+use meshdoctor::item::Kind;
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::render;
 use meshdoctor::report::Report;
@@ -239,4 +240,79 @@ fn the_gate_before_the_extensions_leaves_out_their_link_definition() {
     assert!(plan.contains("linkerd check fails on it"), "{plan}");
     let same = plan_of(&crate::recordings::memory(&folder.join("healthy-2.18-multicluster")), "2.19");
     assert!(!same.contains("--skip multicluster"), "{same}");
+}
+
+/// Without its stored values, `linkerd upgrade` exits with an error: `linkerd install` renders the same control plane.
+#[test]
+fn no_upgrade_is_printed_without_stored_values() {
+    let Some(folder) = folder() else { return };
+    for recording in
+        ["clusterrole-missing", "injector-webhook-missing", "issuer-expired", "networks-without-pods"]
+    {
+        let mut memory = memory(&folder.join(recording));
+        let report = report_on(&memory, &Settings::default());
+        let upgrades = |report: &Report| -> Vec<String> {
+            let steps = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
+            let lines = steps.flat_map(|command| command.rendered());
+            lines.filter(|line| line.contains("linkerd upgrade") && !line.contains("--crds")).collect()
+        };
+        assert!(!upgrades(&report).is_empty(), "{recording}");
+        memory
+            .objects
+            .entry(Kind::Secret)
+            .or_default()
+            .retain(|held| held.name != "linkerd-config-overrides");
+        let report = report_on(&memory, &Settings::default());
+        assert_eq!(upgrades(&report), Vec::<String>::new(), "{recording}");
+        let steps = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
+        let text: Vec<String> = steps.flat_map(|command| command.rendered()).collect();
+        let install = "linkerd install --ignore-cluster --values stored-values.yaml";
+        assert!(text.iter().any(|line| line.contains(install)), "{recording} {text:#?}");
+        assert!(!text.iter().any(|line| line.contains("--force")), "{recording} {text:#?}");
+    }
+}
+
+/// An option that proxies with other trust anchors require is not needed once a step of the plan has restarted them.
+#[test]
+fn no_upgrade_is_forced_after_the_restart_of_stale_proxies() {
+    let Some(folder) = folder() else { return };
+    let mut memory = memory(&folder.join("data-plane-stale-anchor"));
+    memory.objects.remove(&Kind::ValidatingWebhookConfiguration);
+    let report = report_on(&memory, &Settings::default());
+    let forced = lines(&report, "validator-webhook-missing");
+    assert!(forced.iter().any(|line| line.contains("--force")), "{forced:?}");
+    let steps: Vec<String> =
+        report.repair.steps.iter().map(|step| format!("{:?}", step.step.command)).collect();
+    assert!(steps.iter().any(|step| step.contains("restart") || step.contains("inject")), "{steps:#?}");
+    let planned = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
+    let planned: Vec<String> = planned.flat_map(|command| command.rendered()).collect();
+    assert!(!planned.iter().any(|line| line.contains("--force")), "{planned:#?}");
+    assert!(!report.repair.steps.iter().any(|step| step.step.text.contains("--force")), "{planned:#?}");
+}
+
+/// A quota that requires limits refuses the new pods of a restart, unless a LimitRange gives their containers defaults.
+#[test]
+fn a_restart_names_the_quota_that_refuses_its_pods() {
+    let Some(folder) = folder() else { return };
+    let text = |more: &[Value]| {
+        let mut memory = memory(&folder.join("data-plane-stale-anchor"));
+        for namespace in ["shop", "legacy", "blog", "default"] {
+            for object in more {
+                let mut object = object.clone();
+                object["metadata"]["namespace"] = json!(namespace);
+                memory.add(&object).unwrap();
+            }
+        }
+        let report = report_on(&memory, &Settings::default());
+        report.repair.steps.iter().map(|step| step.step.text.clone() + "\n").collect::<String>()
+    };
+    let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "limits"},
+        "spec": {"hard": {"limits.cpu": "100"}}, "status": {"hard": {"limits.cpu": "100"}, "used": {"limits.cpu": "0"}}});
+    let range = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
+        "spec": {"limits": [{"type": "Container", "default": {"cpu": "100m"}}]}});
+    let refused =
+        "The API server refuses new pods, whose containers do not state an amount that a quota requires";
+    assert!(text(std::slice::from_ref(&quota)).contains(refused));
+    assert!(!text(&[quota, range]).contains("API server refuses"));
+    assert!(!text(&[]).contains("API server refuses"));
 }

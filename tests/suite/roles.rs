@@ -234,6 +234,58 @@ fn every_other_command_is_there_under_the_name_that_was_typed() {
     }
 }
 
+/// The names of our commands in printed texts come from the command builder, which knows the typed name.
+#[test]
+fn texts_contain_no_literal_command_of_ours() {
+    let own = tempfile::tempdir().unwrap();
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\nspec: {containers: [{name: web, image: web}]}\n";
+    let path = crate::binary::write(own.path(), "pod.yaml", pod);
+    for (name, typed) in
+        [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
+    {
+        let ran = Link::named(name).run(&["check", "--no-config", "--manifests", &path]);
+        assert!(ran.out.contains(&format!("a cluster: {typed} check --with PATH")), "{}", ran.out);
+    }
+    // Examples of help texts are renamed as a whole; a node has only the program itself.
+    let is_allowed = |path: &str, line: &str| {
+        path.ends_with("cli/args/help.rs")
+            || path.contains("/docgen/")
+            || line.contains("node-snapshot")
+            || line.contains("namespace meshdoctor;")
+    };
+    let mut literal = Vec::new();
+    for (path, code) in crate::layers::files() {
+        let lines = code.lines().filter(|line| {
+            let named = line.find("meshdoctor ").map(|at| &line[at + "meshdoctor ".len()..]);
+            let word: String = named
+                .unwrap_or_default()
+                .chars()
+                .take_while(|c| c.is_ascii_lowercase() || *c == '-')
+                .collect();
+            let is_command = [
+                "check",
+                "explain",
+                "policy",
+                "reach",
+                "rbac",
+                "fix",
+                "collect",
+                "list",
+                "sync",
+                "rotate",
+                "ticket",
+                "diff",
+                "demo",
+                "injection",
+            ]
+            .contains(&word.as_str());
+            (is_command || named == Some("\\")) && !is_allowed(&path, line)
+        });
+        literal.extend(lines.map(|line| format!("{path}: {}", line.trim())));
+    }
+    assert!(literal.is_empty(), "{literal:#?}");
+}
+
 /// A text in a manifest that looks like a command of ours is evidence, and is quoted unchanged.
 #[test]
 fn evidence_is_quoted_as_it_is_under_every_name() {

@@ -10,12 +10,14 @@ use sha2::{Digest, Sha256};
 use crate::version::LinkerdVersion;
 
 mod evidence;
+mod forced;
 mod remedy;
 mod rows;
 mod subject;
 mod timeline;
 
 pub use evidence::{Evidence, Place, Reference, Written};
+pub use forced::{Forced, lift_forced};
 pub use remedy::{Applies, Remedy, Restarts, Step, StepKind};
 pub use rows::FailedRows;
 pub use subject::Subject;

@@ -27,6 +27,21 @@ impl Network {
     }
 }
 
+/// Difference in bits between a range and its slices up to which networks count as slices of one range.
+const SLICE_BITS: u8 = 8;
+
+/// Whether several networks of equal size are close together, as those that nodes get from one larger range.
+pub fn are_slices(networks: &[Network]) -> bool {
+    let [Network(first), rest @ ..] = networks else { return false };
+    let is_equal = rest.iter().all(|Network(other)| other.prefix_len() == first.prefix_len());
+    let mut wide = *first;
+    while !rest.iter().all(|Network(other)| wide.contains(other)) {
+        let Some(wider) = wide.supernet() else { return false };
+        wide = wider;
+    }
+    !rest.is_empty() && is_equal && first.prefix_len() - wide.prefix_len() <= SLICE_BITS
+}
+
 impl FromStr for Network {
     type Err = NotANetwork;
 
@@ -71,6 +86,23 @@ mod tests {
         }
         assert!(net("10.0.0.0/8").covers(&net("10.244.0.0/24")));
         assert!(!net("10.244.0.0/24").covers(&net("10.0.0.0/8")));
+    }
+
+    #[test]
+    fn close_networks_of_equal_size_are_slices() {
+        for (networks, is_slices) in [
+            (&["203.0.0.0/24", "203.0.1.0/24", "203.0.2.0/24"][..], true),
+            (&["203.0.0.0/24", "203.0.200.0/24"], true),
+            (&["203.0.0.0/24", "198.51.100.0/24"], false),
+            (&["203.0.0.0/24", "203.0.2.0/23"], false),
+            (&["203.0.0.0/24"], false),
+            (&["203.0.0.0/24", "fd00::/24"], false),
+            (&["fd00:1:2::/64", "fd00:1:2:1::/64"], true),
+            (&[], false),
+        ] {
+            let networks: Vec<Network> = networks.iter().map(|one| net(one)).collect();
+            assert_eq!(are_slices(&networks), is_slices, "{networks:?}");
+        }
     }
 
     #[test]

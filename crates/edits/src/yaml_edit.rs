@@ -1,6 +1,8 @@
 //! Edits of a YAML document that keep its comments and layout: only the lines of changed fields are replaced.
 //! The result is read again, so that an edit either has exactly the intended effect or is refused.
 
+mod comments;
+mod flow;
 mod layout;
 mod scalar;
 
@@ -17,9 +19,12 @@ use layout::{Entry, Holds, Node};
 pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, String> {
     let root =
         layout::read(text).ok_or("it uses aliases (*name), or its YAML cannot be read with positions")?;
-    let mut editor = Editor { text, edits: Vec::new() };
+    let removed = comments::removed(text, &root, before, Some(after));
+    let is_json =
+        serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array());
+    let mut editor = Editor { text, is_json, edits: Vec::new() };
     editor.node(&root, before, after)?;
-    let edited = editor.finish();
+    let edited = comments::restored(&editor.finish(), &removed);
     match crate::yaml::parse::<Value>(&edited) {
         Ok(read) if read == *after => Ok(edited),
         _ => Err("its layout allows no safe edit".to_owned()),
@@ -28,6 +33,8 @@ pub fn changed(text: &str, before: &Value, after: &Value) -> Result<String, Stri
 
 struct Editor<'a> {
     text: &'a str,
+    /// Whether the document is JSON, and must stay so.
+    is_json: bool,
     edits: Vec<(Range<usize>, String)>,
 }
 
@@ -71,7 +78,8 @@ impl Editor<'_> {
                 if old.is_empty() || old.contains('\n') {
                     return Err("a value of several lines, or without text, changes".to_owned());
                 }
-                self.edits.push((node.range(), scalar::like(old, after)));
+                let new = if self.is_json { after.to_string() } else { scalar::like(old, after) };
+                self.edits.push((node.range(), new));
                 Ok(())
             }
             _ => Err("a value changes its type".to_owned()),
@@ -132,7 +140,11 @@ impl Editor<'_> {
         let is_collection = new.is_object() || new.is_array();
         if is_collection && is_empty(new) {
             let from = entry.colon;
-            let to = entry.value.end.max(from);
+            let mut to = entry.value.end.max(from);
+            // A comment of the last removed field is not one of the whole map.
+            if !entry.value.is_flow && self.text[from..to].contains('\n') {
+                to += comments::behind(self.text, to).map_or(0, |_| self.rest_of_line(to));
+            }
             let empty = if new.is_object() { " {}" } else { " []" };
             self.edits.push((from..to, empty.to_owned()));
             return Ok(());
@@ -160,7 +172,7 @@ impl Editor<'_> {
         match (is_own_line, entries.get(at + 1)) {
             (true, _) => {
                 let end = self.line_after(entry.end());
-                self.edits.push((line..end, String::new()));
+                self.edits.push((comments::start(self.text, line, entry.column)..end, String::new()));
                 Ok(())
             }
             // The first key of a list item shares its line with the dash.
@@ -172,54 +184,18 @@ impl Editor<'_> {
         }
     }
 
-    fn flow_map(
-        &mut self,
-        node: &Node,
-        entries: &[Entry],
-        before: &Map<String, Value>,
-        after: &Map<String, Value>,
-    ) -> Result<(), String> {
-        if before.keys().any(|key| !after.contains_key(key)) {
-            return self.whole(node, &Value::Object(after.clone()));
-        }
-        for entry in entries {
-            if let (Some(old), Some(new)) = (before.get(&entry.key), after.get(&entry.key)) {
-                self.node(&entry.value, old, new)?;
-            }
-        }
-        let added = after.iter().filter(|(key, _)| !before.contains_key(*key));
-        let added: Vec<String> =
-            added.map(|(key, value)| format!("{}: {}", scalar::key(key), scalar::flow(value))).collect();
-        if !added.is_empty() {
-            let at = entries.last().map_or(node.start + 1, Entry::end);
-            let begin = if entries.is_empty() { "" } else { ", " };
-            self.edits.push((at..at, format!("{begin}{}", added.join(", "))));
-        }
-        Ok(())
-    }
-
-    /// Writes a collection in flow style again.
-    fn whole(&mut self, node: &Node, after: &Value) -> Result<(), String> {
-        let old = &self.text[node.range()];
-        if old.contains(['\n', '#']) {
-            return Err("a list or map in braces spans several lines".to_owned());
-        }
-        self.edits.push((node.range(), scalar::flow(after)));
-        Ok(())
-    }
-
     fn list(&mut self, node: &Node, items: &[Node], before: &[Value], after: &[Value]) -> Result<(), String> {
         if before.len() == after.len() {
             let pairs = before.iter().zip(after);
             return items.iter().zip(pairs).try_for_each(|(item, (old, new))| self.node(item, old, new));
         }
-        if node.is_flow {
-            return self.whole(node, &Value::Array(after.to_vec()));
-        }
         let prefix = before.iter().zip(after).take_while(|(old, new)| old == new).count();
         let left = before.len().min(after.len()) - prefix;
         let suffix = before.iter().rev().zip(after.iter().rev()).take(left);
         let suffix = suffix.take_while(|(old, new)| old == new).count();
+        if node.is_flow {
+            return self.flow_list(node, items, before, after, (prefix, suffix));
+        }
         if prefix + suffix < before.len().min(after.len()) {
             return Err("several items of a list change".to_owned());
         }
@@ -253,7 +229,8 @@ impl Editor<'_> {
                 return Err("a list item shares its line".to_owned());
             }
             let end = self.line_after(item.end);
-            self.edits.push((line..end, String::new()));
+            let start = comments::start(self.text, line, dash - line);
+            self.edits.push((start..end, String::new()));
         }
         Ok(())
     }
@@ -262,6 +239,12 @@ impl Editor<'_> {
     fn dash(&self, item: &Node) -> Option<usize> {
         let before = self.text[..item.start].trim_end();
         before.ends_with('-').then(|| before.len() - 1)
+    }
+
+    /// The number of bytes to the end of a line.
+    fn rest_of_line(&self, at: usize) -> usize {
+        let line = self.text[at..].split('\n').next().unwrap_or_default();
+        line.trim_end_matches('\r').len()
     }
 
     /// Start of the line after a position.

@@ -1,6 +1,6 @@
-//! Whether network policies allow a proxy's connections to a component of the control plane.
+//! Whether network policies allow a proxy's connections to a component of the control plane, and to DNS.
 
-use super::{Direction, Passage, Peer, Policies, Port};
+use super::{Direction, Doubt, NAMED, Passage, Peer, Policies, Port, WHOM};
 use crate::objects::Pod;
 
 /// The best of several results: one that is open is enough.
@@ -11,6 +11,42 @@ pub fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passa
         Passage::Shut(_) => 2,
     };
     passages.into_iter().min_by_key(rank)
+}
+
+/// The namespace of the cluster's DNS pods.
+const DNS_NAMESPACE: &str = "kube-system";
+/// The label of these pods, and of those of a cache on each node.
+const DNS_LABEL: &str = "k8s-app";
+
+/// The decision about lookups: egress to the pods of the cluster's DNS, or to an address outside of the pod network.
+pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Passage<'a>> {
+    // Without known pods the peers of a rule are not evaluated: DNS servers differ from cluster to cluster.
+    let peers: Vec<(Option<&Pod>, Peer<'_>)> = match dns {
+        [] => vec![(None, Peer::Anyone)],
+        pods => pods.iter().map(|pod| (Some(*pod), Peer::Pod(pod))).chain([(None, Peer::Host)]).collect(),
+    };
+    // OpenShift's DNS listens on 5353 behind its Service.
+    let passages = peers.into_iter().flat_map(|(of, peer)| [53, 5353].map(|number| (of, peer, number)));
+    let is_left_open = |doubt: &Doubt<'_>| doubt.why == WHOM || doubt.why == NAMED;
+    best(passages.map(|(of, peer, number)| {
+        let port = Port { protocol: "UDP", number, of };
+        match policies.passage(Direction::Egress, client, port, peer) {
+            Passage::Unknown(doubts) if doubts.iter().any(is_left_open) => Passage::Open,
+            passage => passage,
+        }
+    }))
+}
+
+/// The pods of the cluster's DNS; none if pods may use a cache on their node instead.
+pub fn dns_pods(pods: &[Pod]) -> Vec<&Pod> {
+    let labelled = |label: &'static str| {
+        pods.iter().filter(move |pod| {
+            pod.metadata.namespace == DNS_NAMESPACE
+                && pod.metadata.label(DNS_LABEL) == Some(label)
+                && !pod.is_finished()
+        })
+    };
+    if labelled("node-local-dns").next().is_some() { Vec::new() } else { labelled("kube-dns").collect() }
 }
 
 /// The result for connections of `client` to a port of the pods that serve it: egress of the client, and

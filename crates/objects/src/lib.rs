@@ -90,6 +90,7 @@ pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use lease::OF_NODES;
+pub use limit_range::Limit as RangeLimit;
 pub use link::LinkedService;
 pub use meta::{Meta, OwnerReference};
 pub use monitor::{Monitor, MonitorEndpoint};

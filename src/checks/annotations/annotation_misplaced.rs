@@ -14,6 +14,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             wording::place(found)
         );
         let remedy = wording::move_to(ctx, wording::remedy(), found, row, found.value);
-        Some((message, wording::remove_it(remedy, found)))
+        Some((message, wording::remove_it(ctx, remedy, found)))
     })
 }

@@ -88,7 +88,7 @@ fn remedy(
     };
     if let Some(edge) = upgrade {
         let text = format!("If the setting is needed, upgrade Linkerd to {edge} or later");
-        return wording::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
+        return wording::remove(ctx, remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
     }
     if let Some(note) = &row.note {
         let mut letters = note.chars();
@@ -105,5 +105,5 @@ fn remedy(
         let text = format!("If the setting is still needed, set its replacement, {name}");
         remedy = remedy.step(StepKind::Annotation, text);
     }
-    wording::remove_it(remedy, found)
+    wording::remove_it(ctx, remedy, found)
 }

@@ -13,6 +13,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("{key} on a namespace has no effect: the injector does not copy it to the pods");
         let remedy = wording::remedy()
             .step(StepKind::Annotation, format!("Set {key} in the pod templates of the namespace instead"));
-        Some((message, wording::remove_it(remedy, found)))
+        Some((message, wording::remove_it(ctx, remedy, found)))
     })
 }

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(row) => {
                 wording::replace(ctx, remedy, &format!("Use {} instead", row.key), found, row, found.value)
             }
-            None => wording::remove(remedy, "Look up the intended key, and remove this one", found),
+            None => wording::remove(ctx, remedy, "Look up the intended key, and remove this one", found),
         };
         Some((message(ctx, found, *suggestion), remedy))
     });

@@ -25,6 +25,7 @@ fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     // As a label it would take effect and remove meshed pods from the mesh.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
         return wording::remove(
+            ctx,
             wording::remedy(),
             "If the namespace should stay in the mesh, remove it",
             found,

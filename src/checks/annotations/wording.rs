@@ -105,18 +105,18 @@ pub(super) fn word(found: &Found<'_>) -> String {
 }
 
 /// Adds the step that removes the key: `Remove the annotation from the workload itself`.
-pub(super) fn remove_it(remedy: Remedy, found: &Found<'_>) -> Remedy {
-    remove(remedy, &format!("Remove the {}", found.written_as), found)
+pub(super) fn remove_it(ctx: &Context<'_>, remedy: Remedy, found: &Found<'_>) -> Remedy {
+    remove(ctx, remedy, &format!("Remove the {}", found.written_as), found)
 }
 
 /// Adds the step that removes the key, in the given words.
-pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
+pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
     let changes: [Change<'_>; 1] = [(found.key, None)];
     let words = act;
     let act = Act::Remove(act);
     match (found.written_as, found.scope) {
         (knowledge::KeyKind::Annotation, KeyScope::PodTemplate) => {
-            rewrite::template(remedy, act, &found.object, &changes)
+            rewrite::template(ctx, remedy, act, &found.object, &changes)
         }
         (knowledge::KeyKind::Annotation, _) => rewrite::own(remedy, act, &found.object, &changes),
         (knowledge::KeyKind::Label, KeyScope::PodTemplate) => {
@@ -151,7 +151,7 @@ pub(super) fn replace(
                             places(row)
                         ),
                     );
-                    return remove_it(remedy, found);
+                    return remove_it(ctx, remedy, found);
                 }
             }
         }
@@ -187,15 +187,15 @@ pub(super) fn replace(
         (knowledge::KeyKind::Annotation, KeyScope::PodTemplate | KeyScope::Workload)
             if row.is_read_on(KeyScope::PodTemplate) =>
         {
-            rewrite::template(remedy, act, &found.object, &changes)
+            rewrite::template(ctx, remedy, act, &found.object, &changes)
         }
-        _ => return remove_it(move_to(ctx, remedy, found, row, value), found),
+        _ => return remove_it(ctx, move_to(ctx, remedy, found, row, value), found),
     };
     // A key in another place or of another form still exists.
     if found.scope == KeyScope::Workload
         || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate)
     {
-        remedy = remove_it(remedy, found);
+        remedy = remove_it(ctx, remedy, found);
     }
     // A label of a namespace applies at once; annotations reach pods when they are created.
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
@@ -245,11 +245,13 @@ fn on_selected(
         let meta =
             Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
         let object = Annotated { kind, meta: &meta, sites: vec![] };
-        let mut remedy = rewrite::template(remedy, Act::Put(&act), &object, &[(key, Some(value))]);
-        if in_template {
-            let because = "the annotation is only read when a pod is created";
-            remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
+        let (act, change) = (Act::Put(&act), [(key, Some(value))]);
+        if !in_template {
+            return rewrite::template(ctx, remedy, act, &object, &change);
         }
+        let because = "the annotation is only read when a pod is created";
+        let mut remedy = rewrite::template_only(remedy, act, &object, &change);
+        remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
         remedy
     }))
 }

@@ -11,7 +11,7 @@ use crate::chart::values::Values;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
-use crate::command::{Call, Command, Line, kubectl, program};
+use crate::command::{Call, Command, Line, kubectl, own, program};
 use crate::finding::{Remedy, Restarts, StepKind};
 use crate::model::control_plane::components;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
@@ -64,8 +64,8 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: \
-         meshdoctor explain trust-anchor-expired"
+        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: {}",
+        own("explain trust-anchor-expired")
     );
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
     remedy.run(StepKind::Command, text, Command::lines([read, Line::from(insecurely(issuer))]).whole())
@@ -150,15 +150,19 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
         StepKind::Note,
-        "If this does not restore the Secret, make a new issuer and put it in place. The commands are in: meshdoctor explain \
-         issuer-expired",
+        format!(
+            "If this does not restore the Secret, make a new issuer and put it in place. The commands are in: {}",
+            own("explain issuer-expired")
+        ),
     )
 }
 
 /// Whether the tool that installed the control plane stores the issuer.
 pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
     let by = upgrade::managed_by(ctx);
-    by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
+    by.gitops.is_none()
+        && !upgrade::lacks_stored_values(ctx)
+        && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{kubectl, own};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::missing::Missing;
 use crate::model::cni;
@@ -127,9 +127,12 @@ fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
         )
         .step(
             StepKind::Note,
-            "If an event reports that plugin linkerd-cni failed, run meshdoctor check again: with that event, \
-             the finding has the steps that run the installer on the host network. Repair any other cause \
-             that the events report",
+            format!(
+                "If an event reports that plugin linkerd-cni failed, run {} again: with that event, \
+                 the finding has the steps that run the installer on the host network. Repair any other cause \
+                 that the events report",
+                own("check")
+            ),
         )
 }
 

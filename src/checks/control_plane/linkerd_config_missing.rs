@@ -44,6 +44,9 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         _ if by.gitops.is_some() => {
             (Remedy::new(), "Reapply the control plane with the values in Git")
         }
+        Some(Installer::Cli) if upgrade::lacks_stored_values(ctx) => {
+            (Remedy::new(), "Reapply the control plane with those values")
+        }
         Some(Installer::Cli) => (
             Remedy::new(),
             "Reapply the control plane with the values in Secret linkerd-config-overrides",

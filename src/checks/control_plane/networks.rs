@@ -7,10 +7,11 @@ use std::net::IpAddr;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Unjudged, restart};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::networks::Network;
+use crate::model::networks::{Network, are_slices};
 use crate::objects::container::PROFILE_NETWORKS;
 use crate::objects::{Deployment, Pod, Service};
 
@@ -193,32 +194,35 @@ fn finding_without_restart(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
-    let remedy = Remedy::new();
-    let (wanted, is_whole) = wanted(ctx, networks, add);
-    let (remedy, act) = match add {
-        Add::Nothing => (
-            remedy,
-            "Remove the invalid parts of clusterNetworks, or write them as \
-        ADDRESS/BITS",
+    let Wanted { networks: wanted, lacks } = wanted(ctx, networks, add);
+    let (remedy, act, variable) = match (add, lacks) {
+        (Add::Nothing, _) => (
+            Remedy::new(),
+            "Remove the invalid parts of clusterNetworks, or write them as ADDRESS/BITS",
+            "NETWORKS",
         ),
-        Add::These(_) | Add::Addresses(_) if is_whole && is_default(ctx, &wanted) => {
-            (remedy, "Reset clusterNetworks to the chart's default, which contains the missing networks")
-        }
-        Add::These(_) | Add::Addresses(_) if is_whole => {
-            (remedy, "Add the missing networks to clusterNetworks")
-        }
-        Add::These(_) | Add::Addresses(_) | Add::Unknown => (
-            remedy.step(
+        (_, Lacks::Nothing) if is_default(ctx, &wanted) => (
+            Remedy::new(),
+            "Reset clusterNetworks to the chart's default, which contains the missing networks",
+            "NETWORKS",
+        ),
+        (_, Lacks::Nothing) => (Remedy::new(), "Add the missing networks to clusterNetworks", "NETWORKS"),
+        (_, Lacks::PodRange) => (pod_range(), "Add the cluster's pod CIDR to clusterNetworks", POD_RANGE),
+        (_, Lacks::Others) => (
+            Remedy::new().step(
                 StepKind::Note,
                 "Find the networks from which your network plugin or cloud assigns pod and Service \
                 addresses. Set NETWORKS to them, with a backslash before each comma",
             ),
             "Add NETWORKS to clusterNetworks",
+            "NETWORKS",
         ),
     };
-    let options = match is_whole {
-        false => Options::none().set_with("clusterNetworks", wanted.join(","), "NETWORKS"),
-        true => Options::none().set("clusterNetworks", wanted.join(",")),
+    let options = match lacks {
+        Lacks::Nothing => Options::none().set("clusterNetworks", wanted.join(",")),
+        Lacks::PodRange | Lacks::Others => {
+            Options::none().set_with("clusterNetworks", wanted.join(","), variable)
+        }
     };
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
@@ -243,27 +247,71 @@ fn is_default(ctx: &Context<'_>, networks: &[String]) -> bool {
     !usual.is_empty() && usual == networks.iter().cloned().collect()
 }
 
-/// The networks to set: the current ones, the chart's default and the missing ones; and whether the list is
-/// complete without input from the operator.
-fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
+/// The variable that the reader sets to the range of all nodes' pod networks.
+const POD_RANGE: &str = "POD_CIDR";
+
+/// The step that finds the range of which the nodes' networks are parts.
+fn pod_range() -> Remedy {
+    let controller = kubectl()
+        .namespace("kube-system")
+        .words("get pods -l component=kube-controller-manager -o")
+        .arg("jsonpath={.items[*].spec.containers[*].command}");
+    Remedy::new().run(
+        StepKind::Command,
+        "Find the cluster's pod CIDR: the nodes' networks look like parts of one range, from which new nodes \
+         get theirs. It is --cluster-cidr of kube-controller-manager (this command prints its options, if it \
+         runs as a pod), or the pool of the network plugin. Set POD_CIDR to it",
+        controller,
+    )
+}
+
+/// The input that a list of networks needs from the operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lacks {
+    Nothing,
+    /// The range of which the missing networks are parts: a new node gets another part.
+    PodRange,
+    Others,
+}
+
+/// The networks to set.
+struct Wanted {
+    networks: Vec<String>,
+    lacks: Lacks,
+}
+
+/// The current networks, the chart's default and the missing ones.
+fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> Wanted {
     let own = networks.networks.iter().copied();
     let more: Vec<Network> = match add {
-        Add::Nothing => return (own.map(|network| network.to_string()).collect(), true),
+        Add::Nothing => {
+            let networks = own.map(|network| network.to_string()).collect();
+            return Wanted { networks, lacks: Lacks::Nothing };
+        }
         Add::These(these) => these.iter().filter_map(|network| network.parse().ok()).collect(),
         Add::Addresses(_) | Add::Unknown => Vec::new(),
     };
     let usual = usual(ctx);
     let mut wanted: Vec<Network> = Vec::new();
-    for network in usual.into_iter().chain(own).chain(more) {
+    let add_to = |wanted: &mut Vec<Network>, network: Network| {
         if !wanted.iter().any(|known| known.covers(&network)) {
             wanted.retain(|known| !network.covers(known));
             wanted.push(network);
         }
-    }
-    let is_whole = match add {
-        Add::These(_) | Add::Nothing => true,
-        Add::Unknown => false,
-        Add::Addresses(all) => all.iter().all(|one| wanted.iter().any(|network| network.contains(*one))),
     };
-    (wanted.iter().map(ToString::to_string).collect(), is_whole)
+    usual.into_iter().chain(own).for_each(|network| add_to(&mut wanted, network));
+    let rest: Vec<Network> =
+        more.into_iter().filter(|network| !wanted.iter().any(|known| known.covers(network))).collect();
+    let lacks = match add {
+        Add::These(_) if are_slices(&rest) => Lacks::PodRange,
+        Add::Addresses(all) if !all.iter().all(|one| wanted.iter().any(|network| network.contains(*one))) => {
+            Lacks::Others
+        }
+        Add::Unknown => Lacks::Others,
+        Add::These(_) | Add::Addresses(_) | Add::Nothing => Lacks::Nothing,
+    };
+    if lacks == Lacks::Nothing {
+        rest.into_iter().for_each(|network| add_to(&mut wanted, network));
+    }
+    Wanted { networks: wanted.iter().map(ToString::to_string).collect(), lacks }
 }

@@ -49,10 +49,14 @@ mod trace_collector_identity;
 mod trace_collector_unreachable;
 mod traffic_worse_than_before;
 mod transport;
+mod workload_not_ready;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) use selected::Selected;
 pub(super) use traffic_worse_than_before::ID as TRAFFIC;
+
+/// The check of meshed workloads without a ready pod: a report with such a finding does not call the cluster healthy.
+pub const UNREADY_WORKLOAD: &str = "workload-not-ready";
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -99,4 +103,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
     row!("data-plane", "traffic-worse-than-before", traffic_worse_than_before),
+    row!("data-plane", "workload-not-ready", workload_not_ready),
 ];

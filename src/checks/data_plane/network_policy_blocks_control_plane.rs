@@ -9,18 +9,14 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
-use crate::network_policy::control_plane::{best, to_component};
-use crate::network_policy::{Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM};
+use crate::network_policy::control_plane::{dns_pods, to_component, to_dns};
+use crate::network_policy::{Decides, Direction, Passage, Policies, Policy};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Namespace, Pod};
 
 /// The control-plane servers that proxies need: component label of the pod, port, and display name.
 const SERVERS: [(&str, u16, &str); 3] =
     [("identity", 8080, "identity"), ("destination", 8086, "destination"), ("destination", 8090, "policy")];
-/// The namespace of the cluster's DNS pods.
-const DNS_NAMESPACE: &str = "kube-system";
-/// The label of these pods, and of those of a cache on each node.
-const DNS_LABEL: &str = "k8s-app";
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
@@ -108,40 +104,6 @@ fn asked<'a>(
     }
     asked.extend(to_dns(policies, client, dns).map(|passage| (Direction::Egress, (53, "DNS"), passage)));
     asked
-}
-
-/// The decision about lookups: egress to the pods of the cluster's DNS, or to an address outside of the pod network.
-fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Passage<'a>> {
-    // Without known pods the peers of a rule are not evaluated: DNS servers differ from cluster to cluster.
-    let peers: Vec<(Option<&Pod>, Peer<'_>)> = match dns {
-        [] => vec![(None, Peer::Anyone)],
-        pods => pods.iter().map(|pod| (Some(*pod), Peer::Pod(pod))).chain([(None, Peer::Host)]).collect(),
-    };
-    // OpenShift's DNS listens on 5353 behind its Service.
-    let passages = peers.into_iter().flat_map(|(of, peer)| [53, 5353].map(|number| (of, peer, number)));
-    best(passages.map(|(of, peer, number)| {
-        let port = Port { protocol: "UDP", number, of };
-        match policies.passage(Direction::Egress, client, port, peer) {
-            Passage::Unknown(doubts) if doubts.iter().any(is_left_open) => Passage::Open,
-            passage => passage,
-        }
-    }))
-}
-
-/// The pods of the cluster's DNS; none if pods may use a cache on their node instead.
-fn dns_pods(pods: &[Pod]) -> Vec<&Pod> {
-    let labelled = |label: &'static str| {
-        pods.iter().filter(move |pod| {
-            pod.metadata.namespace == DNS_NAMESPACE
-                && pod.metadata.label(DNS_LABEL) == Some(label)
-                && !pod.is_finished()
-        })
-    };
-    if labelled("node-local-dns").next().is_some() { Vec::new() } else { labelled("kube-dns").collect() }
-}
-
-fn is_left_open(doubt: &Doubt<'_>) -> bool {
-    doubt.why == WHOM || doubt.why == NAMED
 }
 
 fn is_ready(pod: &Pod) -> bool {

@@ -6,6 +6,7 @@ use super::exposed::{Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
+use crate::checks::restart::after_change;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -107,16 +108,14 @@ fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>
         Some(target) => {
             let patch =
                 serde_json::json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}});
-            Remedy::new().run(
-                StepKind::Annotation,
-                text,
-                crate::command::kubectl()
-                    .namespace(&owner.namespace)
-                    .words("patch")
-                    .operand(target)
-                    .words("--type merge -p")
-                    .arg(patch.to_string()),
-            )
+            let patch = crate::command::kubectl()
+                .namespace(&owner.namespace)
+                .words("patch")
+                .operand(target)
+                .words("--type merge -p")
+                .arg(patch.to_string());
+            let remedy = Remedy::new().run(StepKind::Annotation, text, patch);
+            after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
         }
         None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
     };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::opaque::{ANNOTATION, Opaque, of_pod, of_service};
+use crate::checks::restart::after_change;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -147,7 +148,7 @@ fn finding(
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             Evidence::field(object, &path, said(pod.metadata.annotation(ANNOTATION)))
         }))
-        .remedy(remedy(service, lacks, difference, owner))
+        .remedy(remedy(ctx, service, lacks, difference, owner))
 }
 
 /// `5432, 5433`.
@@ -156,7 +157,13 @@ fn listed(ports: impl Iterator<Item = u16>) -> String {
     ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: Option<&Owner>) -> Remedy {
+fn remedy(
+    ctx: &Context<'_>,
+    service: &Service,
+    lacks: Lacks,
+    difference: &Difference<'_>,
+    owner: Option<&Owner>,
+) -> Remedy {
     match lacks {
         Lacks::Service => {
             let ports = difference.ports.iter().map(|(port, _)| *port).collect();
@@ -181,16 +188,17 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             let patch =
                 json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
-                Some((owner, target)) => Remedy::new().run(
-                    StepKind::Annotation,
-                    format!("{text}. Change the source manifest too"),
-                    kubectl()
+                Some((owner, target)) => {
+                    let patch = kubectl()
                         .namespace(&owner.namespace)
                         .words("patch")
                         .operand(target)
                         .words("--type merge -p")
-                        .arg(patch),
-                ),
+                        .arg(patch);
+                    let text = format!("{text}. Change the source manifest too");
+                    let remedy = Remedy::new().run(StepKind::Annotation, text, patch);
+                    after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
+                }
                 None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
             }
         }

@@ -7,7 +7,7 @@ use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Arg, kubectl};
+use crate::command::{Arg, kubectl, own};
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::downtime::Downtime;
@@ -233,8 +233,11 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
     if !victims.is_empty() {
         return remedy.step(
             StepKind::Note,
-            "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; \
-             meshdoctor explain injector-fails-open has the steps",
+            format!(
+                "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; \
+                 {} has the steps",
+                own("explain injector-fails-open")
+            ),
         );
     }
     let replicas = components(ctx.hints::<Deployment>(), &ctx.namespaces().control_plane)

@@ -197,7 +197,7 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     match owner.kind.as_str() {
         "CronJob" => {
             let object = Annotated { kind: Kind::CronJob, meta: &meta, sites: vec![] };
-            rewrite::template(remedy, Act::Put(act), &object, &[(key, Some("true"))])
+            rewrite::template_only(remedy, Act::Put(act), &object, &[(key, Some("true"))])
         }
         "Job" => remedy.step(
             StepKind::Annotation,

@@ -106,7 +106,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
             let put = match object.kind {
                 Kind::Job => remedy
                     .step(StepKind::Annotation, format!("{act} in the pod template of the Job's manifest")),
-                _ => rewrite::template(remedy, Act::Put(&act), object, &[(key, Some("true"))]),
+                _ => rewrite::template(ctx, remedy, Act::Put(&act), object, &[(key, Some("true"))]),
             };
             let put = wording::floor(put, ctx.knowledge.native_sidecar());
             wording::shutdown(ctx, switch, put, "If native sidecars are not available")

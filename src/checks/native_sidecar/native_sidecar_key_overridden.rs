@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let changes = [(by, Some(wanted)), (key, None)];
         let remedy = rewrite::restart(
             ctx,
-            rewrite::template(wording::remedy(), Act::Put(&act), &found.object, &changes),
+            rewrite::template(ctx, wording::remedy(), Act::Put(&act), &found.object, &changes),
             &found.object,
         );
         let object = found.object.subject();

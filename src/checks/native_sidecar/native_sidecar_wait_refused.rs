@@ -98,6 +98,7 @@ fn remedy(ctx: &Context<'_>, object: &Annotated<'_>, inherited: Option<bool>) ->
         Some(false) => rewrite::restart(
             ctx,
             rewrite::template(
+                ctx,
                 wording::remedy(),
                 Act::Put("Remove the annotation: a native sidecar always ends after the application"),
                 object,

@@ -69,7 +69,7 @@ pub(super) fn with_right_key(
         true => format!("Set {right}: {value:?}"),
         false => format!("Use {right}: {value:?} instead"),
     };
-    let mut remedy = rewrite::template(remedy, Act::Put(&act), &found.object, &changes);
+    let mut remedy = rewrite::template(ctx, remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == KeyScope::Workload {
         remedy = rewrite::own(
             remedy,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, survey};
 use crate::checks::{Context, Judgement};
-use crate::command::meshdoctor;
+use crate::command::{meshdoctor, own};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
@@ -161,8 +161,11 @@ fn remedy(namespace: &str) -> Remedy {
         )
         .step(
             StepKind::Note,
-            "Create a Server for each port with clients, and an AuthorizationPolicy that targets the Server \
-             and requires the service accounts of its clients; meshdoctor explain \
-             workload-without-authorization has an example. Running proxies apply both within seconds",
+            format!(
+                "Create a Server for each port with clients, and an AuthorizationPolicy that targets the Server \
+                 and requires the service accounts of its clients; {} has an example. Running proxies apply both \
+                 within seconds",
+                own("explain workload-without-authorization")
+            ),
         )
 }

@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::one::each_deleted;
+use super::one::{STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
+use crate::checks::quota::{Obstacle, Refusal};
 use crate::checks::upgrade::release_of_cli;
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
@@ -186,13 +187,27 @@ struct EveryStep {
     namespaces: BTreeMap<String, Meshed>,
     by_hand: BTreeSet<String>,
     in_git: BTreeSet<String>,
-    full: BTreeSet<String>,
+    refused: BTreeMap<Refusal, BTreeSet<String>>,
     is_injected: bool,
     is_paused: bool,
     is_on_delete: bool,
     lowers_partition: bool,
+    /// Static pods, with their nodes, by the instruction for their manifests.
+    of_kubelets: BTreeMap<&'static str, BTreeSet<String>>,
     /// Owners that are not known to replace deleted pods.
     of_others: BTreeSet<String>,
+}
+
+/// The instruction for static pods, which only their kubelets create.
+fn static_act(needs: Needs) -> &'static str {
+    match needs {
+        Needs::NewProxy => {
+            "Run linkerd inject --manual on the manifests of static pods, in the staticPodPath of their kubelets"
+        }
+        Needs::NewPods => {
+            "Move the manifests of static pods out of the staticPodPath of their kubelets, and back"
+        }
+    }
 }
 
 /// The lines of a namespace.
@@ -214,6 +229,11 @@ impl EveryStep {
     fn add(&mut self, ctx: &Context<'_>, owner: &Owner, pods: &[String], needs: Needs) {
         let way = Rollouts::of(ctx).way(ctx, owner, needs);
         let named = format!("{}: {} {}", owner.namespace, owner.kind, owner.name);
+        if owner.kind == STATIC {
+            let pods = pods.iter().map(|pod| format!("{}: {pod} on node {}", owner.namespace, owner.name));
+            self.of_kubelets.entry(static_act(needs)).or_default().extend(pods);
+            return;
+        }
         match way.inject {
             Inject::Webhook | Inject::Manual => {}
             Inject::ManualInGit(_) => {
@@ -225,7 +245,9 @@ impl EveryStep {
                 return;
             }
         }
-        self.full.extend(way.full.clone());
+        if let Some(Obstacle { refusal, object }) = way.obstacle.clone() {
+            self.refused.entry(refusal).or_default().insert(object);
+        }
         let lines = self.namespaces.entry(owner.namespace.clone()).or_default();
         if let Some(target) = way.target.as_ref().filter(|_| way.paused) {
             lines.paused.insert(target.clone());
@@ -297,11 +319,11 @@ impl EveryStep {
                 some(&self.of_others, NAMED)
             ));
         }
-        if !self.full.is_empty() {
-            add(format!(
-                "No room for the additional pod of a rollout: raise {} first",
-                some(&self.full, NAMED)
-            ));
+        for (refusal, objects) in &self.refused {
+            add(refusal.advice(&some(objects, NAMED)));
+        }
+        for (act, pods) in &self.of_kubelets {
+            add(format!("{act}: {}", some(pods, NAMED)));
         }
         if !self.in_git.is_empty() {
             add(format!(
@@ -325,6 +347,7 @@ impl EveryStep {
         let is_complete = lines.len() <= LINES
             && self.by_hand.is_empty()
             && self.in_git.is_empty()
+            && self.of_kubelets.is_empty()
             && self.of_others.is_empty();
         let remedy = remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)));
         if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy }

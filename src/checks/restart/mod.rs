@@ -3,12 +3,14 @@
 //! rolls at all: a paused Deployment, an OnDelete set, a pod without an owner and a namespace without quota
 //! for one more pod each need another step.
 
+mod changed;
 mod discovery;
 mod every;
 mod issuance;
 mod one;
 mod rollouts;
 
+pub(super) use changed::after_change;
 pub use discovery::discovery_faults;
 pub(super) use every::{
     all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,

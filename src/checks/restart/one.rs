@@ -21,6 +21,7 @@ pub(in crate::checks) fn renew(
 ) -> Step {
     let way = Rollouts::of(ctx).way(ctx, owner, needs);
     let (kind, text, lines) = match way.inject {
+        _ if owner.kind == STATIC => (StepKind::Note, of_static(owner, needs), Vec::new()),
         Inject::Webhook => restarted(ctx, owner, pods, &way),
         Inject::Manual => injected(ctx, owner, pods, &way),
         Inject::ManualInGit(tool) => (
@@ -45,17 +46,36 @@ pub(in crate::checks) fn renew(
         ),
     };
     let in_template = match way.inject {
+        _ if owner.kind == STATIC => "",
         Inject::Webhook | Inject::Manual => "",
         Inject::ManualInGit(_) | Inject::ManualByHand => ". A restart keeps the old proxy",
     };
     let effect = format!(". {}", sentence(because));
-    let full = way.full.as_ref().map_or_else(String::new, |full| {
-        format!(". No room for the additional pod of a rollout: raise {full} first")
-    });
+    let refused = way.obstacle.as_ref();
+    let refused = refused.map_or_else(String::new, |one| format!(". {}", one.refusal.advice(&one.object)));
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
-    let text = format!("{text}{effect}{in_template}{full}");
+    let text = format!("{text}{effect}{in_template}{refused}");
     Step { restarts, ..Step::new(kind, text, command) }
+}
+
+/// The kind of the owner of static pods.
+pub(super) const STATIC: &str = "Node";
+
+/// The instruction for a static pod: the kubelet creates it from a manifest on its node, and ignores changes in the cluster.
+fn of_static(owner: &Owner, needs: Needs) -> String {
+    let manifest =
+        "the static pod's manifest (in the kubelet's staticPodPath, by default /etc/kubernetes/manifests)";
+    match needs {
+        Needs::NewProxy => format!(
+            "On node {}, run linkerd inject --manual on {manifest}: the kubelet then creates the pod again",
+            owner.name
+        ),
+        Needs::NewPods => format!(
+            "On node {}, move {manifest} to another folder and back: the kubelet creates the pod again",
+            owner.name
+        ),
+    }
 }
 
 type Parts = (StepKind, String, Vec<Line>);
@@ -100,7 +120,7 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
     (kind, text.to_owned(), lines)
 }
 
-const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
+pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use crate::checks::{Context, quota};
+use crate::checks::Context;
+use crate::checks::quota::{self, Obstacle, Rolled};
 use crate::command::{Line, kubectl, linkerd};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::model::owners::{Owner, is_static};
-use crate::objects::{DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Deployment, Job, LimitRange, Pod, ReplicaSet, StatefulSet, Workload};
 
 /// Required changes in new pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +57,8 @@ pub(super) struct Way<'a> {
     pub(super) on_delete: bool,
     /// Whether pods below an ordinal return with the old template.
     pub(super) has_partition: bool,
-    /// The quota without room for the additional pod of a rollout.
-    pub(super) full: Option<String>,
+    /// What refuses the new pods.
+    pub(super) obstacle: Option<Obstacle>,
 }
 
 /// Kinds whose templates `linkerd inject` changes and that keep their pods running.
@@ -169,6 +170,15 @@ impl<'a> Rollouts<'a> {
         self.workloads.get(&(kind, owner.namespace.as_str(), owner.name.as_str())).copied()
     }
 
+    fn rolled(&self, owner: &Owner) -> Option<Rolled<'a>> {
+        let workload = self.workload(owner)?;
+        Some(match owner.kind.as_str() {
+            "Deployment" => Rolled::Deployment(workload),
+            "StatefulSet" => Rolled::Set("StatefulSet", workload),
+            _ => Rolled::Set("DaemonSet", workload),
+        })
+    }
+
     fn inject(&self, owner: &Owner) -> Inject<'a> {
         if !self.in_template.contains(owner) {
             return Inject::Webhook;
@@ -194,7 +204,9 @@ impl<'a> Rollouts<'a> {
             paused: workload.is_some_and(|one| one.spec.paused),
             on_delete: workload.is_some_and(|one| one.spec.strategy.waits_for_deletion()),
             has_partition: workload.is_some_and(|one| one.spec.strategy.has_partition()),
-            full: workload.filter(|_| owner.kind == "Deployment").and_then(|one| quota::full_for(ctx, one)),
+            obstacle: self
+                .rolled(owner)
+                .and_then(|rolled| quota::obstacle(ctx, rolled, ctx.every_for_steps::<LimitRange>())),
         }
     }
 }

@@ -2,11 +2,14 @@
 //! the new issuer with the trust anchors of every proxy outside the control plane's namespace. All printed
 //! `linkerd upgrade` commands use this decision.
 
+use std::collections::BTreeSet;
+
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
 use crate::checks::Context;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, written};
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{ConfigMap, Pod, Secret};
+use crate::model::owners::Owners;
+use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Secret};
 use crate::version::LinkerdVersion;
 
 /// The option that skips the verification.
@@ -31,6 +34,20 @@ pub(in crate::checks) fn force(
     let verifies = |release| ctx.knowledge.upgrades().guards_issuer(release, ctx.knowledge.minors());
     (release.is_none_or(verifies) && writes_issuer(ctx) && refused_pods(ctx, issuer).next().is_some())
         .then_some(FORCE)
+}
+
+/// The workloads of the pods for which an upgrade must be forced, as namespace and `deployment/web`; `None` if a restart of
+/// one of them is not a single command.
+pub(super) fn refused_workloads(
+    ctx: &Context<'_>,
+    issuer: IssuerWritten,
+) -> Option<BTreeSet<(String, String)>> {
+    let owners = Owners::new(ctx.for_steps::<ReplicaSet>(), ctx.for_steps::<Job>());
+    let named = |pod: &Pod| {
+        let owner = owners.of(pod);
+        Some((owner.namespace.clone(), owner.restartable()?))
+    };
+    refused_pods(ctx, issuer).map(named).collect()
 }
 
 /// Whether Linkerd writes the issuer: an issuer of another tool is not verified.

@@ -32,12 +32,14 @@ pub(super) fn control_plane(
             format!("{act}: in the tool that renders the chart, as no Helm release in the cluster holds it"),
         ),
         Some(Installer::Cli) => {
-            let (line, forced) = upgrade::to_release(ctx, to);
-            remedy.run(
-                StepKind::Upgrade,
-                format!("{act}; it keeps your values, and all others get the new defaults{forced}"),
-                guarded(Some(to), line),
-            )
+            let (line, forced, why) = upgrade::to_release(ctx, to);
+            remedy
+                .run(
+                    StepKind::Upgrade,
+                    format!("{act}; it keeps your values, and all others get the new defaults{why}"),
+                    guarded(Some(to), line),
+                )
+                .forced(forced)
         }
         None => remedy.run(
             StepKind::Upgrade,

@@ -4,16 +4,18 @@ use std::collections::HashSet;
 
 use super::Way;
 use crate::checks::control_plane::installation::values;
-use crate::checks::{Context, Judgement, quota};
+use crate::checks::quota::{self, Obstacle, Refusal, Rolled};
+use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::objects::{Deployment, Node, Pod, ResourceQuota, Workload};
+use crate::objects::{Deployment, LimitRange, Node, Pod, ResourceQuota, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let quotas = ctx.seen::<ResourceQuota>();
+    let ranges = ctx.every::<LimitRange>();
     let pods = ctx.seen::<Pod>()?;
     let deployments = ctx.seen::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
@@ -38,11 +40,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let severity = if is_own { Severity::Error } else { Severity::Warning };
         let found = [
             is_own.then(|| paused(ctx, deployment)).flatten(),
-            quota::full_for(ctx, deployment).map(|full| without_room(ctx, deployment, &full)),
+            quota::obstacle(ctx, Rolled::Deployment(deployment), ranges.as_ref().ok().copied())
+                .map(|obstacle| refused(ctx, deployment, &obstacle)),
             spread.filter(|_| is_own).and_then(|nodes| without_node(ctx, deployment, nodes)),
         ];
         let found = found.into_iter().flatten();
         findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
+    }
+    if let Err(missing) = ranges {
+        ctx.gap(missing);
     }
     match quotas {
         Err(missing) if findings.is_empty() => return Err(missing.into()),
@@ -79,20 +85,48 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     })
 }
 
-fn without_room(ctx: &Context<'_>, deployment: &Workload, full: &str) -> Finding {
-    let message = "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota has no room for another pod";
-    let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
+fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Finding {
+    let (message, command, act, text) = match obstacle.refusal {
+        Refusal::Room => (
+            "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota has no room for another pod",
+            "describe resourcequota",
             "List the quota's limits and usage",
-            kubectl().namespace(&deployment.metadata.namespace).words("describe resourcequota"),
-        )
-        .step(
-            StepKind::Note,
             "Raise the quota by one pod of the Deployment during the upgrade, or set maxUnavailable of its \
              update strategy to 1",
-        );
-    finding(ctx, deployment, message, remedy).parameter("quota").evidence(Evidence::other("Quota", full))
+        ),
+        Refusal::ReplicaSet => (
+            "The rollout hangs: it needs a new ReplicaSet, and the namespace's quota has no room for another one",
+            "describe resourcequota",
+            "List the quota's limits and usage",
+            "Raise the quota by one ReplicaSet for each Deployment, or lower their revisionHistoryLimit",
+        ),
+        Refusal::Unstated => (
+            "The API server refuses the new pods: a quota requires an amount of every container, and one states none",
+            "describe resourcequota",
+            "List the quota's limits and usage",
+            "Give the namespace a LimitRange with defaults for containers, set the amount in the chart values, or remove \
+             it from the quota",
+        ),
+        Refusal::Bounds => (
+            "The API server refuses the new pods: the amounts of a container are outside of the namespace's LimitRange",
+            "describe limitrange",
+            "List the bounds",
+            "Change the LimitRange, or the container's requests and limits, before the upgrade",
+        ),
+    };
+    let remedy = Remedy::new()
+        .run(StepKind::Command, act, kubectl().namespace(&deployment.metadata.namespace).words(command))
+        .step(StepKind::Note, text);
+    let parameter = match obstacle.refusal {
+        Refusal::Room => "quota",
+        Refusal::ReplicaSet => "replicasets",
+        Refusal::Unstated => "unstated",
+        Refusal::Bounds => "limit-range",
+    };
+    let name = if obstacle.refusal == Refusal::Bounds { "LimitRange" } else { "Quota" };
+    finding(ctx, deployment, message, remedy)
+        .parameter(parameter)
+        .evidence(Evidence::other(name, &obstacle.object))
 }
 
 /// The nodes that take new pods, if replicas of the control plane must not share one.

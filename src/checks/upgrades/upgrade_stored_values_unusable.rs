@@ -1,10 +1,8 @@
 //! `upgrade-stored-values-unusable`: `linkerd upgrade` cannot read the values that the CLI stored.
 
 use super::Way;
-use crate::checks::control_plane::installation::values;
-use crate::checks::upgrade::{apply, guarded, managed_by};
+use crate::checks::upgrade::{Stored, managed_by};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::{Arg, Call, Command, Line, kubectl, linkerd, program};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
@@ -56,103 +54,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The steps that write the Secret again. The CLI writes it whenever it renders the control plane.
 fn remedy(ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
-    let values = values(ctx).ok();
-    let text = |path: &str| values.as_ref().and_then(|values| values.text(path)).unwrap_or_default();
-    let own_certificate = |webhook: &&str| {
-        let is_external =
-            values.as_ref().and_then(|values| values.bool(&format!("{webhook}.externalSecret")));
-        !text(&format!("{webhook}.crtPEM")).is_empty() && is_external != Some(true)
-    };
-    // linkerd-config does not contain the keys of given certificates.
-    let lacks_keys = ["proxyInjector", "profileValidator", "policyValidator"].iter().any(own_certificate);
-    let remedy = match text("identity.issuer.scheme") {
-        // `linkerd install --ignore-cluster` refuses to run.
-        "kubernetes.io/tls" => by_hand(ctx, "identity.issuer.scheme and identityTrustAnchorsPEM"),
-        _ if lacks_keys => by_hand(
-            ctx,
-            "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and those of the webhooks",
-        ),
-        _ => rendered_again(ctx, way),
+    let stored = Stored::of(ctx);
+    let remedy = match stored.by_hand() {
+        Some(needed) => stored.written_by_hand(ctx, Remedy::new(), needed),
+        None => stored.rendered_again(ctx, way),
     };
     remedy.step(
         StepKind::Note,
         "If you kept the manifests of the installation (the output of `linkerd install` or `linkerd upgrade`), \
          `linkerd upgrade --from-manifests FILE` also works: it reads the values from that file",
     )
-}
-
-/// The control plane is rendered at its own release, with its current values and issuer. `--ignore-cluster`: otherwise the
-/// CLI refuses an existing installation.
-fn rendered_again(ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
-    let home = ctx.namespaces().control_plane.as_str();
-    let issuer = |entry: &str, file: &'static str| {
-        let get = of(ctx, "get secret linkerd-identity-issuer", entry);
-        get.pipe(program("base64").words("-d")).to_file(file)
-    };
-    let files = Command::lines([
-        of(ctx, "get configmap linkerd-config", "values").to_file("stored-values.yaml"),
-        of(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt").to_file("stored-ca.crt"),
-        issuer("crt.pem", "stored-issuer.crt"),
-        issuer("key.pem", "stored-issuer.key"),
-    ]);
-    let pem = "identityTrustAnchorsPEM=stored-ca.crt,identity.issuer.tls.crtPEM=stored-issuer.crt,\
-               identity.issuer.tls.keyPEM=stored-issuer.key";
-    let install = linkerd()
-        .control_plane(home)
-        .words("install --ignore-cluster --values stored-values.yaml")
-        .option("--set-file", pem)
-        .pipe(apply());
-    Remedy::new()
-        .run(StepKind::Command, "Write the current values, trust anchors and issuer to files", files.whole())
-        .run(
-            StepKind::Command,
-            format!(
-                "Apply the control plane of the installed release again; with it the CLI writes the Secret. Do this before \
-                 you install the CLI of {}",
-                way.to
-            ),
-            guarded(Some(&way.from), install),
-        )
-        .run(
-            StepKind::Command,
-            "Delete the files: one of them is the issuer's private key",
-            program("rm").words("stored-values.yaml stored-ca.crt stored-issuer.crt stored-issuer.key"),
-        )
-}
-
-/// The values are written by hand; `needed` are those that the CLI requires.
-fn by_hand(ctx: &Context<'_>, needed: &str) -> Remedy {
-    let home = ctx.namespaces().control_plane.as_str();
-    let create = kubectl()
-        .namespace(home)
-        .words("create secret generic")
-        .arg(STORED_VALUES)
-        .option("--from-file", format!("{STORED_VALUES}=overrides.yaml"))
-        .words("--dry-run=client -o yaml")
-        .pipe(apply());
-    let label = kubectl()
-        .namespace(home)
-        .words("label secret")
-        .operand(STORED_VALUES)
-        .arg(format!("linkerd.io/control-plane-ns={home}"));
-    Remedy::new()
-        .run(
-            StepKind::Command,
-            "Print the values in effect",
-            of(ctx, "get configmap linkerd-config", "values"),
-        )
-        .step(
-            StepKind::Note,
-            format!(
-                "Write to overrides.yaml the values that you set at the installation, with {needed}. Leave out all others, \
-                 in particular versions: they would override the target's"
-            ),
-        )
-        .run(StepKind::Command, "Create the Secret from that file", Command::lines([create, Line::from(label)]))
-}
-
-/// Prints an entry of an object of the control plane.
-fn of(ctx: &Context<'_>, get: &'static str, entry: &str) -> Call {
-    let path = format!("jsonpath={{.data.{}}}", entry.replace('.', "\\."));
-    kubectl().namespace(&ctx.namespaces().control_plane).words(get).words("-o").arg(Arg::from(path))
 }

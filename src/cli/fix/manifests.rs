@@ -230,9 +230,6 @@ impl<'a> Repairer<'a> {
         if place.file == "stdin" {
             return Err("it was read from standard input; write it to a file first".to_owned());
         }
-        if place.file.ends_with(".json") {
-            return Err(format!("{}: files in JSON are not edited", place.file));
-        }
         let text = match (texts.get(&place.file), self.repair.files.get(&place.file)) {
             (Some(text), _) => text.clone(),
             (None, Some(read)) => read.old.clone(),

@@ -187,8 +187,12 @@ fn credentials(
     if split(&anchors).is_empty() {
         return Err("the trust anchors contain no certificate".to_owned());
     }
-    let certificate = file("--identity-issuer-certificate-file")?;
-    let key = file("--identity-issuer-key-file")?;
+    // `linkerd install` gets them as chart values; linkerd-config contains no key.
+    let text = |path: &str| values.pointer(path).and_then(Value::as_str).map(str::to_owned);
+    let in_values = text("/identity/issuer/tls/crtPEM").zip(text("/identity/issuer/tls/keyPEM"));
+    let (certificate_value, key_value) = in_values.unzip();
+    let certificate = file("--identity-issuer-certificate-file")?.or(certificate_value);
+    let key = file("--identity-issuer-key-file")?.or(key_value);
     let is_new =
         values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
     values["identityTrustAnchorsPEM"] = json!(anchors);
@@ -278,7 +282,11 @@ fn proxy_anchors(pod: &Value) -> Option<String> {
 fn valued(object: &mut Value, values: &Value) {
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     if name == "linkerd-config" {
-        object["data"]["values"] = json!(serde_yaml::to_string(values).unwrap());
+        let mut values = values.clone();
+        if let Some(pair) = values.pointer_mut("/identity/issuer/tls").and_then(Value::as_object_mut) {
+            pair.remove("keyPEM");
+        }
+        object["data"]["values"] = json!(serde_yaml::to_string(&values).unwrap());
     }
     for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
         webhook["failurePolicy"] = values.get("webhookFailurePolicy").cloned().unwrap_or(json!("Ignore"));

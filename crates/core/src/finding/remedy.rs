@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Forced;
 use crate::command::{Command, Connection};
 
 /// The type of a step.
@@ -83,6 +84,8 @@ pub struct Step {
     pub restarts: Restarts,
     /// When it applies.
     pub applies: Applies,
+    /// An option of its command that is needed only until other pods are recreated.
+    pub forced: Option<Box<Forced>>,
 }
 
 impl Step {
@@ -90,7 +93,7 @@ impl Step {
     pub fn new(kind: StepKind, text: impl Into<String>, command: Option<Command>) -> Step {
         let text = text.into();
         let applies = Applies::from_text(&text);
-        Step { kind, text, command, restarts: Restarts::default(), applies }
+        Step { kind, text, command, restarts: Restarts::default(), applies, forced: None }
     }
 
     /// Its text for several workloads, if it recreates the pods of one.
@@ -187,6 +190,14 @@ impl Remedy {
         self
     }
 
+    /// States which option the command of the last step needs only for now.
+    pub fn forced(mut self, forced: Option<Forced>) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.forced = forced.map(Box::new);
+        }
+        self
+    }
+
     /// Its commands: those of the steps, then what verifies it.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.steps.iter().filter_map(|step| step.command.as_ref()).chain(&self.verify)
@@ -195,7 +206,10 @@ impl Remedy {
     /// The remedy with the connection to the checked cluster.
     pub fn aimed(mut self, connection: &Connection) -> Remedy {
         let aim = |command: &mut Option<Command>| *command = command.take().map(|c| c.aimed(connection));
-        self.steps.iter_mut().for_each(|step| aim(&mut step.command));
+        for step in &mut self.steps {
+            aim(&mut step.command);
+            step.forced = step.forced.take().map(|forced| Box::new(forced.aimed(connection)));
+        }
         aim(&mut self.verify);
         self
     }

@@ -138,3 +138,104 @@ fn unsafe_layouts_are_refused() {
     assert!(merged("a: |\n  long\n  text\n", json!({"a": "short"})).is_err());
     assert!(merged("a: {b: 1, # x\n  c: 2}\n", json!({"a": {"b": null}})).is_err());
 }
+
+#[test]
+fn comments_go_with_a_moved_field() {
+    let text = "\
+metadata:
+  name: web
+  annotations:
+    # The databases of team a.
+    config.linkerd.io/opaque-ports: \"3306\" # MySQL
+    team: shop # stays
+spec:
+  template:
+    metadata:
+      labels: {app: web}
+";
+    let key = "config.linkerd.io/opaque-ports";
+    let patch = json!({"metadata": {"annotations": {key: null}},
+        "spec": {"template": {"metadata": {"annotations": {key: "3306"}}}}});
+    let expected = "\
+metadata:
+  name: web
+  annotations:
+    team: shop # stays
+spec:
+  template:
+    metadata:
+      labels: {app: web}
+      annotations:
+        # The databases of team a.
+        config.linkerd.io/opaque-ports: \"3306\" # MySQL
+";
+    assert_eq!(merged(text, patch), Ok(expected.to_owned()));
+}
+
+#[test]
+fn comments_of_other_fields_stay() {
+    let text = "a:\n  # of b\n  b: 1 # one\n\n  # of c\n  c: 2 # two\nd: 3\n";
+    assert_eq!(
+        merged(text, json!({"a": {"c": null}})),
+        Ok("a:\n  # of b\n  b: 1 # one\n\nd: 3\n".to_owned())
+    );
+    let text = "a:\n  b:\n    c: 1 # one\n  d: 2\n";
+    let removed = Edit::Json(vec![json!({"op": "remove", "path": "/a/b/c"})]);
+    assert_eq!(edited(text, &removed), Ok("a:\n  b: {}\n  d: 2\n".to_owned()));
+}
+
+/// `kubectl get -o json`, with one field in each line.
+const IN_JSON: &str = r#"{
+  "kind": "Deployment",
+  "metadata": {
+    "name": "web",
+    "annotations": {
+      "config.linkerd.io/opaque-ports": "3306"
+    },
+    "labels": {"app": "web", "team": "a"}
+  },
+  "args": ["a", "b"],
+  "replicas": 2
+}
+"#;
+
+fn json_merged(patch: Value) -> String {
+    let text = merged(IN_JSON, patch).expect("an edit");
+    serde_json::from_str::<Value>(&text).expect("JSON");
+    text
+}
+
+#[test]
+fn json_stays_json_with_its_layout() {
+    assert_eq!(
+        json_merged(json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}})),
+        IN_JSON.replace("\"3306\"\n", "\"3306\",\n      \"linkerd.io/inject\": \"enabled\"\n")
+    );
+    assert_eq!(
+        json_merged(json!({"metadata": {"labels": {"app": null}}})),
+        IN_JSON.replace("{\"app\": \"web\", ", "{")
+    );
+    assert_eq!(
+        json_merged(json!({"metadata": {"labels": {"team": null, "tier": 1}}})),
+        IN_JSON.replace("\"team\": \"a\"", "\"tier\": 1")
+    );
+    assert_eq!(json_merged(json!({"replicas": "x"})), IN_JSON.replace("2\n", "\"x\"\n"));
+    assert_eq!(json_merged(json!({"replicas": null})), IN_JSON.replace(",\n  \"replicas\": 2", ""));
+    let rename = json!({"metadata": {"annotations": {"config.linkerd.io/opaque-ports": null,
+        "config.linkerd.io/skip-outbound-ports": "3306"}}});
+    assert_eq!(json_merged(rename), IN_JSON.replace("opaque-ports", "skip-outbound-ports"));
+    let add = Edit::Json(vec![json!({"op": "add", "path": "/args/1", "value": "c"})]);
+    assert_eq!(edited(IN_JSON, &add), Ok(IN_JSON.replace("\"a\", ", "\"a\", \"c\", ")));
+    let remove = Edit::Json(vec![json!({"op": "remove", "path": "/args/0"})]);
+    assert_eq!(edited(IN_JSON, &remove), Ok(IN_JSON.replace("\"a\", ", "")));
+}
+
+#[test]
+fn json_within_yaml_keeps_its_quotes() {
+    let text = "metadata:\n  labels: {\"app\": \"web\"} # as JSON\n";
+    let add = json!({"metadata": {"labels": {"a": "b"}}});
+    assert_eq!(merged(text, add), Ok(text.replace("}", ", \"a\": \"b\"}")));
+    let text = "a: {\n  b: 1, # one\n  c: 2 # two\n}\n";
+    let add = json!({"a": {"d": 3}});
+    assert_eq!(merged(text, add), Ok("a: {\n  b: 1, # one\n  c: 2, # two\n  d: 3\n}\n".to_owned()));
+}

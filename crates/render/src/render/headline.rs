@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use super::coverage;
 use super::look::Look;
 use super::text::{count, wrap, wrap_from};
-use crate::checks::Outcome;
+use crate::checks::{Outcome, UNREADY_WORKLOAD};
 use crate::exit;
 use crate::finding::{Finding, Severity};
-use crate::report::Report;
+use crate::report::{Report, counts as is_counted};
 
 /// The lines; none if there are errors or warnings.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
@@ -47,6 +47,12 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
+    let unready = unready(report);
+    if unready > 0 {
+        let workloads = count(unready, "meshed workload has", "meshed workloads have");
+        let words = format!("{passed}, but {workloads} no ready pod, and no check names the cause");
+        return said("NO ERRORS OR WARNINGS", &words, look.doubtful("NO ERRORS OR WARNINGS"), look);
+    }
     if !is_healthy(report) {
         return said("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
     }
@@ -76,6 +82,13 @@ pub(super) fn is_healthy(report: &Report) -> bool {
         // Manifests do not contain all of a mesh.
         && report.origin.kind != "manifests"
         && !report.subject.control_plane.is_empty()
+        && unready(report) == 0
+}
+
+/// The number of meshed workloads without a ready pod.
+fn unready(report: &Report) -> usize {
+    let found = report.findings.iter().filter(|finding| finding.check == UNREADY_WORKLOAD);
+    found.filter(is_counted).map(|finding| finding.subjects.len()).sum()
 }
 
 fn passed_only(report: &Report) -> String {

@@ -11,7 +11,7 @@ use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
 use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Rotation, Stage, Subject, Workload,
 };
-use crate::command::own;
+use crate::command::{meshdoctor, own};
 use crate::finding::{Finding, Remedy, Step};
 use crate::inspect::rotation::{Answer, Decision};
 
@@ -276,7 +276,12 @@ fn others(text: &mut String, findings: &[Finding], look: Look) {
     let mut ids: Vec<&str> = findings.iter().map(|finding| finding.check).collect();
     ids.sort_unstable();
     ids.dedup();
-    section(text, "", &format!("evidence and repair: meshdoctor check --only {}", ids.join(",")), look);
+    section(
+        text,
+        "",
+        &format!("evidence and repair: {}", meshdoctor().words("check --only").arg(ids.join(","))),
+        look,
+    );
 }
 
 fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {

@@ -7,7 +7,7 @@ use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
-use crate::command::{Command, meshdoctor};
+use crate::command::{Command, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
@@ -119,17 +119,18 @@ impl Way {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
+    fn words(self) -> String {
+        let words = match self {
             Way::Nodes => "--nodes",
             Way::Probe => "--probe",
-            Way::Collect => "meshdoctor collect",
+            Way::Collect => return own("collect"),
             Way::Cli => "--linkerd-cli",
             Way::Logs => "--logs",
             Way::Diagnostics => "--diagnostics",
             Way::With => "check --with",
             Way::Cluster => "--bundle",
-        }
+        };
+        words.to_owned()
     }
 }
 
@@ -168,16 +169,16 @@ fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<Str
     // Manifests are checked without logs or nodes; only a cluster has them.
     if report.origin.kind == "manifests" {
         let checks = count(checks.len(), "check needs", "checks need");
-        return Some(format!("{checks} a cluster: meshdoctor check --with PATH, live or with --bundle FILE"));
+        return Some(format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH")));
     }
     let collect = ways.remove(&Way::Collect);
-    let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
+    let ways: Vec<String> = ways.into_iter().map(Way::words).collect();
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
         [] => String::new(),
         ways => format!("add {}", ways.concat()),
     };
-    let collect = collect.then(|| "use meshdoctor collect".to_owned());
+    let collect = collect.then(|| format!("use {}", own("collect")));
     let each: Vec<String> =
         [options].into_iter().filter(|options| !options.is_empty()).chain(collect).collect();
     Some(words(checks.len(), &each.join(", or ")))

@@ -104,6 +104,20 @@ pub fn lost<'t>(templates: &Templates, targets: &'t [Target]) -> Option<&'t Targ
     targets.iter().find(|target| !is_there(target))
 }
 
+/// A similar name for a target that does not exist.
+pub fn near(templates: &Templates, target: &Target) -> Option<Target> {
+    let of_templates = templates.all.iter();
+    let Some(name) = target.workload.as_deref() else {
+        let namespaces = of_templates.map(|one| one.namespace.as_str());
+        let known = namespaces.chain(templates.namespaces.keys().map(String::as_str));
+        let namespace = crate::nearest::closest(&target.namespace, known)?;
+        return Some(Target { namespace, ..target.clone() });
+    };
+    let here = of_templates.filter(|one| one.namespace == target.namespace);
+    let near = crate::nearest::closest(name, here.map(|one| one.name.as_str()))?;
+    Some(Target { workload: Some(near), ..target.clone() })
+}
+
 fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {
     let reading = Reading { release: templates.release.as_ref(), knowledge };
     let namespace = templates.namespaces.get(&of.namespace);

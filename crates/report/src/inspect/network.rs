@@ -8,6 +8,7 @@ use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
+use crate::network_policy::control_plane::{dns_pods, to_dns};
 use crate::network_policy::{Decides, Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
 use crate::objects::Pod;
 
@@ -82,21 +83,13 @@ impl<'a> Network<'a> {
         true
     }
 
-    /// Evaluates whether the client can look up names: egress to the pods of the cluster's DNS.
-    pub(super) fn lookups(&self, walk: &mut Walk, client: &Pod, dns: &[&'a Pod]) {
+    /// Evaluates whether the client can look up names: egress to the cluster's DNS. `pods` are all pods.
+    pub(super) fn lookups(&self, walk: &mut Walk, client: &Pod, pods: &[Pod]) {
         // Lookups begin with UDP; TCP is only used for long answers.
-        let shut = |server: &&'a Pod| {
-            let port = Port { protocol: "UDP", number: DNS, of: Some(*server) };
-            match self.policies.passage(Direction::Egress, client, port, peer(server)) {
-                Passage::Shut(by) => Some(by),
-                Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
-            }
-        };
-        let blocked: Vec<Vec<Decides<'_>>> = dns.iter().filter_map(shut).collect();
-        let Some(by) = blocked.first().filter(|_| blocked.len() == dns.len()) else { return };
+        let Some(Passage::Shut(by)) = to_dns(&self.policies, client, &dns_pods(pods)) else { return };
         let says = format!(
             "network policies block pod {} from the cluster's DNS (UDP port {DNS}): unless it uses another \
-             DNS server or an address, it does not find this Service",
+             DNS server or an address, it does not find this name",
             client.metadata.name
         );
         let step = walk.step(Part::Network, Outcome::NotJudged, says);

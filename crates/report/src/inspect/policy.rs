@@ -123,14 +123,20 @@ pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
         return Some(Target { namespace: near, ..target.clone() });
     };
     let here = pods.chain(evidence.external.iter().map(|it| &it.metadata));
-    let mut names: Vec<&str> =
-        here.filter(|meta| meta.namespace == target.namespace).map(|meta| meta.name.as_str()).collect();
+    let here = here.filter(|meta| meta.namespace == target.namespace);
+    let mut names: Vec<&str> = here.map(|meta| meta.name.as_str()).collect();
     names.sort_unstable();
+    let owners = Owners::new(&[], &[]);
+    let own = evidence.pods.iter().filter(|pod| pod.metadata.namespace == target.namespace);
+    let workloads: BTreeSet<String> = own.map(|pod| owners.of(pod).name).collect();
     let of_workload =
         names.iter().find(|pod| pod.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
     let near = match of_workload {
         Some(pod) => (*pod).to_owned(),
-        None => crate::nearest::closest(name, names)?,
+        None => {
+            let known = workloads.iter().map(String::as_str);
+            crate::nearest::closest(name, known.chain(names.iter().copied()))?
+        }
     };
     Some(Target { workload: Some(near), ..target.clone() })
 }

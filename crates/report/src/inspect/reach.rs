@@ -43,10 +43,6 @@ use identity::Certificates;
 /// The part of an identity between the namespace and the control plane.
 const IDENTITIES: &str = ".serviceaccount.identity.";
 
-/// The namespace and the label of the cluster's DNS pods, whether CoreDNS or kube-dns.
-const DNS_NAMESPACE: &str = "kube-system";
-const DNS_LABEL: (&str, &str) = ("k8s-app", "kube-dns");
-
 /// The inputs of a walk.
 pub struct Mesh<'a> {
     policy: PolicyEvidence<'a>,
@@ -63,6 +59,7 @@ pub struct Mesh<'a> {
     /// The version of Servers in printed manifests.
     server_version: String,
     deployments: &'a [Workload],
+    stateful_sets: &'a [Workload],
     calls: &'a Calls,
     counters: Counters<'a>,
     knowledge: &'a Knowledge,
@@ -121,6 +118,9 @@ impl<'a> Mesh<'a> {
         policy.gaps.append(&mut outbound.gaps);
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
         let (servers, deployments) = (lists.all::<Server>(), lists.all::<Deployment>());
+        // Only the reason for missing endpoints depends on them.
+        let stateful_sets = cluster.answer(&Item::List(Kind::StatefulSet));
+        let stateful_sets = stateful_sets.map(|answer| answer.objects()).unwrap_or_default();
         lists.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut lists.gaps);
         let counters = Counters::new(cluster, policy.pods, &owners);
@@ -145,6 +145,7 @@ impl<'a> Mesh<'a> {
             servers,
             server_version: repair::server_version(definitions),
             deployments,
+            stateful_sets,
             calls: knowledge.calls(),
             counters,
             knowledge,
@@ -157,17 +158,6 @@ impl<'a> Mesh<'a> {
     pub fn with_unread_policies(mut self, unread: Vec<String>) -> Mesh<'a> {
         self.network.set_unread(unread);
         self
-    }
-
-    /// The pods of the cluster's DNS that are not finished.
-    fn dns_pods(&self) -> Vec<&'a Pod> {
-        let is_dns = |pod: &&'a Pod| {
-            let meta = &pod.metadata;
-            meta.namespace == DNS_NAMESPACE
-                && meta.label(DNS_LABEL.0) == Some(DNS_LABEL.1)
-                && !pod.is_finished()
-        };
-        self.policy.pods.iter().filter(is_dns).collect()
     }
 
     /// Missing evidence.
@@ -214,6 +204,13 @@ impl<'a> Mesh<'a> {
         match crate::nearest::closest(name, known) {
             Some(near) => format!("{next}; did you mean {namespace}/{near}?"),
             None => next.to_owned(),
+        }
+    }
+
+    /// Whether the client finds the name of the other end, unless that is an address.
+    fn lookups(&self, walk: &mut Walk, client: &Pod, to: &End) {
+        if to.name.parse::<IpAddr>().is_err() {
+            self.network.lookups(walk, client, self.policy.pods);
         }
     }
 
@@ -339,6 +336,7 @@ impl<'a> Mesh<'a> {
             None => self.of_host(&to.name),
         };
         let Some(Place { namespace, name, is_pod }) = named else {
+            self.lookups(walk, caller.pod, to);
             let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port)));
             if self.discovery(walk, caller) {
                 routed::outside(walk, &self.outbound.index, caller.meshed.then_some(caller.pod), to);
@@ -346,9 +344,7 @@ impl<'a> Mesh<'a> {
             return;
         };
         if let Some(service) = self.service(namespace, name).filter(|_| !is_pod) {
-            if to.name.parse::<IpAddr>().is_err() {
-                self.network.lookups(walk, caller.pod, &self.dns_pods());
-            }
+            self.lookups(walk, caller.pod, to);
             return self.to_service(walk, caller, service, to.port);
         }
         match (self.pods_of(namespace, name).first().copied(), to.port) {

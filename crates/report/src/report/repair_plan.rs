@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Finding, Fingerprint, Restarts, Severity, Standing, Step};
+use crate::finding::{Finding, Fingerprint, Forced, Restarts, Severity, Standing, Step, lift_forced};
 
 /// The steps that repair all errors and warnings of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,7 +68,9 @@ impl RepairPlan {
                 verify.push(command.clone());
             }
         }
-        RepairPlan { findings: planned, steps: graph.into_sorted(), verify }
+        let mut steps = graph.into_sorted();
+        lift_forced(steps.iter_mut().map(|step| &mut step.step));
+        RepairPlan { findings: planned, steps, verify }
     }
 }
 
@@ -203,7 +205,9 @@ fn merge(one: &Step, other: &Step) -> Option<Step> {
             (is_same && separable(a) && separable(b)).then(|| {
                 let mut joined = a.clone();
                 joined.join([b]);
-                Step { text: one.of_several(), command: Some(joined), ..one.clone() }
+                let forced = one.forced.as_deref().zip(other.forced.as_deref());
+                let forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
+                Step { text: one.of_several(), command: Some(joined), forced, ..one.clone() }
             })
         }
         _ => None,

@@ -11,7 +11,7 @@ use crate::certificates::{Certificate, Validity};
 use crate::checks::Context;
 use crate::checks::certificates::identity::ISSUER;
 use crate::checks::words::some;
-use crate::command::kubectl;
+use crate::command::{kubectl, own};
 use crate::missing::Missing;
 
 /// Maximum number of names in a piece of evidence.
@@ -314,7 +314,7 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
         found.evidence.push(format!("cluster {}: {said}", one.cluster));
         if state == Known::Unknown && found.close.is_none() {
             found.close = one.close.clone().or_else(|| {
-                Some("run meshdoctor rotate in that cluster, and add --confirm linked-clusters".to_owned())
+                Some(format!("run {} in that cluster, and add --confirm linked-clusters", own("rotate")))
             });
         }
         found.state = found.state.min(state);

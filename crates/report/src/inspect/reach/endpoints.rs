@@ -57,7 +57,9 @@ impl<'a> Mesh<'a> {
         let (ready, all) = self.ready(service);
         let selected: Vec<&'a Pod> = selected(service, self.policy.pods).collect();
         if ready == 0 {
-            let workloads = self.deployments.iter().map(|one| (Kind::Deployment, one));
+            let deployments = self.deployments.iter().map(|one| (Kind::Deployment, one));
+            let sets = self.stateful_sets.iter().map(|one| (Kind::StatefulSet, one));
+            let workloads = deployments.chain(sets);
             let cause = NoEndpoint::of(service, self.policy.pods, workloads);
             let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
             step.evidence.extend(cause.evidence());

@@ -1,0 +1,219 @@
+//! Steps of a control plane whose stored values `linkerd upgrade` cannot read: it exits with an error before it prints
+//! anything. `linkerd install` reads none, so it renders the control plane from the values, trust anchors and issuer in the
+//! cluster; or the Secret is written by hand first.
+
+use super::{Options, apply, guarded};
+use crate::chart::values::Values;
+use crate::checks::Context;
+use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
+use crate::checks::upgrades::Way;
+use crate::command::{Arg, Call, Command, Line, kubectl, linkerd, program};
+use crate::finding::{Remedy, StepKind};
+use crate::objects::{ConfigMap, Secret};
+use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues, WITHHELD};
+use crate::version::LinkerdVersion;
+
+/// The Secret of the issuer.
+const ISSUER: &str = "linkerd-identity-issuer";
+/// Every file that the commands write.
+const FILES: &str = "stored-values.yaml stored-ca.crt stored-issuer.crt stored-issuer.key";
+
+/// Whether `linkerd upgrade` is known to find no usable values. Only for control planes that the CLI manages: Helm writes no such
+/// Secret.
+pub(super) fn is_unusable(ctx: &Context<'_>) -> bool {
+    if ctx.is_absent_for_steps::<Secret>(STORED_VALUES) {
+        return true;
+    }
+    let secret = ctx.named_for_steps::<Secret>(STORED_VALUES).map(|secret| &secret.metadata);
+    secret.filter(|meta| meta.annotation(WITHHELD).is_none()).is_some_and(|meta| {
+        let state = StoredValues::of(meta.annotation(STORED_VALUES_STATE));
+        !matches!(state, StoredValues::Usable | StoredValues::Unknown)
+    })
+}
+
+/// The part of an installation that a command writes anew, by its path in the chart values.
+const ANCHORS: &str = "identityTrustAnchorsPEM";
+const CERTIFICATE: &str = "identity.issuer.tls.crtPEM";
+const KEY: &str = "identity.issuer.tls.keyPEM";
+
+/// The values in effect, from which the stored ones are written again.
+pub(in crate::checks) struct Stored {
+    values: Option<Values>,
+    has_config: bool,
+    has_anchors: bool,
+    has_issuer: bool,
+}
+
+impl Stored {
+    /// Reads `linkerd-config`, the trust anchors and the issuer, if they were read for any check.
+    pub(in crate::checks) fn of(ctx: &Context<'_>) -> Stored {
+        let config = ctx.named_for_steps::<ConfigMap>("linkerd-config");
+        let values = config.and_then(ConfigMap::chart_values);
+        let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
+        Stored {
+            has_config: !ctx.is_absent_for_steps::<ConfigMap>("linkerd-config")
+                && config.is_some() == values.is_some(),
+            has_anchors: !ctx.is_absent_for_steps::<ConfigMap>(TRUST_ROOTS)
+                && roots.is_none_or(|roots| roots.data.contains_key(BUNDLE)),
+            has_issuer: !ctx.is_absent_for_steps::<Secret>(ISSUER),
+            values,
+        }
+    }
+
+    /// The values that the reader must write by hand, if `linkerd install` cannot render the control plane from the cluster.
+    pub(in crate::checks) fn by_hand(&self) -> Option<&'static str> {
+        self.by_hand_with(&Options::none())
+    }
+
+    fn by_hand_with(&self, options: &Options<'_>) -> Option<&'static str> {
+        let text = |path: &str| self.values.as_ref().and_then(|values| values.text(path)).unwrap_or_default();
+        let own_certificate = |webhook: &&str| {
+            let is_external =
+                self.values.as_ref().and_then(|one| one.bool(&format!("{webhook}.externalSecret")));
+            !text(&format!("{webhook}.crtPEM")).is_empty() && is_external != Some(true)
+        };
+        // linkerd-config does not contain the keys of given certificates.
+        let lacks_keys = ["proxyInjector", "profileValidator", "policyValidator"].iter().any(own_certificate);
+        let lacks = |has: bool, path: &str| !has && !options.sets(path);
+        if text("identity.issuer.scheme") == "kubernetes.io/tls" {
+            // `linkerd install --ignore-cluster` refuses to run.
+            Some("identity.issuer.scheme and identityTrustAnchorsPEM")
+        } else if lacks_keys {
+            Some(
+                "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and those of the webhooks",
+            )
+        } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE)
+        {
+            Some("identityTrustAnchorsPEM and the certificate and key of the issuer (identity.issuer.tls)")
+        } else {
+            None
+        }
+    }
+
+    /// Adds the steps that write the Secret from a file; `needed` are the values that the CLI requires.
+    pub(in crate::checks) fn written_by_hand(
+        &self,
+        ctx: &Context<'_>,
+        remedy: Remedy,
+        needed: &str,
+    ) -> Remedy {
+        let home = ctx.namespaces().control_plane.as_str();
+        let create = kubectl()
+            .namespace(home)
+            .words("create secret generic")
+            .arg(STORED_VALUES)
+            .option("--from-file", format!("{STORED_VALUES}=overrides.yaml"))
+            .words("--dry-run=client -o yaml")
+            .pipe(apply());
+        let label = kubectl()
+            .namespace(home)
+            .words("label secret")
+            .operand(STORED_VALUES)
+            .arg(format!("linkerd.io/control-plane-ns={home}"));
+        let remedy = match self.has_config {
+            true => remedy.run(
+                StepKind::Command,
+                "Print the values in effect",
+                entry(ctx, "get configmap linkerd-config", "values"),
+            ),
+            false => remedy,
+        };
+        remedy
+            .step(
+                StepKind::Note,
+                format!(
+                    "Write to overrides.yaml the values that you set at the installation, with {needed}. Leave out all others, \
+                     in particular versions: they would override the target's"
+                ),
+            )
+            .run(StepKind::Command, "Create the Secret from that file", Command::lines([create, Line::from(label)]))
+    }
+
+    /// The steps that render the control plane at its own release, with its current values and issuer.
+    pub(in crate::checks) fn rendered_again(&self, ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
+        let none = Options::none();
+        Remedy::new()
+            .run(
+                StepKind::Command,
+                "Write the current values, trust anchors and issuer to files",
+                Command::lines(files(ctx, &none)).whole(),
+            )
+            .run(
+                StepKind::Command,
+                format!(
+                    "Apply the control plane of the installed release again; with it the CLI writes the Secret. Do this before \
+                     you install the CLI of {}",
+                    way.to
+                ),
+                guarded(Some(&way.from), install(ctx, &none)),
+            )
+            .run(
+                StepKind::Command,
+                "Delete the files: one of them is the issuer's private key",
+                program("rm").words(FILES),
+            )
+    }
+}
+
+/// Adds the step that renders the control plane without its stored values. If that is impossible, the steps that write them;
+/// `upgrade` then follows. Returns whether `upgrade` is still needed.
+pub(super) fn instead(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    kind: StepKind,
+    act: &str,
+    options: &Options<'_>,
+    version: Option<&LinkerdVersion>,
+) -> (Remedy, bool) {
+    let stored = Stored::of(ctx);
+    if let Some(needed) = stored.by_hand_with(options) {
+        return (stored.written_by_hand(ctx, remedy, needed), true);
+    }
+    let text = format!(
+        "{act}. `linkerd upgrade` cannot read its stored values (Secret {STORED_VALUES}), so `linkerd install` renders the \
+         current ones. The last command deletes the files, which contain the issuer's private key"
+    );
+    let mut command = Command::lines(files(ctx, options));
+    let delete = program("rm").words("-f").words(FILES);
+    command.join([&guarded(version, install(ctx, options)), &Command::from(Line::from(delete))]);
+    (remedy.run(kind, text, command.whole()), false)
+}
+
+/// The lines that write the current values, trust anchors and issuer to files, without those that the options replace.
+fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
+    let issuer = |name: &str, file: &'static str| {
+        let get = entry(ctx, "get secret linkerd-identity-issuer", name);
+        get.pipe(program("base64").words("-d")).to_file(file)
+    };
+    let mut lines = vec![entry(ctx, "get configmap linkerd-config", "values").to_file("stored-values.yaml")];
+    if !options.sets(ANCHORS) {
+        let get = entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt");
+        lines.push(get.to_file("stored-ca.crt"));
+    }
+    if !options.sets(CERTIFICATE) {
+        lines.extend([issuer("crt.pem", "stored-issuer.crt"), issuer("key.pem", "stored-issuer.key")]);
+    }
+    lines
+}
+
+/// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last: they win over
+/// those of the values file.
+fn install(ctx: &Context<'_>, options: &Options<'_>) -> Line {
+    let install = linkerd()
+        .control_plane(&ctx.namespaces().control_plane)
+        .words("install --ignore-cluster --values stored-values.yaml");
+    let install = if options.ha { install.words("--ha") } else { install };
+    let install = options.settings(str::to_owned).fold(install, |install, set| install.option("--set", set));
+    let current =
+        [(ANCHORS, "stored-ca.crt"), (CERTIFICATE, "stored-issuer.crt"), (KEY, "stored-issuer.key")];
+    let kept = current.into_iter().filter(|(path, _)| !options.sets(path));
+    let given = options.files.iter().map(|(_, path, file)| (*path, *file));
+    let pem: Vec<String> = kept.chain(given).map(|(path, file)| format!("{path}={file}")).collect();
+    install.option("--set-file", pem.join(",")).pipe(apply())
+}
+
+/// Prints an entry of an object of the control plane.
+fn entry(ctx: &Context<'_>, get: &'static str, entry: &str) -> Call {
+    let path = format!("jsonpath={{.data.{}}}", entry.replace('.', "\\."));
+    kubectl().namespace(&ctx.namespaces().control_plane).words(get).words("-o").arg(Arg::from(path))
+}
