@@ -255,7 +255,12 @@ pub(super) fn laid(
         kept(way, &args.verbosity, items, args.save.as_deref())?;
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
     let mut set = match (&given, values) {
-        (Some(given), _) => futures::executor::block_on(Set::of(given, args.manifests.into.as_deref())),
+        (Some(given), _) => {
+            let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
+            // The API server rejects an object that cannot be read, and takes the others.
+            set.take_unreadable(&given.unreadable());
+            set
+        }
         (None, Some(values)) => chart::laid(values, &today.collected.cluster),
         (None, None) => Set::default(),
     };

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
+use crate::command::own;
 use crate::exit;
 use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, MeshSignature, ProxyError, SignatureScope};
 
@@ -351,7 +352,7 @@ fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
 fn of_own_exit(line: &str, code: i32) -> Option<Explanation> {
     let (_, means) =
         exit::ALL.into_iter().find(|(status, _)| *status != exit::FINE && i32::from(*status) == code)?;
-    let source = "exit statuses of meshdoctor check".to_owned();
+    let source = format!("exit statuses of {}", own("check"));
     Some(Explanation {
         program: Some("meshdoctor".to_owned()),
         certain: line.contains("meshdoctor"),

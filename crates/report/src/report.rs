@@ -128,9 +128,9 @@ pub struct Brings {
 }
 
 impl Brings {
-    /// Counts the findings of a report.
-    pub fn of(findings: &[Finding]) -> Brings {
-        findings.iter().fold(Brings::default(), |mut brings, finding| {
+    /// Counts findings.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Brings {
+        findings.into_iter().fold(Brings::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
                 (When::AfterUpgrade | When::AfterChange, Severity::Error) => brings.breaks += 1,
                 (When::AfterUpgrade | When::AfterChange, _) => brings.changes += 1,

@@ -4,7 +4,7 @@ use super::Way;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
 use crate::checks::{Context, Judgement};
-use crate::command::meshdoctor;
+use crate::command::{meshdoctor, own};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
@@ -87,9 +87,10 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         remedy.run(
             StepKind::Command,
             format!(
-                "Upgrade to {} ({}) with its data plane. This prints the plan; run meshdoctor check afterwards",
+                "Upgrade to {} ({}) with its data plane. This prints the plan; run {} afterwards",
                 row.minor,
-                row.release()
+                row.release(),
+                own("check")
             ),
             meshdoctor().words("check --to").arg(row.minor.to_string()).words("-o plan"),
         )

@@ -1,6 +1,9 @@
 //! The effect of a change on a cluster, as text: first and in full the findings that it introduces, then one
 //! line for each cured or remaining one.
 
+use std::collections::BTreeSet;
+
+use super::coverage;
 use super::finding::Printer;
 use super::look::Look;
 use super::subject;
@@ -20,7 +23,7 @@ pub(super) fn blocks(
     printer: &Printer,
     look: Look,
 ) -> Vec<Vec<String>> {
-    let mut blocks = vec![headline(change, &report.findings, look)];
+    let mut blocks = vec![headline(change, report, look)];
     for (at, finding) in roots.iter().filter(|(_, finding)| finding.when.begins()) {
         blocks.push(vec![printer.planned(finding, &explained(*at), None).trim_end().to_owned()]);
     }
@@ -34,12 +37,22 @@ pub(super) fn blocks(
 }
 
 /// `WITH THE CHANGE of web.yaml (3 objects): 1 error comes in, 2 findings are cured, 1 stays`.
-fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
+/// Checks that lack evidence, such as an object of the change that cannot be read, may have found more.
+fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
     const WORD: &str = "WITH THE CHANGE";
-    let Brings { breaks, changes, ends } = Brings::of(findings);
-    let stay = findings.iter().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
+    let findings = &report.findings;
+    let is_whole = report.coverage.set_aside.is_empty();
+    let gaps = coverage::deciding(report);
+    let unable: BTreeSet<&str> = gaps.iter().flat_map(|gap| &gap.checks).copied().collect();
+    let roots = || findings.iter().filter(|finding| finding.caused_by.is_empty());
+    let Brings { breaks, changes, ends } = Brings::of(roots());
+    let stay = roots().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
-        (0, 0) => "no new problem appears".to_owned(),
+        (0, 0) if unable.is_empty() && is_whole => "no new problem appears".to_owned(),
+        (0, 0) if unable.is_empty() => "no new problem found, but parts of it were not checked".to_owned(),
+        (0, 0) => {
+            format!("no new problem found, but {} could not run", count(unable.len(), "check", "checks"))
+        }
         (0, lesser) => count(lesser, "warning or info appears", "warnings and infos appear"),
         (errors, 0) => count(errors, "error appears", "errors appear"),
         (errors, lesser) => {
@@ -55,7 +68,8 @@ fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
         count(stay, "remains", "remain"),
     );
     let painted = match (breaks, changes) {
-        (0, 0) => look.good(WORD),
+        (0, 0) if unable.is_empty() && is_whole => look.good(WORD),
+        (0, 0) => look.doubtful(WORD),
         (0, _) => look.doubtful(WORD),
         _ => look.bad(WORD),
     };

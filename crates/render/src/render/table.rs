@@ -229,7 +229,8 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
         (_, Some(_)) => Some("-v adds infos and all evidence"),
         (false, None) => None,
     };
-    let accept = (report.verdict.status == exit::NOT_CHECKED && report.verdict.crashed == 0)
+    let is_accepted = report.verdict.crashed == 0 && report.coverage.set_aside.is_empty();
+    let accept = (report.verdict.status == exit::NOT_CHECKED && is_accepted)
         .then(|| "--on-not-checked pass accepts missing evidence".to_owned());
     let entries = command.iter().cloned().chain(flags.map(str::to_owned)).chain(accept);
     let mut lines: Vec<String> = Vec::new();

@@ -108,7 +108,8 @@ pub(super) fn verdict(
     let status = exit::status(exit::Facts {
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || unreadable || crashed > 0,
-        not_checked_passes: policy.not_checked_passes,
+        // A file that cannot be read is a mistake in the input, not missing evidence.
+        not_checked_passes: policy.not_checked_passes && !unreadable,
         // A run without evidence does not succeed, whatever evidence was requested; --on-not-checked=pass
         // does not cover that. Manifests may contain only parts that no check covers.
         none_ran: none_ran || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
