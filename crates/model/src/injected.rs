@@ -120,8 +120,9 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// The value of an annotation, if the release reads it and a pod can have it: the API server rejects a pod with a value
-    /// that [`OnInvalid::PodRefused`] describes, so no pod has it, and all else about the pod is as without it.
+    /// The value of an annotation, if the release reads it and a pod can have it: the API server rejects a
+    /// pod with a value that [`OnInvalid::PodRefused`] describes, so no pod has it, and all else about the
+    /// pod is as without it.
     fn annotation(&self, name: &str) -> Option<&str> {
         let key = format!("config.linkerd.io/{name}");
         self.key(&key)

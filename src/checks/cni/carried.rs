@@ -2,12 +2,12 @@
 //! `linkerd install-cni` keeps none of them, so a rerun without them sets each to its default.
 
 use super::chart_value::ChartValue;
-use super::cni_config_drift;
 use super::config_map;
 use super::installers::REPAIR;
-use super::mode::better_mode;
+use super::settings;
 use super::target::Target;
 use super::template;
+use super::usable::better_mode;
 use crate::checks::Context;
 use crate::knowledge::IptablesMode;
 use crate::model::node::LinkerdEntry;
@@ -31,7 +31,7 @@ pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue>
     ] {
         values.extend(value.filter(|value| *value != default).map(|value| ChartValue::new(key, value)));
     }
-    let drifted = cni_config_drift::corrections(ctx);
+    let drifted = settings::corrections(ctx);
     let entry = template::of(config);
     let own = entry.iter().flat_map(of_entry);
     values.extend(own.filter(|own| drifted.iter().all(|other| other.key != own.key)));

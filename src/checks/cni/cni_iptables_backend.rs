@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::host::on_host;
-use super::mode::{Usable, backend_of, cure, pair};
+use super::mode::cure;
 use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
 use super::pods::failed_deleted;
+use super::usable::{Usable, backend_of, pair};
 use crate::checks::{Context, Judgement};
 use crate::command::program;
 use crate::fetched::Why;

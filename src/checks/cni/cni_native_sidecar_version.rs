@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::chart::{ChartValue, image_version};
-use super::crossing::{asked_for as asked_for_version, destination};
+use super::crossing::destination;
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::lacks;
 use super::plugin::PluginOn;
 use super::pods::meshed_replaced;
 use super::remedy::{advised_version, changed};
+use super::target::asked_for as asked_for_version;
 use super::target::target;
 use crate::checks::{Context, Judgement, written};
 use crate::fetched::Why;

@@ -1,9 +1,9 @@
 //! `cni-plugin-upgrade-hazard`: an upgrade of linkerd-cni would break nodes during or after it.
 
-use super::crossing::{self, Upgrade, asked_for, destination, image};
+use super::crossing::{self, Upgrade, destination, image};
 use super::installers::{installers, subject};
 use super::remedy::{advised_version, onto_version};
-use super::target::target;
+use super::target::{asked_for, target};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{Arg, Line, kubectl, program};
 use crate::fetched::Why;

@@ -3,17 +3,17 @@
 
 use super::chart::{ChartValue, image_version, set};
 use super::installers::{shown, subject};
-use super::mode::{Usable, better_mode, chart_with, pair};
+use super::mode::chart_with;
 use super::nodes::{Nodes, silent};
 use super::places::in_file;
-use super::target::target;
+use super::target::{asked_for, by_cli};
+use super::usable::{Usable, better_mode, pair};
 use crate::checks::Context;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::{IptablesMode, PluginRelease, ServerForm};
 use crate::model::cni::{INSTALLER, template_reads, template_setting};
-use crate::model::managed_by::Installer;
 use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
 use crate::objects::{ConfigMap, Workload};
 use crate::version::CniVersion;
@@ -42,17 +42,6 @@ pub(super) fn image(set: &Workload) -> Evidence {
     let container = set.spec.template.spec.container(INSTALLER);
     let said = container.map_or("", |container| container.image.as_str());
     Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
-}
-
-/// The target version that the user requested, if any.
-pub(super) fn asked_for<'a>(ctx: &Context<'a>) -> Option<&'a CniVersion> {
-    let settings = ctx.settings;
-    settings.to_cni.as_ref().or_else(|| Some(settings.upgrade.as_ref()?.plugin.as_ref()?.by(by_cli(ctx))))
-}
-
-/// Whether the CLI installed linkerd-cni.
-pub(super) fn by_cli(ctx: &Context<'_>) -> bool {
-    target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli) && by.gitops.is_none())
 }
 
 pub(super) fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {

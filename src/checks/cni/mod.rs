@@ -26,9 +26,11 @@ mod pods;
 mod purge;
 
 mod remedy;
+mod settings;
 mod target;
 mod template;
 mod token;
+mod usable;
 
 mod cni_add_exit_127;
 mod cni_add_failed;

@@ -2,9 +2,8 @@
 //! installed version.
 
 use super::chart::{ChartValue, image_version, set};
-use super::crossing::asked_for;
 use super::gitops;
-use super::target::{Target, target};
+use super::target::{Target, asked_for, target};
 use crate::checks::Context;
 use crate::checks::words::sentence;
 use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};

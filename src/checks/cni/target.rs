@@ -4,7 +4,7 @@
 use crate::checks::Context;
 use crate::knowledge::PluginRelease;
 use crate::model::cni;
-use crate::model::managed_by::ManagedBy;
+use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::{DaemonSet, Workload};
 use crate::version::CniVersion;
 
@@ -38,6 +38,17 @@ pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
         },
         None => Target { namespace, name: NAME, managed_by: None, version: None, set: None },
     }
+}
+
+/// The target version that the user requested, if any.
+pub(super) fn asked_for<'a>(ctx: &Context<'a>) -> Option<&'a CniVersion> {
+    let settings = ctx.settings;
+    settings.to_cni.as_ref().or_else(|| Some(settings.upgrade.as_ref()?.plugin.as_ref()?.by(by_cli(ctx))))
+}
+
+/// Whether the CLI installed linkerd-cni.
+pub(super) fn by_cli(ctx: &Context<'_>) -> bool {
+    target(ctx).managed_by.is_some_and(|by| by.installer == Some(Installer::Cli) && by.gitops.is_none())
 }
 
 impl<'a> Target<'a> {

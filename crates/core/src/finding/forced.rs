@@ -1,5 +1,5 @@
-//! Options of a command that are needed only until other pods are recreated. In a plan whose earlier steps recreate them,
-//! they are left out.
+//! Options of a command that are needed only until other pods are recreated. In a plan whose earlier steps
+//! recreate them, they are left out.
 
 use std::collections::BTreeSet;
 

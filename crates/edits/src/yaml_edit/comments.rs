@@ -1,5 +1,5 @@
-//! Comments that belong to a field: the lines directly above it, and the end of its line. They go with the field when it is
-//! removed, and come back where an edit puts the same field with the same value.
+//! Comments that belong to a field: the lines directly above it, and the end of its line. They go with the
+//! field when it is removed, and come back where an edit puts the same field with the same value.
 
 use serde_json::Value;
 

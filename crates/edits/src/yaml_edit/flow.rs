@@ -1,5 +1,5 @@
-//! Edits of maps and lists in braces and brackets, as in JSON: entries are added and removed one by one, so that the rest keeps
-//! its lines, quotes and comments.
+//! Edits of maps and lists in braces and brackets, as in JSON: entries are added and removed one by one, so
+//! that the rest keeps its lines, quotes and comments.
 
 use std::ops::Range;
 

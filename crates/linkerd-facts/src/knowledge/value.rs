@@ -227,8 +227,8 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// A duration as Go's `time.ParseDuration` reads it, in nanoseconds: `[+-](NUMBER[.FRACTION]UNIT)+`, or a bare zero; within
-/// 63 bits.
+/// A duration as Go's `time.ParseDuration` reads it, in nanoseconds: `[+-](NUMBER[.FRACTION]UNIT)+`, or a
+/// bare zero; within 63 bits.
 pub fn go_duration(text: &str) -> Option<f64> {
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);

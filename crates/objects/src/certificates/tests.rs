@@ -174,8 +174,8 @@ fn length(allowed: u8) -> IsCa {
     IsCa::Ca(BasicConstraints::Constrained(allowed))
 }
 
-/// The chains that identity and proxies accept. Identity is Go, which treats the issuer as the end of the chain; the test
-/// checks proxies with rustls.
+/// The chains that identity and proxies accept. Identity is Go, which treats the issuer as the end of the
+/// chain; the test checks proxies with rustls.
 #[test]
 fn identity_and_proxies_take_different_chains() {
     use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};

@@ -1,5 +1,5 @@
-//! Keys of Linkerd in the values of other charts, in every form in which a set of manifests contains values: maps, texts
-//! with YAML, single values by path, and values files.
+//! Keys of Linkerd in the values of other charts, in every form in which a set of manifests contains values:
+//! maps, texts with YAML, single values by path, and values files.
 
 use super::set::names;
 use super::{Document, Holds, Installed, MARKS, Node, Set, TEMPLATE, Text, is_read};
@@ -19,8 +19,8 @@ const DEPTH: usize = 3;
 /// Number of wrong keys to list per object.
 const MOST: usize = 5;
 
-/// Objects and values files with keys of Linkerd for other charts. `known` are the installations of Linkerd's charts, for
-/// which only wrong keys are reported.
+/// Objects and values files with keys of Linkerd for other charts. `known` are the installations of
+/// Linkerd's charts, for which only wrong keys are reported.
 pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
     let set = Set { texts, charts: &[] };
     let mut found = Vec::new();
