@@ -209,11 +209,11 @@ spec: {containers: [{name: coredns, image: coredns}]}
 fn destination_without_permissions_stops_the_call_partly() {
     let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
     let (_, text) = reached(&FRONT, &DUO, &format!("---\n{base}"));
-    assert!(!text.contains("may not watch"), "{text}");
+    assert!(!text.contains("lacks permission to watch"), "{text}");
     let role = "metadata: {name: linkerd-linkerd-destination";
     assert!(base.contains(role), "the role of destination");
     let renamed = base.replace(role, "metadata: {name: another");
-    expects(reached(&FRONT, &DUO, &format!("---\n{renamed}")), 1, "destination may not watch");
+    expects(reached(&FRONT, &DUO, &format!("---\n{renamed}")), 1, "destination lacks permission to watch");
 }
 
 #[test]

@@ -111,6 +111,7 @@ const TOLD: &[(&str, &[&str])] = &[
             "error control-plane-not-ready: Deployment linkerd/linkerd-identity <- cni-add-exit-127",
             "error injector-unavailable: Deployment linkerd/linkerd-proxy-injector <- control-plane-not-ready",
             "error proxy-not-ready: Deployment shop/web (2 pods), StatefulSet shop/orders (1 pods) <- cni-add-exit-127",
+            "info workload-not-ready: Deployment shop/web (2 pods), StatefulSet shop/orders (1 pods) <- proxy-not-ready",
         ],
     ),
     (
@@ -208,7 +209,7 @@ const HELPS: &[(&str, &[&str])] = &[
         &[
             "It needs plugin v1.6.0 or newer",
             "v1.5.2 would reject it",
-            "--set iptablesMode=plain --set image.version=v1.6.2",
+            "--set iptablesMode=plain --set image.version=v1.6.8",
             "rollout restart daemonset/linkerd-cni",
             "kubectl -n linkerd delete pod linkerd-destination-7c9d5f6b48-hx4vd",
         ],

@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Deployment, Pod, ReplicaSet, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, Workload};
 
 /// How long a workload may be without a ready pod: rollouts and pulls of large images take less.
 const LIMIT: SignedDuration = SignedDuration::from_mins(15);
@@ -20,6 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let deployments = ctx.seen::<Deployment>()?;
     let sets = ctx.seen::<StatefulSet>()?;
+    let daemons = ctx.seen::<DaemonSet>()?;
     // Pods of Deployments are found through their ReplicaSets.
     _ = ctx.noted(ctx.seen::<ReplicaSet>());
     let home = ctx.namespaces().control_plane.as_str();
@@ -34,6 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let workloads = deployments.iter().map(|one| ("Deployment", one));
     let workloads = workloads.chain(sets.iter().map(|one| ("StatefulSet", one)));
+    let workloads = workloads.chain(daemons.iter().map(|one| ("DaemonSet", one)));
     let mut findings = Vec::new();
     for (kind, workload) in workloads {
         let (namespace, name) = (workload.metadata.namespace.to_string(), workload.metadata.name.clone());
@@ -81,11 +83,8 @@ fn reason(pod: &Pod) -> String {
 
 fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], lasts: SignedDuration) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let message = format!(
-        "No pod of this meshed workload has been ready for {}: its clients get no answer. If no other finding explains it, the \
-         cause is outside of the checks",
-        span(lasts)
-    );
+    let message = "No pod of this meshed workload has been ready for more than 15 minutes: its clients get no \
+        answer. If no other finding explains it, the cause is outside of the checks";
     let namespaced = || kubectl().namespace(&owner.namespace);
     let first = pods.first();
     let shown = first.map(|pod| namespaced().words("describe pod").operand(&pod.metadata.name));
@@ -99,7 +98,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], lasts: SignedDuratio
     );
     let evidence = pods.iter().take(1).map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        Evidence::field(object, "status.conditions[Ready]", reason(pod))
+        let said = format!("{}, for {}", reason(pod), span(lasts));
+        Evidence::field(object, "status.conditions[Ready]", said)
     });
     ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy)
 }

@@ -415,7 +415,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(first));
         return lines;
     }
-    let words = wrap(&clean(&first.step.without_requirement()), room);
+    let words = wrap(&clean(first.step.without_requirement()), room);
     lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     // Its command stands in the plan, after the other cases.
     if first.step.is_conditional() {
