@@ -113,7 +113,7 @@ spec: {podSelector: {matchLabels: {app: audit}}, port: 7000, accessPolicy: audit
 #[test]
 fn skipped_ports_audits_and_lost_accounts_are_stated() {
     let folder = tempfile::tempdir().unwrap();
-    let dump = write(folder.path(), "shop.yaml", &format!("{SHOP}{EDGES}"));
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{EDGES}"));
     let text = |target: &str| told("policy", &[target], &dump).out;
     let skipped = text("shop/skip-1");
     assert!(

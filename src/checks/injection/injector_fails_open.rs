@@ -29,8 +29,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if webhook.failure_policy != "Ignore" {
         return Ok(Verdict::fine());
     }
+    // Without pods, the finding would be about the webhook, and not about workloads.
+    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
     // Only pods that are newer than both the webhook and their annotation.
-    let mut victims = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
+    let mut victims = unmeshed(ctx, pods, ctx.hints::<Namespace>(), Some(webhook));
     victims.retain(|victim| {
         if victim.asked == Asked::Later {
             return false;
