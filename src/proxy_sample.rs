@@ -66,11 +66,9 @@ pub fn prometheus_of_viz(cluster: &Cluster) -> Option<(String, String, u16)> {
 
 /// The newest ready pod, or the newest one; and the pod whose proxy restarted most, if that is another one.
 fn of_workload<'a>(pods: &[&'a Pod]) -> Vec<&'a Pod> {
-    let is_ready = |pod: &Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
-    let newest = pods
-        .iter()
-        .copied()
-        .max_by_key(|pod| (is_ready(pod), pod.metadata.creation_timestamp.get(), pod.metadata.name.as_str()));
+    let newest = pods.iter().copied().max_by_key(|pod| {
+        (pod.is_ready(), pod.metadata.creation_timestamp.get(), pod.metadata.name.as_str())
+    });
     let restarts = |pod: &Pod| pod.container_status(PROXY_CONTAINER).map_or(0, |status| status.restart_count);
     let restarted = pods
         .iter()

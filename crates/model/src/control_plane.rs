@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-
 use super::installed::{COMPONENT, Injector};
 use crate::finding::Evidence;
 use crate::objects::{ConfigMap, Container, Pod, PodSpec, Workload};
@@ -44,13 +42,6 @@ impl<'a> Component<'a> {
             let label = meta.label("app.kubernetes.io/version").and_then(|text| text.parse().ok());
             label.or_else(|| LinkerdVersion::from_created_by(meta.annotation(CREATED_BY)?).ok())
         })
-    }
-
-    /// Since when too few of its pods are available: a condition of its Deployment. `None` if enough are, or if
-    /// the condition is unknown.
-    pub fn unavailable_since(&self) -> Option<Timestamp> {
-        let conditions = &self.deployment.status.conditions;
-        conditions.iter().find(|c| c.kind == "Available" && c.status == "False")?.last_transition_time.get()
     }
 
     /// The desired number of replicas; one if not set.

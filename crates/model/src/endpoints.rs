@@ -35,8 +35,7 @@ impl<'a> NoEndpoint<'a> {
             return NoEndpoint::NoSelector;
         }
         let selected: Vec<&Pod> = selected(service, pods).collect();
-        let is_ready = |pod: &&&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
-        if let Some(pod) = selected.iter().find(is_ready) {
+        if let Some(pod) = selected.iter().find(|pod| pod.is_ready()) {
             return NoEndpoint::NotListed(pod);
         }
         if let Some(pod) = selected.first() {

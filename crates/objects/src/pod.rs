@@ -232,6 +232,11 @@ impl Pod {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
+    /// Whether its condition says that it is ready.
+    pub fn is_ready(&self) -> bool {
+        self.condition("Ready").is_some_and(|ready| ready.status == "True")
+    }
+
     /// Why it has no node: reason and message of the scheduler, without its remark that preemption would not help.
     pub fn scheduling_failure(&self) -> Option<String> {
         let condition = self.condition("PodScheduled").filter(|condition| condition.status == "False")?;

@@ -1,5 +1,6 @@
 //! Deployments, ReplicaSets, DaemonSets and StatefulSets, with a common slim type.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::condition::Condition;
@@ -88,6 +89,13 @@ impl Workload {
         let failed =
             |condition: &&Condition| condition.kind == "ReplicaFailure" && condition.status == "True";
         self.status.conditions.iter().find(failed)
+    }
+
+    /// Since when too few of its pods are available: a condition of Deployments. `None` if enough are, or if the
+    /// condition is unknown.
+    pub fn unavailable_since(&self) -> Option<Timestamp> {
+        let conditions = &self.status.conditions;
+        conditions.iter().find(|c| c.kind == "Available" && c.status == "False")?.last_transition_time.get()
     }
 }
 

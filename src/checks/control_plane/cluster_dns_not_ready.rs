@@ -24,9 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .filter(|pod| own(&pod.metadata.namespace, pod.metadata.label(LABEL.0)) && !pod.is_finished())
         .collect();
-    let ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|condition| condition.status == "True");
     let deployments = deployments?;
-    if dns.iter().any(ready) {
+    if dns.iter().any(|pod| pod.is_ready()) {
         return Ok(Vec::new().into());
     }
     let deployment = deployments

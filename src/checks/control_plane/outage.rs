@@ -35,7 +35,7 @@ impl Outage {
 
 /// Since when a component has been unavailable: by its Deployment, else by the pods, of which none is ready.
 pub(super) fn outage(ctx: &Context<'_>, component: &Component<'_>, own: &[&Pod]) -> Option<Outage> {
-    let reported = component.unavailable_since();
+    let reported = component.deployment.unavailable_since();
     let changed = |pod: &&Pod| {
         let lost = lost_readiness(pod, None);
         lost.or(pod.metadata.creation_timestamp.get())

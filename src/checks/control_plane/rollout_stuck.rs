@@ -119,10 +119,9 @@ fn is_owned(meta: &Meta, kind: Kind, owner: &Meta) -> bool {
 
 /// Whether a pod should be ready by now but is not.
 fn is_stuck(ctx: &Context<'_>, pod: &Pod) -> bool {
-    let is_ready = pod.condition("Ready").is_some_and(|condition| condition.status == "True");
     let created = pod.metadata.creation_timestamp;
     let exists = !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
-    !is_ready && exists && created.is_some() && !ctx.within_grace(created)
+    !pod.is_ready() && exists && created.is_some() && !ctx.within_grace(created)
 }
 
 /// The finding for a DaemonSet with pods of two revisions, one of which is not ready or is rejected.

@@ -16,7 +16,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
     let pods = ctx.every::<Pod>()?;
     let is_running = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
-    let is_ready = |pod: &Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
     let home = ctx.namespaces().control_plane.as_str();
     let meshed: BTreeSet<&str> = pods
         .iter()
@@ -37,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let behind: Vec<&Pod> = pods.iter().filter(is_running).filter(selects).collect();
         let serving: BTreeSet<&str> =
-            behind.iter().filter(|pod| is_ready(pod)).map(|pod| &*pod.node_name).collect();
+            behind.iter().filter(|pod| pod.is_ready()).map(|pod| &*pod.node_name).collect();
         // A Service without any ready pod is the finding of another check.
         if serving.is_empty() || serving.contains("") {
             return None;

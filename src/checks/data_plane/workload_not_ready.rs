@@ -41,7 +41,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (namespace, name) = (workload.metadata.namespace.to_string(), workload.metadata.name.clone());
         let owner = Owner { kind: kind.to_owned(), namespace, name };
         let Some(own) = meshed.get(&owner) else { continue };
-        if workload.spec.replicas == Some(0) || workload.status.ready_replicas > 0 || own.iter().any(is_ready)
+        if workload.spec.replicas == Some(0)
+            || workload.status.ready_replicas > 0
+            || own.iter().any(|pod| pod.is_ready())
         {
             continue;
         }
@@ -54,15 +56,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn is_ready(pod: &&Pod) -> bool {
-    pod.condition("Ready").is_some_and(|ready| ready.status == "True")
-}
-
 /// Since when no pod is ready: as the Deployment states it, or since the last change of a pod.
 fn unready_since(workload: &Workload, pods: &[&Pod]) -> Option<Timestamp> {
-    let available = workload.status.conditions.iter().find(|one| one.kind == "Available");
-    let stated = available.filter(|one| one.status == "False").and_then(|one| one.last_transition_time.get());
-    stated.or_else(|| {
+    workload.unavailable_since().or_else(|| {
         let changed = |pod: &&Pod| {
             let of_condition = pod.condition("Ready").and_then(|ready| ready.last_transition_time.get());
             of_condition.or_else(|| pod.metadata.creation_timestamp.get())

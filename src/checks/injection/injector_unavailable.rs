@@ -91,7 +91,7 @@ fn finding(
         return finding;
     }
     // Pods created since the injector became unavailable lack a proxy because of it.
-    let since = injector.and_then(Component::unavailable_since);
+    let since = injector.and_then(|injector| injector.deployment.unavailable_since());
     let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     pods.iter()
         .filter(|unmeshed| unmeshed.asked != Asked::Later)
@@ -120,7 +120,7 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
         let meta = &injector.deployment.metadata;
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);
         Moment::of(
-            injector.unavailable_since(),
+            injector.deployment.unavailable_since(),
             object,
             "status.conditions[Available]",
             "no injector available",
@@ -132,7 +132,7 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
 
 fn replicas(injector: &Component<'_>) -> Evidence {
     let mut evidence = injector.replicas("status.readyReplicas", injector.deployment.status.ready_replicas);
-    if let Some(since) = injector.unavailable_since() {
+    if let Some(since) = injector.deployment.unavailable_since() {
         evidence.said.push_str(&format!(", unavailable since {since}"));
     }
     evidence

@@ -81,7 +81,7 @@ pub use upgrades::{
     Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, RetypedValue,
     UnstoredValue, Upgrades,
 };
-pub use value::{ValueType, go_duration};
+pub use value::{ValueType, go_duration, policy_duration};
 
 use crate::version::MinorTable;
 use file::{KnowledgeFile, Part};

@@ -1,6 +1,7 @@
 //! Types of values and their parsers: each accepts exactly what the component that reads the key accepts.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -102,7 +103,7 @@ impl ValueType {
                         && max_seconds.is_none_or(|most| duration <= f64::from(most) * 1e9)
                 })
             }
-            ValueType::PolicyDuration {} => policy_duration(value),
+            ValueType::PolicyDuration {} => policy_duration(value).is_some(),
             ValueType::SecondsOrGoDuration {} => {
                 value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value).is_some()
             }
@@ -270,12 +271,13 @@ pub fn go_duration(text: &str) -> Option<f64> {
     (total < 9.3e18).then_some(sign * total)
 }
 
-/// Trims blanks; the number ends at the last digit, the rest is the unit; within 64 bits of milliseconds.
-fn policy_duration(text: &str) -> bool {
+/// A duration as the policy controller reads it in annotations: a whole number and one unit, or 0. Trims
+/// blanks; the number ends at the last digit, the rest is the unit; within 64 bits of milliseconds.
+pub fn policy_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
-    let Some(last) = text.rfind(|c: char| c.is_ascii_digit()) else { return false };
+    let last = text.rfind(|c: char| c.is_ascii_digit())?;
     let (number, unit) = text.split_at(last + 1);
-    let Ok(number) = number.parse::<u64>() else { return false };
+    let number: u64 = number.parse().ok()?;
     let milliseconds = match unit {
         "" if number == 0 => 0,
         "ms" => 1,
@@ -283,9 +285,9 @@ fn policy_duration(text: &str) -> bool {
         "m" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
-        _ => return false,
+        _ => return None,
     };
-    number.checked_mul(milliseconds).is_some()
+    number.checked_mul(milliseconds).map(Duration::from_millis)
 }
 
 fn quantity(text: &str) -> bool {

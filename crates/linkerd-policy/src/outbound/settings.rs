@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::super::routes::RouteKind;
+use crate::knowledge::policy_duration;
 use crate::objects::Meta;
 
 /// Timeouts of requests.
@@ -102,23 +103,10 @@ pub struct Penalty {
     pub most: Duration,
 }
 
-/// Parses a duration as the controller does: a whole number and one unit, or 0.
+/// Parses a duration as the controller does.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let bad = || format!("{text:?} is not a duration such as 250ms or 10s");
-    let end = text.rfind(|c: char| c.is_ascii_digit()).ok_or_else(bad)?;
-    let (number, unit) = text.split_at(end + 1);
-    let number: u64 = number.parse().map_err(|_| bad())?;
-    let milliseconds = match unit {
-        "" if number == 0 => 0,
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return Err(bad()),
-    };
-    number.checked_mul(milliseconds).map(Duration::from_millis).ok_or_else(bad)
+    policy_duration(text).ok_or_else(|| format!("{text:?} is not a duration such as 250ms or 10s"))
 }
 
 fn said<T>(meta: &Meta, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {

@@ -41,14 +41,14 @@ pub(super) fn blocks(
 fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
     const WORD: &str = "WITH THE CHANGE";
     let findings = &report.findings;
-    let is_whole = report.coverage.set_aside.is_empty();
     let gaps = coverage::deciding(report);
     let unable: BTreeSet<&str> = gaps.iter().flat_map(|gap| &gap.checks).copied().collect();
+    let is_sure = unable.is_empty() && report.coverage.set_aside.is_empty();
     let roots = || findings.iter().filter(|finding| finding.caused_by.is_empty());
     let Brings { breaks, changes, ends } = Brings::of(roots());
     let stay = roots().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
-        (0, 0) if unable.is_empty() && is_whole => "no new problem appears".to_owned(),
+        (0, 0) if is_sure => "no new problem appears".to_owned(),
         (0, 0) if unable.is_empty() => "no new problem found, but parts of it were not checked".to_owned(),
         (0, 0) => {
             format!("no new problem found, but {} could not run", count(unable.len(), "check", "checks"))
@@ -68,8 +68,7 @@ fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
         count(stay, "remains", "remain"),
     );
     let painted = match (breaks, changes) {
-        (0, 0) if unable.is_empty() && is_whole => look.good(WORD),
-        (0, 0) => look.doubtful(WORD),
+        (0, 0) if is_sure => look.good(WORD),
         (0, _) => look.doubtful(WORD),
         _ => look.bad(WORD),
     };

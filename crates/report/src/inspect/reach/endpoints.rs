@@ -75,8 +75,7 @@ impl<'a> Mesh<'a> {
             },
         )
         .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
-        let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
-        let serving: Vec<&'a Pod> = selected.iter().copied().filter(is_ready).collect();
+        let serving: Vec<&'a Pod> = selected.iter().copied().filter(|pod| pod.is_ready()).collect();
         // A Service can include pods that are not ready.
         let serving = if serving.is_empty() || ready > serving.len() { selected } else { serving };
         if serving.is_empty() {

@@ -137,9 +137,8 @@ impl<'a> Pods<'a> {
         #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
         let since = (now as i64).saturating_sub(SETTLED);
         let started = move |pod: &Pod| pod.status.start_time.get().is_none_or(|at| at.as_second() < since);
-        let is_ready = |pod: &Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
         let all: BTreeMap<_, &'a Pod> = self.by_name.iter().map(|(name, pod)| (*name, *pod)).collect();
-        all.into_values().filter(move |pod| pod.spec.proxy().is_some() && is_ready(pod) && started(pod))
+        all.into_values().filter(move |pod| pod.spec.proxy().is_some() && pod.is_ready() && started(pod))
     }
 
     /// The wanted process of a series. Another address than that of the pod is an earlier pod of this name,
