@@ -18,6 +18,7 @@ use crate::markdown::{Block, BlockKind, with_nearest};
 use crate::model::log::{LogObject, LogOf};
 use crate::model::traffic::{EarlierTraffic, WorkloadTraffic};
 use crate::node_files::NodeFiles;
+use crate::objects::mistyped::{Mistyped, mistyped};
 use crate::source::diagnostics::PortOf;
 use crate::source::memory::{Held, Memory};
 use crate::source::{Completeness, Origin};
@@ -271,6 +272,13 @@ impl Scene {
         }
         for object in &run.applied {
             let (kind, namespace, name) = object_key(object).map_err(|why| format!("applied: {why}"))?;
+            let mut held = self.memory.objects.get(&kind).into_iter().flatten();
+            if let Some(held) = held.find(|held| held.namespace == namespace && held.name == name)
+                && let Some((path, why)) = mistyped(kind, &held.json)
+            {
+                let (namespace, name) = (namespace.to_owned(), name.to_owned());
+                self.options.mistyped.push(Mistyped { kind, namespace, name, path, why });
+            }
             self.options.applied.insert((kind, namespace.to_owned(), name.to_owned()));
         }
         self.settings.namespaces.extend(run.namespaces);

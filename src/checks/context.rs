@@ -159,6 +159,11 @@ impl<'a> Context<'a> {
         self.cluster.applied.contains(&(kind, meta.namespace.to_string(), meta.name.clone()))
     }
 
+    /// Values of the wrong type in applied objects.
+    pub(super) fn mistyped(&self) -> &'a [crate::objects::mistyped::Mistyped] {
+        &self.cluster.mistyped
+    }
+
     /// The evaluation time.
     pub fn now(&self) -> Timestamp {
         self.cluster.at

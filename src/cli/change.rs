@@ -155,6 +155,7 @@ pub(super) fn loaded(args: &Check) -> anyhow::Result<Loaded> {
         let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
         // Manifests are never all objects of a kind, so one broken file does not affect the others.
         set.take_unreadable(&given.unreadable());
+        set.add_mistyped(given.mistyped());
         set
     });
     Ok(Loaded { given, set, versions: Versions(kubernetes), release })
@@ -259,6 +260,7 @@ pub(super) fn laid(
             let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
             // The API server rejects an object that cannot be read, and takes the others.
             set.take_unreadable(&given.unreadable());
+            set.add_mistyped(given.mistyped());
             set
         }
         (None, Some(values)) => chart::laid(values, &today.collected.cluster),
@@ -385,6 +387,7 @@ pub(super) fn read<S: Source>(
         at: args.evidence.at,
         whole: whole_kinds(),
         applied: set.keys().collect(),
+        mistyped: set.mistyped().to_vec(),
     };
     futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
 }

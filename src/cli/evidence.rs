@@ -160,6 +160,7 @@ pub(super) fn read(
         at: evidence.at,
         whole: whole_kinds(),
         applied: BTreeSet::new(),
+        mistyped: Vec::new(),
     };
     let opened = way.opened.take();
     if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live)

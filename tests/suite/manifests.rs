@@ -67,6 +67,62 @@ fn unreadable_server_is_found_with_its_line() {
 }
 
 #[test]
+fn values_of_the_wrong_type_fail_the_run_whatever_is_accepted() {
+    let own = tempfile::tempdir().unwrap();
+    let route = "---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{group: core, kind: Service, name: web, port: 80}]
+  rules:
+  - timeouts:
+      request: 5
+";
+    let service = "---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec:
+  ports:
+  - {port: eighty}
+";
+    write(own.path(), "a.yaml", format!("{route}{service}"));
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let accepting = ["--on-not-checked", "pass"];
+    for more in [&["--linkerd-version", "2.19"][..], &["--bundle", base]] {
+        let ran = check(own.path(), &[more, &accepting].concat());
+        let wanted = ["apply-refused a.yaml:9", "apply-refused a.yaml:16"];
+        assert_eq!(
+            (ran.status, found(&ran.document())),
+            (1, wanted.map(str::to_owned).to_vec()),
+            "{}",
+            ran.err
+        );
+    }
+    let file = own.path().join("a.yaml");
+    let with = [
+        "check",
+        "--no-config",
+        "-o",
+        "json",
+        "--bundle",
+        base,
+        "--complete",
+        "all",
+        "--linkerd-cli",
+        "none",
+    ];
+    let with = ran(meshdoctor(&[&with[..], &["--with", file.to_str().unwrap()], &accepting].concat()));
+    assert_eq!((with.status, found(&with.document()).len()), (1, 2), "{}", with.err);
+    // Another project's types may be wider than those that are read.
+    let rollout = "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: web, namespace: shop}\nspec: {replicas: two}\n";
+    write(own.path(), "a.yaml", rollout);
+    let ran = check(own.path(), &["--linkerd-version", "2.19"]);
+    assert_eq!((ran.status, found(&ran.document())), (4, vec![]), "{}", ran.err);
+}
+
+#[test]
 fn rejected_server_on_top_of_a_cluster_fails_the_run() {
     let own = tempfile::tempdir().unwrap();
     write(own.path(), "server.yaml", SERVER);
@@ -383,7 +439,11 @@ spec:
     write(own.path(), "web.yaml", text);
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
     let report = ran.document();
-    let wanted = ["annotation-unknown web.yaml:10", "annotation-value-invalid web.yaml:11"];
+    let wanted = [
+        "apply-refused web.yaml:11",
+        "annotation-unknown web.yaml:10",
+        "annotation-value-invalid web.yaml:11",
+    ];
     assert_eq!(found(&report), wanted, "{}", ran.err);
     let set_aside = report["coverage"]["setAside"].to_string();
     let wanted = "web.yaml:11: Deployment shop/web: \
@@ -391,8 +451,8 @@ spec:
     assert!(set_aside.contains(wanted), "{set_aside}");
     write(own.path(), "web.yaml", text.replace("skip-inbound-port:", "skip-inbound-ports:"));
     let ran = check(own.path(), &["--linkerd-version", "2.20"]);
-    let wanted = vec!["annotation-value-invalid web.yaml:11".to_owned()];
-    assert_eq!((ran.status, found(&ran.document())), (4, wanted));
+    let wanted = ["apply-refused web.yaml:11", "annotation-value-invalid web.yaml:11"].map(str::to_owned);
+    assert_eq!((ran.status, found(&ran.document())), (1, wanted.to_vec()));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::is_kept_in_full;
 use crate::model::node::NodeSnapshot;
 use crate::node_files::NodeFiles;
+use crate::objects::mistyped::Mistyped;
 use crate::redact::Sanitized;
 use crate::request::Request;
 use crate::source::few::bounded;
@@ -45,6 +46,8 @@ pub struct Options {
     pub whole: BTreeSet<Kind>,
     /// Objects that are applied by the change of the run: kind, namespace, name.
     pub applied: BTreeSet<(Kind, String, String)>,
+    /// Values of the wrong type in the change of the run: the API server rejects their objects.
+    pub mistyped: Vec<Mistyped>,
 }
 
 /// Stores collected objects completely, redacted. It records its own errors.
@@ -169,6 +172,7 @@ pub async fn collect<S: Source>(
         time_source,
         live: source.origin().kind == "live",
         applied: options.applied.clone(),
+        mistyped: options.mistyped.clone(),
     };
     let touched = touched.into_inner() + source.already_redacted();
     Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }

@@ -9,6 +9,7 @@ use super::log::Log;
 use super::node::NodeSnapshot;
 use crate::fetched::{Fetched, Why};
 use crate::item::{Asked, Item, Kind, Namespaces};
+use crate::objects::mistyped::Mistyped;
 use crate::objects::{Namespace, Object, Store};
 use crate::policy::POLICY_KINDS;
 use crate::request::Request;
@@ -87,6 +88,8 @@ pub struct Cluster {
     pub live: bool,
     /// Objects that are applied by the change of this run: kind, namespace, name.
     pub applied: BTreeSet<(Kind, String, String)>,
+    /// Values of the wrong type in the change of the run: the API server rejects their objects.
+    pub mistyped: Vec<Mistyped>,
 }
 
 impl Cluster {

@@ -39,6 +39,7 @@ mod limit_range;
 mod link;
 mod mesh_tls_authentication;
 pub mod meta;
+pub mod mistyped;
 mod monitor;
 mod namespace;
 mod network_authentication;

@@ -10,6 +10,8 @@ use crate::redact::{Clean, Rule};
 pub trait Store: Send + Sync {
     /// Decodes one object with redaction by the rule; the error names the invalid field.
     fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error>;
+    /// The path of the field that makes an object undecodable, and the error of the decoder.
+    fn fault(&self, json: &[u8], rule: &'static Rule) -> Option<(String, serde_json::Error)>;
     /// Decodes the object at the start of `text`; returns its length, unless it is invalid or incomplete.
     fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize>;
     /// Decodes one object from protobuf.
@@ -34,6 +36,14 @@ impl<T: Object> Store for Vec<T> {
         let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
         deserializer.end()?;
         keep(self, object).map_err(serde_json::Error::custom)
+    }
+
+    fn fault(&self, json: &[u8], rule: &'static Rule) -> Option<(String, serde_json::Error)> {
+        let text = String::from_utf8_lossy(json);
+        let mut deserializer = serde_json::Deserializer::from_str(&text);
+        let decoded = serde_path_to_error::deserialize::<_, T>(Clean::new(&mut deserializer, rule));
+        let error = decoded.err()?;
+        Some((error.path().to_string(), error.into_inner()))
     }
 
     fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {

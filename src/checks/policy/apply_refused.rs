@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::survey::{about, field, mend_or_delete};
+use super::survey::{about, applied, field, mend_or_delete};
 use crate::checks::written::Reader;
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
+use crate::objects::mistyped::Mistyped;
 use crate::objects::{
     CustomResourceDefinition, Meta, Namespace, ValidatingWebhookConfiguration, Webhook, is_undefined,
 };
@@ -47,13 +48,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let mut webhooks = Webhooks::of(ctx);
     let validation = Validation::new(known.as_ref(), ctx.knowledge);
-    let mut findings = Vec::new();
+    let mut findings = undecodable(ctx);
     for kind in KINDS {
         let objects = existing(ctx, kind);
         let servers = if kind == Kind::Server { ServerIndex::new(objects) } else { ServerIndex::default() };
         for object in objects {
             let meta = meta(object);
             if !ctx.judges(&meta.namespace) {
+                continue;
+            }
+            if ctx.mistyped().iter().any(|wrong| wrong.is_of(kind, &meta.namespace, &meta.name)) {
                 continue;
             }
             let is_applied = ctx.applies(kind, &meta);
@@ -81,6 +85,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         note_unknown_webhooks(ctx);
     }
     Ok(findings.into())
+}
+
+/// The applied objects of any kind that have a value of the wrong type.
+fn undecodable(ctx: &Context<'_>) -> Vec<Finding> {
+    let mut of_object: BTreeMap<_, Vec<&Mistyped>> = BTreeMap::new();
+    for wrong in ctx.mistyped().iter().filter(|wrong| ctx.judges(&wrong.namespace)) {
+        of_object.entry((wrong.kind, &wrong.namespace, &wrong.name)).or_default().push(wrong);
+    }
+    let finding = |((kind, namespace, name), wrong): ((Kind, &String, &String), Vec<&Mistyped>)| {
+        let Mistyped { path, why, .. } = wrong[0];
+        let message = format!("The API server rejects the object, so applying it fails: {path} {why}");
+        let meta = Meta { namespace: namespace.as_str().into(), name: name.clone(), ..Meta::default() };
+        let quoted = wrong.iter().take(MOST).map(|one| field(kind, &meta, &one.path, &*one.why));
+        let finding = about(ctx, kind, &meta, message).severity(Severity::Error).tie(applied(kind, &meta));
+        let finding = quoted.fold(finding, Finding::evidence);
+        finding.remedy(Remedy::new().step(StepKind::Note, "Correct the quoted field in the manifest"))
+    };
+    of_object.into_iter().map(finding).collect()
 }
 
 /// Notes evidence without which a webhook might not be called.

@@ -28,6 +28,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::node_files::NodeFiles;
 use crate::objects::LabelSelector;
+use crate::objects::mistyped::Mistyped;
 use crate::request::Request;
 use crate::version::LinkerdVersion;
 
@@ -44,6 +45,8 @@ pub struct Set {
     set_aside: Vec<String>,
     /// Files that could not be read, each with the error.
     unreadable: Vec<String>,
+    /// Values of the wrong type in it.
+    mistyped: Vec<Mistyped>,
     /// Deleted objects.
     removed: BTreeSet<(Kind, Key)>,
     /// Workloads whose pods are created again without a change.
@@ -113,6 +116,16 @@ impl Set {
         self.trouble.values_mut().for_each(|reasons| reasons.retain(is_other));
         self.trouble.retain(|_, reasons| !reasons.is_empty());
         self.unreadable.extend_from_slice(messages);
+    }
+
+    /// Adds values of the wrong type, for which the API server rejects their objects.
+    pub fn add_mistyped(&mut self, found: &[Mistyped]) {
+        self.mistyped.extend_from_slice(found);
+    }
+
+    /// Values of the wrong type.
+    pub fn mistyped(&self) -> &[Mistyped] {
+        &self.mistyped
     }
 
     /// The parts of the manifests that were set aside.

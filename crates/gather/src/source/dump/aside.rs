@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::command::own;
 use crate::item::Kind;
 use crate::names::{self, Rule};
+use crate::objects::mistyped::mistyped;
 use crate::objects::rule;
 
 /// Reason for setting something aside.
@@ -142,8 +143,8 @@ pub fn is_manifest(text: &[u8]) -> bool {
 pub enum Unfit {
     /// It cannot be applied as it is.
     SetAside(Aside),
-    /// It cannot be read, for this reason.
-    Broken(String),
+    /// It cannot be read, for this reason; the field and its error if the value has the wrong type.
+    Broken(String, Option<(String, String)>),
 }
 
 /// Reason why an object is not filed, if any.
@@ -163,7 +164,10 @@ pub fn unfit(json: &[u8], kind: Kind) -> Option<Unfit> {
     }
     let why = kind.store().push(json, rule(kind)).err()?.to_string();
     // An object that is unreadable because of a placeholder may be valid once the value is substituted.
-    Some(if is_template(json) { Unfit::SetAside(Aside::Placeholder) } else { Unfit::Broken(why) })
+    Some(match is_template(json) {
+        true => Unfit::SetAside(Aside::Placeholder),
+        false => Unfit::Broken(why, mistyped(kind, json)),
+    })
 }
 
 /// Whether a Linkerd key has a placeholder as its value, at any depth.

@@ -17,6 +17,7 @@ use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::names::with_article;
+use crate::objects::mistyped::Mistyped;
 use crate::source::few::MOST;
 use crate::source::json::{self, Head};
 
@@ -330,7 +331,15 @@ impl<'a> Filing<'a> {
                     let place = self.place_of(object.line);
                     self.builder.set_aside(why, &format!("{what} ({place})"));
                 }
-                Unfit::Broken(why) => self.trouble(Some(kind), object.line, &format!("{what}: {why}")),
+                Unfit::Broken(why, wrong) => {
+                    self.trouble(Some(kind), object.line, &format!("{what}: {why}"));
+                    let key = self.key(kind, object.namespace.as_deref(), &object.name);
+                    if let Some((path, why)) = wrong.filter(|_| of_kind.is_none() && !object.name.is_empty())
+                    {
+                        self.note_place((kind, None), &key, object.line);
+                        self.mistyped(kind, &key, path, why);
+                    }
+                }
             };
         }
         if object.name.is_empty() {
@@ -344,31 +353,51 @@ impl<'a> Filing<'a> {
             }
             return;
         }
-        let namespace = match (kind.info().namespaced, object.namespace.as_deref()) {
-            (false, _) => String::new(),
-            (true, None | Some("")) => self.builder.into.clone(),
-            (true, Some(namespace)) => namespace.to_owned(),
-        };
+        let key = self.key(kind, object.namespace.as_deref(), &object.name);
         if let (Kind::Namespace, "kube-system", Some(uid)) = (kind, object.name.as_str(), object.uid) {
             self.builder.dump.uids.entry(uid).or_insert_with(|| self.name.to_owned());
         }
-        let key: super::Key = (namespace.into(), object.name.as_str().into());
         if let Some(content) = object.content {
-            let line = match object.line {
-                Line::Is(line) => line,
-                Line::Of(offset) => self.line_at(offset).unwrap_or(1),
-            };
+            let line = self.line_of(object.line);
             let place = (self.name, format!("{}:{line}", self.name));
             if !self.builder.is_to_be_held(kind, &key, place, content) {
                 return;
             }
-            if let Some(places) = &mut self.builder.places {
-                places.note((kind, of_kind), key.clone(), self.name, self.blob, line);
-            }
+            self.note_place((kind, of_kind), &key, Line::Is(line));
         }
         self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
         self.builder.hold(kind, key, held);
+    }
+
+    /// Namespace and name of an object.
+    fn key(&self, kind: Kind, namespace: Option<&str>, name: &str) -> super::Key {
+        let namespace = match (kind.info().namespaced, namespace) {
+            (false, _) => "",
+            (true, None | Some("")) => self.builder.into.as_str(),
+            (true, Some(namespace)) => namespace,
+        };
+        (namespace.into(), name.into())
+    }
+
+    fn line_of(&mut self, line: Line) -> u64 {
+        match line {
+            Line::Is(line) => line,
+            Line::Of(offset) => self.line_at(offset).unwrap_or(1),
+        }
+    }
+
+    /// Records the position of an object, if positions are recorded.
+    fn note_place(&mut self, kind: (Kind, Option<String>), key: &super::Key, line: Line) {
+        let line = self.line_of(line);
+        if let Some(places) = &mut self.builder.places {
+            places.note(kind, key.clone(), self.name, self.blob, line);
+        }
+    }
+
+    fn mistyped(&mut self, kind: Kind, key: &super::Key, path: String, why: String) {
+        let (namespace, name) = (key.0.to_string(), key.1.to_string());
+        self.builder.dump.mistyped.push(Mistyped { kind, namespace, name, path, why });
     }
 
     /// Notes annotations and labels that are not strings, which the API server rejects.
@@ -385,6 +414,7 @@ impl<'a> Filing<'a> {
             let line = found.map_or(line, |written| Line::Is(written.line));
             let sort = if text.parse::<f64>().is_ok() { "a number" } else { "a boolean" };
             self.trouble(Some(kind), line, &format!("{what}: {path} is {sort}: put its value in quotes"));
+            self.mistyped(kind, key, path.clone(), format!("must be a string, not {sort}"));
         }
     }
 

@@ -34,6 +34,7 @@ use super::diagnostics::{self, Diagnostics, Unread};
 use super::few::Few;
 use crate::archive::spool::{Blob, Spool};
 use crate::item::Kind;
+use crate::objects::mistyped::Mistyped;
 use crate::redact;
 
 /// The objects of all dumps of a run.
@@ -48,6 +49,8 @@ pub struct Dump {
     /// Errors, by the affected kind; without a kind, any kind may be affected.
     trouble: BTreeMap<Option<Kind>, Few>,
     server_version: Option<Value>,
+    /// Values of the wrong type in manifests.
+    pub mistyped: Vec<Mistyped>,
     /// Contained output of `linkerd diagnostics`.
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
@@ -124,6 +127,7 @@ impl Builder {
             unread: BTreeMap::new(),
             trouble: BTreeMap::new(),
             server_version: None,
+            mistyped: Vec::new(),
             diagnostics: Diagnostics::default(),
             uids: BTreeMap::new(),
             warnings: Vec::new(),

@@ -27,6 +27,7 @@ use crate::command::{Asked, Rerun};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
 use crate::node_files::NodeFiles;
+use crate::objects::mistyped::Mistyped;
 use crate::request::Request;
 
 /// Bundles and dumps as one cluster.
@@ -158,6 +159,11 @@ impl Captured {
     /// Files that could not be read, or not in full, each with position and error.
     pub fn unreadable(&self) -> Vec<String> {
         self.dump.as_ref().map(Dump::trouble).into_iter().flatten().collect()
+    }
+
+    /// Values of the wrong type in manifests.
+    pub fn mistyped(&self) -> &[Mistyped] {
+        self.dump.as_ref().map_or(&[], |dump| &dump.mistyped)
     }
 
     /// Files without evidence, with the reason.
