@@ -2,7 +2,8 @@
 //! Linkerd's webhooks (policy-validator, sp-validator), for a release. Recorded answers of a real webhook and
 //! a real API server are the tests.
 //!
-//! Works on complete objects, which may be redacted: a redacted text is never a reason to reject.
+//! Works on complete objects, which may be redacted. A redacted text is a reason to reject only where no valid value is
+//! ever redacted: enumerations, durations and networks. Elsewhere it may be valid.
 
 mod networks;
 mod profile;
@@ -200,6 +201,14 @@ impl Denied {
 /// The slim form of an object; `None` if a field has another type, which its schema rejects.
 fn read<T: DeserializeOwned>(object: &Value) -> Option<T> {
     serde_json::from_value(object.clone()).ok()
+}
+
+/// A text for the reason of a rejection; its length if it is redacted.
+fn quoted(text: &str) -> String {
+    match text.strip_prefix("REDACTED(len=").and_then(|rest| rest.split_once(')')) {
+        Some((length, _)) if is_marked(text) => format!("a value of {length} characters (not shown)"),
+        _ => format!("{text:?}"),
+    }
 }
 
 /// A text, unless it is redacted.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Denied, known};
+use super::{Denied, quoted};
 use crate::knowledge::{AdmissionRule, go_duration};
 
 type Checked = Result<(), Denied>;
@@ -132,9 +132,9 @@ fn budget(written: &Value) -> Checked {
 }
 
 fn duration(written: &str, path: &str) -> Checked {
-    match known(written) {
-        Some(text) if !text.is_empty() && go_duration(text).is_none() => {
-            denied(path, format!("{written:?} is not a duration such as 250ms or 10s"))
+    match go_duration(written) {
+        None if !written.is_empty() => {
+            denied(path, format!("{} is not a duration such as 250ms or 10s", quoted(written)))
         }
         _ => Ok(()),
     }

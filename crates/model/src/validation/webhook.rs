@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Denied, Validation, known, networks, read};
+use super::{Denied, Validation, known, networks, quoted, read};
 use crate::item::Kind;
 use crate::knowledge::AdmissionRule as Rule;
 use crate::objects::{
@@ -60,12 +60,11 @@ fn server(server: &Server) -> Result<(), Denied> {
         labels(Rule::ServerUnreadable, path, selector.as_ref())?;
     }
     Denied::at(Rule::ServerUnreadable, "spec.port", policy::server_port_fault(server))?;
-    let protocol = spec.proxy_protocol.as_deref().and_then(known);
-    let fault = protocol.map_or(Ok(()), policy::proxy_protocol_fault);
+    let fault = spec.proxy_protocol.as_deref().map_or(Ok(()), policy::proxy_protocol_fault);
     Denied::at(Rule::ServerUnreadable, "spec.proxyProtocol", fault)?;
-    match spec.access_policy.as_deref().and_then(known) {
+    match spec.access_policy.as_deref() {
         Some(mode) if mode.parse::<DefaultPolicy>().is_err() => {
-            let why = format!("invalid accessPolicy: {mode:?} is not a mode");
+            let why = format!("invalid accessPolicy: {} is not a mode", quoted(mode));
             Err(Denied::new(Rule::ServerAccessPolicy, "spec.accessPolicy", why))
         }
         _ => Ok(()),
