@@ -11,7 +11,7 @@ use crate::model::availability::{State, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::owners::generation;
 use crate::model::policy::Spoken;
-use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
 use crate::objects::{EndpointSlice, Kind, Pod, Service, ServicePort, TargetPort};
 
 /// Pods that are equivalent for a call.
@@ -92,8 +92,8 @@ impl<'a> Mesh<'a> {
     }
 
     /// The properties that distinguish pods for a call: their owner and labels, the proxy with its trust anchors,
-    /// whether it is ready, since when, and the place where they run. Pods of one ReplicaSet can differ: some
-    /// without a proxy, or with other labels.
+    /// whether it is ready, since when, the place where they run, and the settings of the injection. Pods of one
+    /// ReplicaSet can differ: some without a proxy, with other labels, or created before a change of their namespace.
     fn likeness(&self, caller: Caller<'_>, pod: &Pod) -> (String, String) {
         let made = match pod.metadata.controller() {
             Some(_) => generation(pod),
@@ -112,13 +112,26 @@ impl<'a> Mesh<'a> {
         let meshed = pod.spec.proxy().is_some();
         let anchors = anchors(pod).map(|anchors| anchors.to_string());
         let labels = &pod.metadata.labels;
-        (made, format!("{ready} {late} {itself} {node} {meshed} {anchors:?} {labels:?}"))
+        let settings = injected_settings(pod);
+        (made, format!("{ready} {late} {itself} {node} {meshed} {anchors:?} {labels:?} {settings}"))
     }
 
     /// Number of ready endpoints of a Service, and of all.
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
     }
+}
+
+/// The settings of the injection that decide about inbound calls: annotations, arguments of linkerd-init, and the
+/// proxy's own.
+fn injected_settings(pod: &Pod) -> String {
+    let annotations = pod.metadata.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let own: Vec<(&str, &str)> =
+        annotations.filter(|(key, _)| key.starts_with("config.linkerd.io/")).collect();
+    let arguments = pod.spec.container(INIT_CONTAINER).map(|init| &init.args);
+    let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
+    let inbound: Vec<_> = env.filter(|one| one.name.starts_with("LINKERD2_PROXY_INBOUND_")).collect();
+    format!("{own:?} {arguments:?} {inbound:?}")
 }
 
 /// The pods that remain with `internalTrafficPolicy: Local`: the proxy and kube-proxy use only endpoints on
