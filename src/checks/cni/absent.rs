@@ -8,7 +8,7 @@ use super::effect::plugin_types;
 use super::nodes::{Nodes, cni_enabled, is_fresh, lacks, uninstalled};
 use super::pods::meshed_replaced;
 use super::purge::installer_restarted;
-use super::remedy::rolled_out;
+use super::remedy::changed_rolled_out;
 use super::target::target;
 use crate::checks::{Context, restart};
 use crate::command::{Command, kubectl};
@@ -149,7 +149,7 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
         let remedy = chart::install_again(ctx, remedy, words).run(
             StepKind::Command,
             "Wait until it runs on every node",
-            rolled_out(ctx),
+            changed_rolled_out(ctx),
         );
         return meshed_restarted(ctx, remedy);
     }

@@ -7,7 +7,7 @@ use super::effect::plugin_types;
 use super::nodes::{Nodes, runs_pods_on_linux, silent};
 use super::places::{in_file, not_looked_at};
 use super::pods::meshed_replaced;
-use super::remedy::{changed, rolled_out, through_host_network};
+use super::remedy::{changed, changed_rolled_out, through_host_network};
 use super::target::target;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -228,7 +228,7 @@ fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
     let remedy = remedy.run(
         StepKind::Command,
         "Wait until its pods have restarted with the new directory, then delete their files from the old one",
-        rolled_out(ctx),
+        changed_rolled_out(ctx),
     );
     meshed_replaced(
         ctx,

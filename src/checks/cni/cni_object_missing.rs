@@ -4,7 +4,7 @@ use super::absent::meshed_restarted;
 use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
-use super::remedy::rolled_out;
+use super::remedy::changed_rolled_out;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
@@ -147,6 +147,6 @@ fn install_again(ctx: &Context<'_>) -> Remedy {
     chart::install_again(ctx, Remedy::new(), words).run(
         StepKind::Command,
         "Wait until it runs on every node",
-        rolled_out(ctx),
+        changed_rolled_out(ctx),
     )
 }

@@ -51,8 +51,7 @@ pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     if target.clean_up_broken(ctx) {
         return through_host_network(ctx, remedy);
     }
-    let restart = target.rollout("rollout restart");
-    remedy.run(StepKind::Command, words, Command::lines([restart, target.rollout("rollout status")]).whole())
+    remedy.run(StepKind::Command, words, Command::lines(target.restart()).whole())
 }
 
 /// The remedy of a known error of the plugin or its installer, with its restart if it needs one.
@@ -65,9 +64,18 @@ pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signat
     }
 }
 
-/// Waits until a changed DaemonSet runs on every node.
+/// Waits until a DaemonSet runs on every node.
 pub(super) fn rolled_out(ctx: &Context<'_>) -> Line {
-    target(ctx).rollout("rollout status")
+    target(ctx).settled()
+}
+
+/// Waits until a changed DaemonSet runs on every node; with the update strategy OnDelete, deletes its pods first.
+pub(super) fn changed_rolled_out(ctx: &Context<'_>) -> Command {
+    let mut lines = target(ctx).replaced();
+    match (lines.pop(), lines.is_empty()) {
+        (Some(wait), true) => wait.into(),
+        (wait, _) => Command::lines(lines.into_iter().chain(wait)).whole(),
+    }
 }
 
 /// Sets values of the chart and applies them to the nodes; `words` is the text of the step. If a restart of
@@ -128,6 +136,37 @@ pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&st
 }
 
 impl Target<'_> {
+    /// Restarts all pods, and waits for the new ones.
+    fn restart(&self) -> Vec<Line> {
+        match self.selector() {
+            Some(_) => self.replaced(),
+            None => vec![self.rollout("rollout restart"), self.settled()],
+        }
+    }
+
+    /// Waits for the pods of a changed template. The update strategy OnDelete replaces only deleted pods.
+    fn replaced(&self) -> Vec<Line> {
+        let delete =
+            |selector| kubectl().namespace(self.namespace).words("delete pods").option("-l", selector).into();
+        self.selector().map(delete).into_iter().chain([self.settled()]).collect()
+    }
+
+    /// Waits until its pods are ready. `rollout status` refuses the update strategy OnDelete.
+    fn settled(&self) -> Line {
+        let Some(selector) = self.selector() else { return self.rollout("rollout status") };
+        kubectl()
+            .namespace(self.namespace)
+            .words("wait pods --for=condition=Ready --timeout=5m")
+            .option("-l", selector)
+            .into()
+    }
+
+    /// The selector of the pods of a DaemonSet with the update strategy OnDelete.
+    fn selector(&self) -> Option<String> {
+        let set = self.set.filter(|set| set.spec.strategy.waits_for_deletion())?;
+        Some(format!("k8s-app={}", set.spec.template.metadata.labels.get("k8s-app")?))
+    }
+
     /// `kubectl rollout …` of the DaemonSet.
     fn rollout(&self, verb: &'static str) -> Line {
         kubectl().namespace(self.namespace).words(verb).operand(format!("daemonset/{}", self.name)).into()
@@ -172,6 +211,6 @@ impl Target<'_> {
             .operand(self.name)
             .words("--type strategic -p")
             .arg(patch);
-        Command::lines([patch.into(), self.rollout("rollout status")]).whole()
+        Command::lines([Line::from(patch)].into_iter().chain(self.replaced())).whole()
     }
 }
