@@ -102,11 +102,9 @@ pub(super) fn of_owner(
     owner: &Owner,
     changes: &[Change<'_>],
 ) -> Remedy {
-    let (kind, all): (_, &[Workload]) = match owner.kind.as_str() {
-        "Deployment" => (Kind::Deployment, ctx.hints::<Deployment>()),
-        "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
-        "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
-        _ => {
+    let (kind, all) = match workloads(ctx, owner) {
+        Some(found) => found,
+        None => {
             let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
             let set: Vec<String> = set.collect();
             let is_named = changes
@@ -123,6 +121,30 @@ pub(super) fn of_owner(
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     let object = Annotated { kind, meta: known.unwrap_or(&bare), sites: vec![] };
     template(ctx, remedy, Act::Put(act), &object, changes)
+}
+
+/// The kind of an owner, and all workloads of that kind; `None` if it is another kind.
+fn workloads<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, &'a [Workload])> {
+    match owner.kind.as_str() {
+        "Deployment" => Some((Kind::Deployment, ctx.hints::<Deployment>())),
+        "StatefulSet" => Some((Kind::StatefulSet, ctx.hints::<StatefulSet>())),
+        "DaemonSet" => Some((Kind::DaemonSet, ctx.hints::<DaemonSet>())),
+        _ => None,
+    }
+}
+
+/// Adds the step that takes a port out of a list of skipped ports, if the pod template of the owner sets the list.
+pub(super) fn no_longer_skipped(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    (key, port): (&str, u16),
+    left: Option<&str>,
+) -> Option<Remedy> {
+    let (_, all) = workloads(ctx, owner)?;
+    let is_owner = |one: &&Workload| one.metadata.key() == (owner.namespace.as_str(), owner.name.as_str());
+    all.iter().find(is_owner)?.spec.template.metadata.annotation(key)?;
+    let act = format!("Remove port {port} from {key}");
+    Some(of_owner(ctx, Remedy::new(), &act, owner, &[(key, left)]))
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.

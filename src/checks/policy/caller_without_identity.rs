@@ -169,7 +169,9 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
     let message =
         format!("the policy of port {port} requires a mesh identity, which {who} cannot have: {effect}");
     let by = match one.inbound.taken_by {
-        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Server(server) => {
+            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
+        }
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
     let pods: Vec<String> = one.pods.iter().map(|name| (*name).to_owned()).collect();

@@ -179,7 +179,9 @@ fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
 fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Refused<'_>) -> Finding {
     let names = one.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let by = match one.inbound.taken_by {
-        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Server(server) => {
+            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
+        }
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
     let asking = one.callers.iter().take(2).map(|asking| match asking {

@@ -146,7 +146,9 @@ fn finding(
         Entry::Refused | Entry::Admitted => 403,
     };
     let by = match inbound.taken_by {
-        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Server(server) => {
+            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
+        }
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
     let (asks, because, step) = reason(probed, inbound);

@@ -120,7 +120,9 @@ fn finding(
 ) -> Finding {
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let by = match inbound.taken_by {
-        TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
+        TakenBy::Server(server) => {
+            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
+        }
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
     let asking = scrapers.iter().take(3).map(|scraper| {

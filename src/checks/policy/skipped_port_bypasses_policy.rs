@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
+use crate::checks::rewrite::no_longer_skipped;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
@@ -15,6 +16,8 @@ struct Bypassed<'a> {
     server: &'a Server,
     by: Evidence,
     annotated: bool,
+    /// The annotation without the port, if the port can be taken out.
+    left: Option<Option<String>>,
     pods: Vec<String>,
 }
 
@@ -33,6 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     server,
                     by,
                     annotated,
+                    left: skipped.without(port),
                     pods: Vec::new(),
                 });
                 one.pods.push(pod.metadata.name.clone());
@@ -41,12 +45,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| {
         let act = match one.annotated {
-            true => format!("Remove port {port} from the annotation in the pod template"),
+            true => format!("Remove port {port} from {}", IN.annotation()),
             false => format!(
                 "Remove port {port} from the chart's proxyInit.ignoreInboundPorts, or annotate the pod \
-                 template with config.linkerd.io/skip-inbound-ports without it, and restart the workload"
+                 template with {} without it, and restart the workload",
+                IN.annotation()
             ),
         };
+        let remedy = one
+            .left
+            .and_then(|left| no_longer_skipped(ctx, &owner, (IN.annotation(), port), left.as_deref()))
+            .unwrap_or_else(|| Remedy::new().step(StepKind::Annotation, act))
+            .step(
+                StepKind::Note,
+                "If the protocol of the port requires it, list it under config.linkerd.io/opaque-ports instead, \
+                 which keeps policy and identity",
+            );
         ctx.finding(
             owner.subject(one.pods),
             format!(
@@ -58,13 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .parameter(port.to_string())
         .evidence(one.by)
         .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("selects port {port}")))
-        .remedy(Remedy::new().step(
-            StepKind::Annotation,
-            format!(
-                "{act}. If its protocol requires it, list it under config.linkerd.io/opaque-ports instead, \
-                 which keeps policy and identity"
-            ),
-        ))
+        .remedy(remedy)
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::behind::behind;
 use super::survey::{field, survey};
+use crate::checks::rewrite::no_longer_skipped;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
@@ -21,7 +22,7 @@ const QUOTED: usize = 3;
 struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
-    clients: BTreeMap<Owner, Evidence>,
+    clients: BTreeMap<Owner, (Evidence, Option<Option<String>>)>,
     /// Whether a policy names the service account of a client that skips the port by its own annotation.
     is_named: bool,
 }
@@ -78,7 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // A policy for one service account was written for its calls.
             let other = controller.identity(&meta.namespace, NO_ACCOUNT);
             one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
-            one.clients.entry(owners.of(pod)).or_insert_with(|| skipped.by());
+            one.clients.entry(owners.of(pod)).or_insert_with(|| (skipped.by(), skipped.without(port.port)));
         }
     }
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
@@ -88,10 +89,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> Finding {
-    let who = match one.clients.len() {
-        1 => "a client skips".to_owned(),
-        count => format!("{count} clients skip"),
+    let mut owners = one.clients.keys();
+    let who = match (owners.next(), owners.len()) {
+        (Some(only), 0) => format!("{} {}/{} skips", only.kind, only.namespace, only.name),
+        (_, others) => format!("{} clients skip", others + 1),
     };
+    let remedy = remedy(ctx, port, &one);
     let more = one.clients.len().saturating_sub(QUOTED);
     let message = match one.is_named {
         true => format!(
@@ -109,17 +112,31 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         .likely()
         .evidences(
             one.server
-                .map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
+                .map(|server| field(Kind::Server, &server.metadata, "selects the port", port.to_string())),
         )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
-        .evidences(one.clients.into_values().take(QUOTED))
+        .evidences(one.clients.into_values().map(|(by, _)| by).take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
-        .remedy(Remedy::new().step(
+        .remedy(remedy)
+}
+
+fn remedy(ctx: &Context<'_>, port: u16, one: &Hidden<'_>) -> Remedy {
+    let only = one.clients.iter().next().filter(|_| one.clients.len() == 1);
+    let taken_out = only.and_then(|(owner, (_, left))| {
+        no_longer_skipped(ctx, owner, (OUT.annotation(), port), left.as_ref()?.as_deref())
+    });
+    let remedy = taken_out.unwrap_or_else(|| {
+        Remedy::new().step(
             StepKind::Annotation,
             format!(
-                "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
-             chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
-             pods instead (config.linkerd.io/opaque-ports)"
+                "Remove port {port} from {} of the clients, or from the chart's proxyInit.ignoreOutboundPorts",
+                OUT.annotation()
             ),
-        ))
+        )
+    });
+    remedy.step(
+        StepKind::Note,
+        "If the protocol of the port requires it, mark it as opaque on the Service and its pods instead \
+         (config.linkerd.io/opaque-ports)",
+    )
 }
