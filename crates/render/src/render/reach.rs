@@ -27,7 +27,11 @@ pub fn table(walk: &Walk, look: Look) -> String {
     text.push('\n');
     let indent = WORDS + NAMES + 2;
     let room = look.prose().saturating_sub(indent).max(20);
-    for step in &walk.steps {
+    // What stops the call comes first; the steps before and after it only confirm that they do not.
+    let is_short = walk.outcome() == Outcome::Stops && !look.verbose;
+    let (confirmed, shown): (Vec<&Step>, Vec<&Step>) =
+        walk.steps.iter().partition(|step| is_short && step.outcome == Outcome::Passes);
+    for step in shown {
         let word = pad(word(step.outcome), WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
@@ -59,6 +63,16 @@ pub fn table(walk: &Walk, look: Look) -> String {
         // Lines to paste are never wrapped.
         for line in &step.paste {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
+        }
+    }
+    let mut names: Vec<&str> = confirmed.iter().map(|step| step.part.name()).collect();
+    names.dedup();
+    if !names.is_empty() {
+        let said = format!("{} (-v shows these steps)", names.join(", "));
+        let room = look.prose().saturating_sub(WORDS + 2).max(20);
+        for (at, line) in wrap(&said, room).iter().enumerate() {
+            let head = if at == 0 { look.good(&pad("ok", WORDS)).to_string() } else { " ".repeat(WORDS) };
+            _ = writeln!(text, "  {head}{line}");
         }
     }
     harmless(&text).into_owned()

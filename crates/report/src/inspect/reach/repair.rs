@@ -4,7 +4,9 @@ use super::{Caller, Mesh};
 use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
 use crate::inspect::walk::Step;
-use crate::model::policy::{AuthorizedBy, DefaultPolicy, IdentityMatch, Inbound, TakenBy, Who};
+use crate::model::policy::{
+    AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, TakenBy, Who,
+};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};
 
@@ -87,6 +89,10 @@ impl Mesh<'_> {
         (pod, port): (&Pod, u16),
     ) {
         let first = self.identity_first(caller);
+        if !caller.meshed && caller.pod.spec.proxy().is_some() && self.admits_identity(inbound, caller.pod) {
+            step.fix(first.trim_end_matches(". Then ").to_owned());
+            return;
+        }
         match inbound.taken_by {
             TakenBy::Server(server) => {
                 let (namespace, name) = server.metadata.key();
@@ -122,6 +128,14 @@ impl Mesh<'_> {
                 step.fix(self.default_policy(policy, caller, pod));
             }
         }
+    }
+
+    /// Whether a policy authorizes a client once its connections have its identity.
+    fn admits_identity(&self, inbound: &Inbound<'_>, client: &Pod) -> bool {
+        let meta = &client.metadata;
+        let identity = self.policy.index.controller.identity(&meta.namespace, client.spec.account());
+        let client = Client { identity: Some(identity.as_str()), address: client.status.pod_ip };
+        inbound.connect(client) == Entry::Admitted
     }
 
     /// What a client without an identity needs before a policy can name it.
