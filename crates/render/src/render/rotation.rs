@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::look::Look;
 use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
 use crate::checks::rotation::{
-    Condition, Known, Phase, PlannedStage, Progress, Rotation, Stage, Subject, Workload,
+    Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
 use crate::command::{meshdoctor, own};
 use crate::finding::{Finding, Remedy, Step};
@@ -101,12 +101,19 @@ fn anchors(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
             "{} {} ({}), expires {}; trusted by {} of {}{unknown}",
             clean(&anchor.subject),
             short(&anchor.print),
-            anchor.role.name(),
+            role(anchor.role),
             day(anchor.not_after, now),
             anchor.trusted_by,
             count(rotation.meshed, "meshed pod", "meshed pods"),
         );
         section(text, label, &said, look);
+    }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Unknown => "role unknown",
+        Role::Current | Role::New | Role::Old => role.name(),
     }
 }
 

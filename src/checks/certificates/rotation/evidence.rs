@@ -142,11 +142,17 @@ fn roles(bundles: &[Bundle], issuer: Option<&Issuer<'_>>, now: Timestamp) -> Vec
     let Some(issuer) = issuer else {
         return anchors.into_iter().map(|anchor| (anchor.clone(), Role::Unknown)).collect();
     };
-    let usable = |certificate: &Certificate| certificate.validity(now) == Validity::Current;
-    let is_signer = |anchor: &Certificate| {
-        !reach(&issuer.chain, std::slice::from_ref(anchor), &usable).anchors.is_empty()
+    let signing = |usable: &dyn Fn(&Certificate) -> bool| -> Vec<&Certificate> {
+        let is_signer = |anchor: &&Certificate| {
+            !reach(&issuer.chain, std::slice::from_ref(*anchor), usable).anchors.is_empty()
+        };
+        anchors.iter().copied().filter(is_signer).collect()
     };
-    let signers: Vec<&Certificate> = anchors.iter().copied().filter(|anchor| is_signer(anchor)).collect();
+    let mut signers = signing(&|certificate| certificate.validity(now) == Validity::Current);
+    if signers.is_empty() {
+        // An expired anchor is still the one that signed the issuer.
+        signers = signing(&|_| true);
+    }
     let newest = signers.iter().map(|anchor| anchor.not_before()).max();
     let role = |anchor: &Certificate| match newest {
         None => Role::Unknown,
