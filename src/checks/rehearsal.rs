@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::{CheckResult, Context, Outcome};
 use crate::chart::values::Values;
 use crate::fetched::Why;
-use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, When};
+use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, Subject, When};
 use crate::item::Item;
 use crate::knowledge::{Knowledge, Releases};
 use crate::missing::Missing;
@@ -189,8 +189,15 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> Ch
     let after: BTreeSet<_> = prints(&then);
     if judged {
         for finding in &mut today.findings {
-            let gone =
-                |subject| !after.iter().any(|(print, _)| *print == finding.subject_fingerprint(subject));
+            // A finding about the same object with other words is the same problem, in another form.
+            let remains = |subject: &Subject| {
+                let alike = then.findings.iter().filter(|other| other.severity >= finding.severity);
+                alike.flat_map(|other| &other.subjects).any(|other| other.is_same_object(subject))
+            };
+            let gone = |subject| {
+                !after.iter().any(|(print, _)| *print == finding.subject_fingerprint(subject))
+                    && !remains(subject)
+            };
             if finding.subjects.iter().all(gone) {
                 finding.when = When::UntilUpgrade;
             }

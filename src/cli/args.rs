@@ -60,9 +60,9 @@ use super::values::{
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor is read-only, except for two opt-in commands: 'collect --node-pods' creates \
+    after_help = "meshdoctor is read-only, except for three opt-in commands: 'collect --node-pods' creates \
                   pods after confirmation and deletes them; 'check --publish' writes its report into the \
-                  cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 \
+                  cluster; 'fix --apply' runs confirmed steps. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 \
                   interrupted."
 )]
 pub struct Cli {

@@ -6,7 +6,7 @@ use linkerd_facts::knowledge;
 use meshdoctor_checks::{card, checks};
 #[cfg(test)]
 use meshdoctor_core::yaml;
-use meshdoctor_core::{command, exit, finding, published, terminal};
+use meshdoctor_core::{command, exit, finding, published, terminal, version};
 use meshdoctor_edits::kubectl;
 use meshdoctor_evidence::{fetched, item, missing, request};
 use meshdoctor_gather::{save, source};

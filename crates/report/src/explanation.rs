@@ -84,6 +84,9 @@ pub struct Explanation {
     /// The program that writes such texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// The arguments of the command that shows more, if no check does.
+    #[serde(skip)]
+    pub next: Option<&'static str>,
     /// File and row of the meaning, or position in the source.
     pub source: String,
     /// Issues with it.
@@ -104,6 +107,7 @@ impl Explanation {
             remedy: None,
             checks: checks.to_vec(),
             program: None,
+            next: None,
             source,
             references: Vec::new(),
         }
@@ -214,6 +218,12 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     let line = without_grpc_status(line);
     // Applications write similar texts.
     let kind = if is_line_of_proxy(line) { TextKind::LogLine } else { TextKind::ProxyError };
+    // The last field of a structured log line of any program.
+    let line = if kind == TextKind::LogLine {
+        line
+    } else {
+        line.rsplit_once(" error=").map_or(line, |(_, value)| value)
+    };
     let row = knowledge.pasted().error(line).filter(|row| kind == TextKind::LogLine || row.is_value(line));
     row.map(|row| of_error(kind, line, row)).into_iter().collect()
 }
@@ -344,8 +354,9 @@ fn of_exit(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
         let certain = line.contains("linkerd-cni");
         meanings.push(Explanation { program: Some("linkerd-cni".to_owned()), certain, ..meaning });
     }
-    meanings.extend(of_own_exit(line, code).filter(|_| !names_other && !line.contains("linkerd-cni")));
-    meanings
+    let own = of_own_exit(line, code).filter(|_| !names_other && !line.contains("linkerd-cni"));
+    // Every report prints its own exit status.
+    own.into_iter().chain(meanings).collect()
 }
 
 /// The meaning of an exit status of `meshdoctor check`.
@@ -356,6 +367,11 @@ fn of_own_exit(line: &str, code: i32) -> Option<Explanation> {
     Some(Explanation {
         program: Some("meshdoctor".to_owned()),
         certain: line.contains("meshdoctor"),
+        next: Some(match u8::try_from(code) {
+            Ok(exit::NOT_CHECKED) => "check --coverage",
+            Ok(exit::USAGE) => "check --help",
+            _ => "check",
+        }),
         ..Explanation::new(TextKind::ExitCode, line, means, &[], source)
     })
 }
@@ -395,7 +411,7 @@ impl<'t> Response<'t> {
             }
             None => {
                 let means = if self.headers.is_empty() {
-                    format!("without its headers, this can be the application's response; {}", row.means)
+                    format!("{}. Without its headers, this can also be the application's response", row.means)
                 } else {
                     format!("only headers that proxies set; {}", row.means)
                 };

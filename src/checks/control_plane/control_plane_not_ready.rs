@@ -305,8 +305,8 @@ fn unavailable(
     let (name, effect) = match component.name {
         "identity" if expired.is_some() => (
             "identity",
-            "new proxies get no certificate, and certificates of the configured lifetime have expired since: \
-             connections of these proxies fail",
+            "new proxies get no certificate, and running proxies whose certificates have expired since lose their \
+             connections",
         ),
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (
@@ -321,6 +321,12 @@ fn unavailable(
         _ if component.wanted() == 0 => "is scaled to 0 replicas".to_owned(),
         Some(Failing { container: Some(container), crashed: true, .. }) => {
             format!("has no ready pod, because its container {container} crashes")
+        }
+        Some(Failing { container: Some(container), running: true, .. }) => {
+            format!("has no ready pod, because its container {container} is not ready")
+        }
+        Some(Failing { container: Some(container), .. }) => {
+            format!("has no ready pod, because its container {container} does not start")
         }
         Some(reason) if reason.evidence.said.contains("nodes are available") => {
             "has no ready pod, because no node accepts its pods".to_owned()

@@ -114,26 +114,34 @@ fn finding(
     owner: Option<&Owner>,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
-    let message = match (lacks, harmless) {
-        (Lacks::Service, false) => {
-            "pods mark a port as opaque but their Service does not. Clients of the Service still detect the \
-             protocol, which takes ten seconds if the server sends first"
+    let of = |side: fn(&Pair) -> u16| {
+        let ports: BTreeSet<u16> = difference.ports.iter().map(side).collect();
+        format!("port{} {}", if ports.len() == 1 { "" } else { "s" }, listed(ports.into_iter()))
+    };
+    let marked = match lacks {
+        Lacks::Service => {
+            format!(
+                "the pods of Service {name} mark {} as opaque, but the Service does not",
+                of(|pair| pair.1)
+            )
         }
-        (Lacks::Service, true) => {
-            "pods mark a port as opaque but their Service does not. Nothing fails, because the port is opaque by \
-             default, but linkerd check warns about it"
-        }
-        (Lacks::Pods, false) => {
-            "a Service marks a port as opaque but its pods do not: connections of unmeshed clients, and to a pod's \
-             address, hang for ten seconds or fail if the server sends first"
-        }
-        (Lacks::Pods, true) => {
-            "a Service marks a port as opaque but its pods do not. Nothing fails, because the port is opaque by \
-             default, but linkerd check warns about it"
+        Lacks::Pods => {
+            format!("Service {name} marks {} as opaque, but its pods do not", of(|pair| pair.0))
         }
     };
-    let ports: Vec<String> =
-        difference.ports.iter().map(|(port, target)| format!("{port} to {target}")).collect();
+    let effect = match (lacks, harmless) {
+        (_, true) => "Nothing fails, because the port is opaque by default, but linkerd check warns about it",
+        (Lacks::Service, false) => {
+            "Clients of the Service still detect the protocol, which takes ten seconds if the server sends first"
+        }
+        (Lacks::Pods, false) => {
+            "Connections of unmeshed clients, and to a pod's address, hang for ten seconds or fail if the server \
+             sends first"
+        }
+    };
+    let message = format!("{marked}. {effect}");
+    let ports = difference.ports.iter().map(|(port, target)| format!("{port}, targetPort {target}"));
+    let ports: Vec<String> = ports.collect();
     let object = format!("Service {namespace}/{name}");
     let path = format!("metadata.annotations[{ANNOTATION}]");
     let said = |list: Option<&str>| list.map_or_else(|| "not set".to_owned(), str::to_owned);
@@ -143,7 +151,7 @@ fn finding(
             Lacks::Pods => "pods",
         })
         .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
-        .evidence(Evidence::field(&object, "spec.ports", ports.join(", ")))
+        .evidence(Evidence::field(&object, "spec.ports", ports.join("; ")))
         .evidences(difference.pods.iter().take(QUOTED).map(|pod| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             Evidence::field(object, &path, said(pod.metadata.annotation(ANNOTATION)))
@@ -197,10 +205,59 @@ fn remedy(
                         .arg(patch);
                     let text = format!("{text}. Change the source manifest too");
                     let remedy = Remedy::new().run(StepKind::Annotation, text, patch);
+                    let remedy = other_services(ctx, remedy, service, difference);
                     after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
                 }
-                None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
+                None => {
+                    let remedy =
+                        Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\""));
+                    other_services(ctx, remedy, service, difference)
+                }
             }
         }
     }
+}
+
+/// Adds the steps that mark the ports on the other Services of the same pods: once the pods mark them, these
+/// Services would differ from the pods.
+fn other_services(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    service: &Service,
+    difference: &Difference<'_>,
+) -> Remedy {
+    let targets: BTreeSet<u16> = difference.ports.iter().map(|(_, target)| *target).collect();
+    let selected = ctx.selected();
+    let others = ctx.hints::<Service>().iter().filter(|other| {
+        other.metadata.key() != service.metadata.key()
+            && other.metadata.namespace == service.metadata.namespace
+            && other.spec.cluster_ip.is_some()
+            && !other.spec.selector.is_empty()
+    });
+    others.fold(remedy, |remedy, other| {
+        let pods = selected.by(other);
+        let Some(pod) =
+            pods.into_iter().find(|pod| difference.pods.iter().any(|one| std::ptr::eq(*one, *pod)))
+        else {
+            return remedy;
+        };
+        let marked = of_service(other);
+        let missing: BTreeSet<u16> = other
+            .spec
+            .tcp_ports()
+            .filter(|port| port.leads_to(pod).is_some_and(|target| targets.contains(&target)))
+            .map(|port| port.port)
+            .filter(|port| marked.as_ref().is_none_or(|list| !list.marks(*port)))
+            .collect();
+        if missing.is_empty() {
+            return remedy;
+        }
+        let act = format!(
+            "Also add port {} of Service {}, which selects the same pods, to {ANNOTATION}",
+            listed(missing.iter().copied()),
+            other.metadata.name
+        );
+        let list = marked.unwrap_or_default().with(&missing);
+        rewrite::own(remedy, Act::Put(&act), &Annotated::service(other), &[(ANNOTATION, Some(&list))])
+    })
 }

@@ -193,15 +193,15 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
 fn message(stage: Stage) -> &'static str {
     match stage {
         Stage::Unready => {
-            "linkerd-proxy runs but is not ready, so its pod gets no traffic: it lacks its certificate from \
-             identity, or its configuration from destination or policy"
+            "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or its \
+             configuration from destination or policy"
         }
         Stage::Lost => {
-            "linkerd-proxy was ready, but its readiness probe fails now. Its pod gets no traffic, and connections \
-             through its proxy may hang or fail"
+            "linkerd-proxy was ready, but its readiness probe fails now. Its pod is not ready, and connections through \
+             its proxy may hang or fail"
         }
         Stage::Ended => {
-            "linkerd-proxy exits after it starts, so its pod gets no traffic and cannot connect to anything"
+            "linkerd-proxy exits after it starts, so its pod is not ready and cannot connect to anything"
         }
         Stage::NotStarted => {
             "linkerd-proxy has not been started because an earlier container or step fails, so its pod \

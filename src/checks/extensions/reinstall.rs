@@ -66,8 +66,8 @@ fn compared(
     version: Option<&LinkerdVersion>,
 ) -> Remedy {
     let text = format!(
-        "Preview the change. If the diff shows more than new certificates, it removes options that were set at \
-         installation of {extension}: add them with --set KEY=VALUE"
+        "Preview the change. If the diff removes options that were set at installation of {extension}, add them with \
+         --set KEY=VALUE"
     );
     remedy.run(StepKind::Note, text, by_cli(ctx, extension, version, kubectl().words("diff -f -")))
 }

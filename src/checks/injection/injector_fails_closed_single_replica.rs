@@ -116,6 +116,9 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
     )
 }
 
+/// What failurePolicy Ignore allows.
+const UNMESHED: &str = "pods start without a proxy while the injector is down (failurePolicy Ignore), and check for such pods afterwards";
+
 fn remedy(ctx: &Context<'_>) -> Remedy {
     let step = |remedy, act: &str, options| upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
     let ignore = || Options::none().set("webhookFailurePolicy", "Ignore");
@@ -123,20 +126,18 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     // The replicas require different nodes: on fewer, some stay Pending.
     match ctx.hints::<Node>().len() {
         nodes @ 1..3 => {
-            let unmeshed =
-                "Let pods start unmeshed instead of not at all, and check for such pods afterwards";
+            let unmeshed = format!("Let {UNMESHED}");
             let replicas = format!(
                 "Once the cluster has three nodes (now {nodes}), run three replicas of the injector \
                  instead, one per node (the chart's values-ha.yaml)"
             );
-            step(step(remedy, unmeshed, ignore()), &replicas, Options::none().ha())
+            step(step(remedy, &unmeshed, ignore()), &replicas, Options::none().ha())
         }
         _ => {
             let replicas =
                 "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)";
-            let unmeshed =
-                "Or let pods start unmeshed instead of not at all, and check for such pods afterwards";
-            step(step(remedy, replicas, Options::none().ha()), unmeshed, ignore())
+            let unmeshed = format!("Or let {UNMESHED}");
+            step(step(remedy, replicas, Options::none().ha()), &unmeshed, ignore())
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rehearsal::CHART;
+use crate::checks::upgrade::managed_by;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -55,8 +56,17 @@ fn said(ctx: &Context<'_>, value: &str) -> bool {
 fn keep(ctx: &Context<'_>, how: &str) -> String {
     match ctx.settings.values.iter().any(|given| given.chart == CHART) {
         true => format!("To keep the current behavior, set {how} in your Helm values"),
+        false if is_by_cli(ctx) => {
+            format!("To keep the current behavior, pass --set {how} to linkerd upgrade")
+        }
         false => {
             format!("To keep the current behavior, set {how} in your Helm values. --values FILE checks them")
         }
     }
+}
+
+/// Whether the CLI manages the control plane, rather than Helm or a GitOps tool.
+fn is_by_cli(ctx: &Context<'_>) -> bool {
+    let managed = managed_by(ctx);
+    managed.release().is_none() && managed.in_git().is_none()
 }

@@ -178,9 +178,10 @@ fn finding(
     unscraped: &[(&Workload, Vec<&Container>)],
 ) -> Finding {
     let message = format!(
-        "the job {} of viz's Prometheus expects other port names than those of the components that it is for. \
-         Prometheus scrapes no metrics from them",
-        job.name
+        "the job {} of viz's Prometheus matches no port of {} components, whose ports have other names. Prometheus \
+         has no metrics from them",
+        job.name,
+        unscraped.len()
     );
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let rules = job.rules.iter().map(|rule| {
@@ -215,10 +216,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     match first {
         Some(first) => Remedy::new().step(
             StepKind::Upgrade,
-            format!(
-                "Upgrade the viz extension to {first} or later, whose jobs match the ports of this control plane. \
-                 Earlier charts of viz do not"
-            ),
+            format!("Upgrade the viz extension to {first} or later, whose jobs match these port names"),
         ),
         None => {
             let release = installed.map(|version| format!(" ({version})")).unwrap_or_default();

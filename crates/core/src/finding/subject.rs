@@ -73,6 +73,17 @@ impl Subject {
         Subject::Thing { thing: thing.to_owned() }
     }
 
+    /// Whether both are about the same object, whatever its pods.
+    pub fn is_same_object(&self, other: &Subject) -> bool {
+        match (self, other) {
+            (
+                Subject::Object { kind, namespace, name, .. },
+                Subject::Object { kind: other_kind, namespace: other_namespace, name: other_name, .. },
+            ) => (kind, namespace, name) == (other_kind, other_namespace, other_name),
+            _ => self == other,
+        }
+    }
+
     /// The namespace of the subject, or the subject itself if it is one; `None` if it is not an object.
     pub fn namespace(&self) -> Option<&str> {
         match self {

@@ -75,6 +75,9 @@ fn origin(meaning: &Explanation) -> Option<&'static str> {
 
 /// The next step: the checks of the meaning, or the trace of the connection.
 fn next(meaning: &Explanation) -> String {
+    if let Some(arguments) = meaning.next {
+        return own(arguments);
+    }
     if meaning.checks.is_empty() {
         return own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT");
     }

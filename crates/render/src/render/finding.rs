@@ -165,7 +165,7 @@ impl Printer {
         lines
     }
 
-    /// The first pieces of evidence. An object that is the only subject is not repeated.
+    /// The first pieces of evidence. The name of an object that is the only subject is not repeated.
     fn brief_evidence(&self, finding: &Finding) -> Vec<String> {
         let only = match finding.subjects.as_slice() {
             [only @ Subject::Object { .. }] => clean(&only.to_string()).into_owned(),
@@ -173,10 +173,6 @@ impl Printer {
         };
         let columns = self.look.columns() - INDENT;
         let rows: Vec<_> = finding.evidence.iter().map(|evidence| self.row(evidence)).collect();
-        let is_new = |(who, seen): &&(String, String)| {
-            *who != only || !["missing", "does not exist"].contains(&seen.as_str())
-        };
-        let rows: Vec<_> = rows.iter().filter(is_new).collect();
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;
         for (who, seen) in rows.iter().take(IN_PLAN) {

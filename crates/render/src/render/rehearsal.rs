@@ -10,6 +10,7 @@ use crate::card::Part;
 use crate::checks::Plan;
 use crate::finding::{Severity, Standing, When};
 use crate::report::{Brings, Rehearsal, Report};
+use crate::version::LinkerdVersion;
 
 /// Whether a cluster can be upgraded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,10 +77,19 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
     let by_then =
         by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
     let verdict = Readiness::of(report).painted(look);
-    let first = format!("UPGRADE to {}{by_then}: {verdict}", rehearsal.target);
+    let change = if is_downgrade(report, rehearsal) { "DOWNGRADE" } else { "UPGRADE" };
+    let first = format!("{change} to {}{by_then}: {verdict}", rehearsal.target);
     let room = look.prose() - 2;
     let rest = rows(report, rehearsal).into_iter().flat_map(|words| wrap(&words, room));
     std::iter::once(first).chain(rest.map(|line| format!("  {line}"))).collect()
+}
+
+/// Whether every known component of the control plane is newer than the target.
+fn is_downgrade(report: &Report, rehearsal: &Rehearsal) -> bool {
+    let versions = || report.subject.control_plane.values();
+    let is_newer =
+        |version: &String| version.parse::<LinkerdVersion>().is_ok_and(|version| version > rehearsal.to);
+    versions().next().is_some() && versions().all(is_newer)
 }
 
 /// The rows below the verdict.

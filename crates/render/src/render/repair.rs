@@ -271,11 +271,9 @@ impl PlanPrinter<'_> {
         let repairs = repairs
             .filter(|_| self.report.repair.findings.len() > 1)
             .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
-        let text = match self.extent == Extent::Short && is_stated {
-            true => step.step.without_requirement(),
-            false => &step.step.text,
-        };
-        let text = in_plan(&self.report.repair, number, text);
+        let plain = step.step.without_requirement();
+        let requirement = if is_stated { "" } else { step.step.text[plain.len()..].trim() };
+        let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
@@ -284,6 +282,9 @@ impl PlanPrinter<'_> {
             words.map(|line| format!("{indent}{}", line.replace(BOUND, " "))).collect();
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
+        }
+        if !requirement.is_empty() {
+            lines.extend(wrap(requirement, room).iter().map(|line| format!("{indent}{line}")));
         }
         let room = self.look.columns().saturating_sub(indent.len() + 2);
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));

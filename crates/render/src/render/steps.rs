@@ -87,22 +87,15 @@ pub(super) fn in_words(steps: &[usize]) -> String {
             _ => ranges.push((step, step)),
         }
     }
-    let range = |&(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first} and {last}"),
-        _ => format!("{first} to {last}"),
-    };
-    let listed = match ranges.as_slice() {
-        [one] => range(one),
-        // A list contains `and` only once.
-        [first @ .., last] => {
-            let short = |&(first, last): &(usize, usize)| match last - first {
-                1 => format!("{first}, {last}"),
-                _ => range(&(first, last)),
-            };
-            let first: Vec<String> = first.iter().map(short).collect();
-            format!("{} and {}", first.join(", "), short(last))
-        }
+    // Two in a row are listed one by one, so that `and` stands once.
+    let parts = ranges.into_iter().flat_map(|(first, last)| match last - first {
+        0 | 1 => (first..=last).map(|step| step.to_string()).collect(),
+        _ => vec![format!("{first} to {last}")],
+    });
+    let parts: Vec<String> = parts.collect();
+    let listed = match parts.as_slice() {
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
         [] => return String::new(),
     };
     format!("{} {listed}", if steps.len() == 1 { "step" } else { "steps" })
@@ -120,6 +113,7 @@ mod tests {
             (&[1, 2][..], "steps 1 and 2"),
             (&[1, 2, 3, 4][..], "steps 1 to 4"),
             (&[1, 3][..], "steps 1 and 3"),
+            (&[1, 3, 4][..], "steps 1, 3 and 4"),
             (&[1, 2, 4, 6, 7, 8][..], "steps 1, 2, 4 and 6 to 8"),
         ] {
             assert_eq!(in_words(steps), words);
