@@ -349,7 +349,7 @@ fn ports_that_linkerd_init_leaves_aside_pass_no_proxy() {
     // The proxy decides itself on the port of its metrics.
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-0:4191"]);
     assert!(!text.contains("skips port"), "{text}");
-    let (_, text) = reached_in(SHAPES, &["shop/skips-1", "shop/store-vip:80"]);
+    let (_, text) = reached_in(SHAPES, &["shop/skips-1", "shop/store-vip:80", "-v"]);
     assert!(words(&text).contains("the client's proxy skips port 80"), "{text}");
     assert!(words(&text).contains("a client without identity"), "{text}");
 }

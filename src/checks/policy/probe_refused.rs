@@ -248,9 +248,9 @@ fn opaque_server(server: &Server) -> Remedy {
     let declare = on("patch", Kind::Server, &server.metadata)
         .words("--type=merge -p")
         .arg(r#"{"spec":{"proxyProtocol":"HTTP/1"}}"#);
-    Remedy::new().run(StepKind::Command, "If the port serves HTTP, declare it in the Server", declare).step(
+    Remedy::new().run(StepKind::Command, "Declare the port as HTTP in the Server, since its probe is HTTP", declare).step(
         StepKind::Note,
-        "Otherwise authorize the nodes' addresses on the port with a NetworkAuthentication",
+        "If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication",
     )
 }
 

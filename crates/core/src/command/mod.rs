@@ -154,6 +154,13 @@ impl Command {
         self.lines.iter().find_map(Line::required_cli)
     }
 
+    /// The release of the linkerd CLI that it installs, if it does.
+    pub fn installed_cli(&self) -> Option<String> {
+        let rendered = self.rendered();
+        let (_, rest) = rendered.iter().find_map(|line| line.split_once("LINKERD2_VERSION="))?;
+        rest.split([' ', '\'', '"']).next().map(str::to_owned)
+    }
+
     /// Variables that the reader must set first.
     pub fn placeholders(&self) -> Vec<&'static str> {
         let mut names = Vec::new();

@@ -91,14 +91,25 @@ pub(super) fn rows(plan: &RepairPlan) -> Vec<Row<'_>> {
     let mut current: BTreeSet<usize> = BTreeSet::new();
     let mut introduced: BTreeSet<usize> = BTreeSet::new();
     for (number, step) in (1..).zip(&plan.steps) {
-        let is_new = |one: &&usize| !introduced.contains(*one) && !shared.contains_key(*one);
-        let new: BTreeSet<usize> = step.repairs.iter().filter(is_new).copied().collect();
+        let mut new: BTreeSet<usize> = BTreeSet::new();
+        for &one in step.repairs.iter().filter(|one| !shared.contains_key(*one)) {
+            let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
+            // A finding that has a step of its own later stands there, so that each heading is above its steps.
+            let mut later = steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
+            let is_later = step.repairs.iter().any(is_known)
+                && later.any(|later| !plan.steps[later - 1].repairs.iter().any(is_known));
+            if !introduced.contains(&one) && !is_later {
+                new.insert(one);
+            }
+        }
         if !new.is_empty() {
             introduced.extend(&new);
             current.clone_from(&new);
             rows.push(Row::Findings(new));
         }
-        rows.push(Row::Step { number, repairs: (step.repairs != current).then_some(&step.repairs) });
+        // The headings of others name the steps that they have in common.
+        let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
+        rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
         let is_last = |one: &&usize| steps.get(*one).and_then(|own| own.last()) == Some(&number);
         let ended: BTreeSet<usize> = shared.keys().filter(is_last).copied().collect();
         if !ended.is_empty() {
@@ -250,7 +261,17 @@ impl PlanPrinter<'_> {
         let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
         match (own, planned.after.is_empty()) {
             (Some(own), _) => format!(" (fixed by {})", in_words(&own.iter().copied().collect::<Vec<_>>())),
-            (None, true) => String::new(),
+            (None, true) => {
+                let own = self.steps.get(&planned.number);
+                let repairs = |step: &usize| &self.report.repair.steps[step - 1].repairs;
+                let is_foreign = |step: &usize| {
+                    repairs(step).iter().any(|other| *other < planned.number && self.steps.get(other) != own)
+                };
+                match own.filter(|own| own.iter().any(is_foreign)) {
+                    Some(own) => format!(" ({})", in_words(&own.iter().copied().collect::<Vec<_>>())),
+                    None => String::new(),
+                }
+            }
             (None, false) => {
                 let numbers = planned.after.iter().map(|(number, _)| *number).collect();
                 format!(" (after {})", numbered(self.report, &numbers))
