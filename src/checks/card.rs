@@ -272,6 +272,16 @@ impl Front {
 }
 
 impl Card {
+    /// Its file in the repository.
+    pub fn path(&self) -> String {
+        format!("checks/{}/{}.md", self.front.category, self.id)
+    }
+
+    /// The file of its rule in the repository.
+    pub fn rule_path(&self) -> String {
+        format!("src/checks/{}/{}.rs", self.front.category, self.id).replace('-', "_")
+    }
+
     /// Parses the front matter and the prose; ignores the rest.
     ///
     /// # Errors

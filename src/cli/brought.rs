@@ -169,7 +169,7 @@ fn builtin(words: &[String]) -> anyhow::Result<Vec<Tested>> {
     let policy = Policy { only: words.to_vec(), ..Policy::default() };
     let mut cards = Vec::new();
     for check in named(&policy)?.into_iter().filter(|check| !check.is_brought()) {
-        let path = PathBuf::from(format!("checks/{}/{}.md", check.card().front.category, check.id));
+        let path = PathBuf::from(check.card().path());
         let path = Some(path).filter(|path| path.is_file());
         let text = match &path {
             Some(path) => {

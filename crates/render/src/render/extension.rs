@@ -103,7 +103,7 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
         let Some(check) = check.filter(|_| !folding.roots(at).iter().any(told)) else { continue };
         let row = RowVerdict {
             description: format!("{}: {}", finding.check, subject::heading(&finding.subjects, look)),
-            hint: Some(page::page_url(finding.check)),
+            hint: page::page_url(finding.check),
             error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
             result,
             checks: vec![finding.check],

@@ -196,10 +196,7 @@ fn standing(finding: &Finding) -> String {
 
 /// A check's id, linked to its page if it has one.
 fn linked(check: &str) -> String {
-    match crate::checks::find(check) {
-        Some(known) if !known.is_brought() => format!("[{check}]({})", page::page_url(check)),
-        Some(_) | None => plain(check),
-    }
+    page::page_url(check).map_or_else(|| plain(check), |url| format!("[{check}]({url})"))
 }
 
 fn world(when: When) -> &'static str {

@@ -148,8 +148,8 @@ fn rule(check: &Judged, has_results: bool) -> Value {
         "properties": {"outcome": outcome(&check.outcome)},
     });
     let found = checks::find(check.id);
-    if found.is_some_and(|found| !found.is_brought()) {
-        rule["helpUri"] = json!(page::page_url(check.id));
+    if let Some(url) = page::page_url(check.id) {
+        rule["helpUri"] = json!(url);
     }
     if !has_results {
         return rule;

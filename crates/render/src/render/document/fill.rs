@@ -298,9 +298,7 @@ impl From<&finding::Finding> for Finding {
             check: finding.check.to_owned(),
             category: front.map(|front| front.category.clone()),
             title: front.map(|front| front.title.clone()),
-            docs: checks::find(finding.check)
-                .filter(|check| !check.is_brought())
-                .map(|check| crate::page::page_url(check.id)),
+            docs: crate::page::page_url(finding.check),
             severity: finding.severity,
             confidence: finding.confidence,
             when: finding.when,
