@@ -36,7 +36,7 @@ pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::{inbound as to_json, outbound as outbound_to_json};
 pub use outbound::{
     Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute,
-    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts, go_duration,
+    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
 };
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};

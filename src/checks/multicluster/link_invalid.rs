@@ -1,5 +1,7 @@
 //! `link-invalid`: a Link lacks fields that its controller needs, or has values that cannot be parsed.
 
+use jiff::SignedDuration;
+
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::policy::applied;
 use crate::checks::{Context, Judgement};
@@ -183,7 +185,7 @@ fn faults(link: &Link) -> Vec<Fault<'_>> {
     // The CRD has defaults for these.
     let given = |text: &str| !text.is_empty();
     if given(&probe.timeout) {
-        faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, 1.0)));
+        faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, SignedDuration::from_nanos(1))));
     }
     if given(&probe.failure_threshold) {
         let number = |text: &str| (!is_count(text)).then_some(Wrong::Unparsable);
@@ -206,14 +208,14 @@ fn is_count(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u32>().is_ok()
 }
 
-/// Shortest period in nanoseconds: the controller panics if a tenth of it, the range of its jitter, is none.
-const SHORTEST: f64 = 10.0;
+/// Shortest period: the controller panics if a tenth of it, the range of its jitter, is none.
+const SHORTEST: SignedDuration = SignedDuration::from_nanos(10);
 
-/// The fault of a duration, which must have at least these nanoseconds.
-fn duration(text: &str, least: f64) -> Option<Wrong> {
+/// The fault of a duration, which must not be shorter than `least`.
+fn duration(text: &str, least: SignedDuration) -> Option<Wrong> {
     match go_duration(text) {
         None => Some(Wrong::Unparsable),
-        Some(nanoseconds) => (nanoseconds < least).then_some(Wrong::NotPositive),
+        Some(duration) => (duration < least).then_some(Wrong::NotPositive),
     }
 }
 

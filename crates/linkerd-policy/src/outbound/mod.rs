@@ -17,7 +17,7 @@ use super::void::Void;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 
-pub use route::{Backend, Destination, OutboundRoute, OutboundRule, go_duration};
+pub use route::{Backend, Destination, OutboundRoute, OutboundRule};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
 pub(super) use settings::{accrual, retry, timeouts};
 

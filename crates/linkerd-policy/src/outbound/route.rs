@@ -3,9 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jiff::SignedDuration;
+
 use super::super::parse::Broken;
 use super::super::routes::{self, RouteKind};
 use super::settings::{self, Retry, Timeouts};
+use crate::knowledge::go_duration;
 use crate::names::with_article;
 use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule, Service};
 
@@ -204,7 +207,10 @@ impl<'a> Read<'a> {
         let rule = |rule: &'a RouteRule| {
             let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
             let of_rule = match self.kind {
-                RouteKind::LinkerdHttp => request.and_then(go_duration),
+                RouteKind::LinkerdHttp => {
+                    // The controller drops the sign.
+                    request.and_then(go_duration).map(SignedDuration::unsigned_abs)
+                }
                 RouteKind::Http if world.gateway_timeouts => {
                     request.and_then(|text| settings::duration(text).ok())
                 }
@@ -302,20 +308,4 @@ fn unsupported(kind: RouteKind, filter: &RouteFilter) -> Option<&'static str> {
         RouteFilter { extension_ref: Some(_), .. } => "ExtensionRef filter is not supported",
         _ => "unknown filter",
     })
-}
-
-/// A duration in Go's format, such as `1m30s` or `1.5s`.
-pub fn go_duration(text: &str) -> Option<std::time::Duration> {
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let after = &rest[end..];
-        let units = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-        let (unit, seconds) = units.iter().find(|(unit, _)| after.starts_with(unit))?;
-        total += number * seconds;
-        rest = &after[unit.len()..];
-    }
-    std::time::Duration::try_from_secs_f64(total).ok()
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::known;
+use crate::knowledge::go_duration;
 use crate::knowledge::{Schema, SchemaRule};
-use crate::policy::go_duration;
 
 /// The path of a field, and the reason.
 type Fault = (String, String);
