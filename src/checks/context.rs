@@ -293,8 +293,8 @@ impl<'a> Context<'a> {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
-    /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on them, so cards do
-    /// not declare them.
+    /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on
+    /// them, so cards do not declare them.
     pub(super) fn for_steps<K: Listed>(&self) -> &'a [K::Object] {
         self.cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
     }

@@ -1,8 +1,8 @@
 //! The checks: one pure function each, registered in one table per category, and evaluated under a panic
 //! guard.
 //!
-//! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and its row to
-//! `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
+//! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and
+//! its row to `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
 
 pub mod context;
 

@@ -255,7 +255,8 @@ fn upgraded_by_cli(
     remedy.run(kind, format!("{act}{with}{why}"), line(force)).forced(forced)
 }
 
-/// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which include the issuer.
+/// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which
+/// include the issuer.
 pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
     managed_by(ctx).is_by_cli() && stored::is_unusable(ctx)
 }

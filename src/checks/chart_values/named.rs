@@ -6,11 +6,15 @@ use crate::knowledge::Knowledge;
 use crate::nearest::closest;
 use crate::version::LinkerdVersion;
 
+fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(". Did you mean {name}?")).unwrap_or_default()
+}
+
 /// Why a text is not a valid chart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoChart {
     /// Unknown name.
-    #[error("{given} is not a Linkerd chart (charts: {known}){perhaps}", perhaps = .nearest.as_ref().map(|name| format!(". Did you mean {name}?")).unwrap_or_default())]
+    #[error("{given} is not a Linkerd chart (charts: {known}){}", suggestion(.nearest.as_deref()))]
     Unknown {
         /// As given.
         given: String,

@@ -274,5 +274,5 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
 }
 
 /// The step before `linkerd install-cni`.
-const COMPARE: &str = "Preview the change. If the diff removes options that were set at installation, such as tolerations or \
-     privileged, add them with --set KEY=VALUE";
+const COMPARE: &str = "Preview the change. If the diff removes options that were set at installation, such \
+     as tolerations or privileged, add them with --set KEY=VALUE";

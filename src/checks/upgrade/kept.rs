@@ -1,5 +1,5 @@
-//! Options that a `linkerd upgrade` needs on its command line because the CLI does not take them from its stored values.
-//! Decided in one place for every printed `linkerd upgrade`.
+//! Options that a `linkerd upgrade` needs on its command line because the CLI does not take them from its
+//! stored values. Decided in one place for every printed `linkerd upgrade`.
 
 use serde_yaml::Value;
 
@@ -60,8 +60,8 @@ impl Unstored<'_> {
     }
 }
 
-/// The values that differ from their defaults and that `linkerd upgrade` of a release drops. `None` as the release: unknown,
-/// presumed to drop them.
+/// The values that differ from their defaults and that `linkerd upgrade` of a release drops. `None` as the
+/// release: unknown, presumed to drop them.
 pub(in crate::checks) fn unstored<'a>(
     ctx: &Context<'a>,
     values: &Values,
@@ -88,7 +88,8 @@ pub(super) fn options(ctx: &Context<'_>, call: Call, release: Option<&LinkerdVer
     }
 }
 
-/// Whether the CLI refuses the upgrade because a node runs Docker: it reads only the command line, not the stored values.
+/// Whether the CLI refuses the upgrade because a node runs Docker: it reads only the command line, not the
+/// stored values.
 fn refuses_docker(ctx: &Context<'_>, release: Option<&LinkerdVersion>) -> bool {
     ctx.knowledge.upgrades().guards_docker(release, ctx.knowledge.minors())
         && ctx.for_steps::<Node>().iter().any(Node::runs_docker)

@@ -1,5 +1,5 @@
-//! The containers of a pod after an upgrade: the images of the target at the registries in use, and linkerd-proxy among the init
-//! containers if the upgrade makes it a native sidecar.
+//! The containers of a pod after an upgrade: the images of the target at the registries in use, and
+//! linkerd-proxy among the init containers if the upgrade makes it a native sidecar.
 
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;

@@ -142,8 +142,8 @@ impl<'a> Policy<'a> {
         answer
     }
 
-    /// Whether the request is evaluated; `None` if that is unknown or an error of a condition already rejects it. One false
-    /// condition suffices, even if others fail.
+    /// Whether the request is evaluated; `None` if that is unknown or an error of a condition already rejects
+    /// it. One false condition suffices, even if others fail.
     fn conditions_hold(
         &self,
         scope: &Scope<'_>,
@@ -272,8 +272,8 @@ fn bind(
     Ok(())
 }
 
-/// Whether a policy or binding selects a request; `None` if that depends on unknown labels of the namespace. `none`: the
-/// result without resource rules.
+/// Whether a policy or binding selects a request; `None` if that depends on unknown labels of the namespace.
+/// `none`: the result without resource rules.
 pub(super) fn selects(
     selection: &AdmissionMatch,
     request: &Request<'_>,
