@@ -112,7 +112,7 @@ pub(super) fn obstacle(
 }
 
 /// Whether a quota counts every pod that runs for good.
-fn counts_running_pods(quota: &ResourceQuota) -> bool {
+pub(super) fn counts_running_pods(quota: &ResourceQuota) -> bool {
     !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 

@@ -38,6 +38,7 @@ pub use outbound::{
     Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute,
     OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
 };
+pub use read::qualified;
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};

@@ -381,7 +381,8 @@ fn variable(name: &str, value: String) -> Value {
     json!({"name": name, "value": value})
 }
 
-fn texts(value: &Value) -> BTreeMap<String, String> {
+/// The texts of a map by key, such as annotations.
+pub fn texts(value: &Value) -> BTreeMap<String, String> {
     let all = value.as_object().into_iter().flatten();
     all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }

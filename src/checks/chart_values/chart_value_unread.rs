@@ -7,11 +7,7 @@ use crate::finding::Finding;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut findings: Vec<Finding> = Vec::new();
-    for (of, given) in Of::given(ctx)? {
-        given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
-    }
-    Ok(findings.into())
+    Of::each_file(ctx, of_file)
 }
 
 fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::multicluster::links::MIRRORED;
+use crate::checks::multicluster::links::is_mirror;
 use crate::checks::no_endpoint;
 use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Moment, Severity, Subject};
 use crate::model::endpoints::NoEndpoint;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet};
 
 /// The number of clients whose log lines are quoted.
@@ -39,12 +38,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (ready == 0).then(|| finding(ctx, service, all, &calls))
     });
     Ok(findings.collect::<Vec<_>>().into())
-}
-
-/// Mirrors are evaluated with their Links.
-fn is_mirror(service: &Service) -> bool {
-    let meta = &service.metadata;
-    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
 }
 
 fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, FailedCall<'_>)]) -> Finding {

@@ -104,6 +104,12 @@ pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
     })
 }
 
+/// Whether a Service mirrors one of another cluster. Mirrors are evaluated with their Links.
+pub(in crate::checks) fn is_mirror(service: &Service) -> bool {
+    let meta = &service.metadata;
+    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
+}
+
 /// Whether a mirror's endpoints are resolved in the other cluster.
 pub(super) fn is_found_over_there(service: &Service) -> bool {
     service.metadata.label(REMOTE_DISCOVERY).is_some()

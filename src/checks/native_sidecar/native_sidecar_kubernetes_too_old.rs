@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::Survey;
 use super::wording;
+use crate::checks::control_plane::installation::config;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::written::config;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};

@@ -96,10 +96,10 @@ pub struct Tool {
     pub knowledge: Option<String>,
 }
 
-/// Metadata of the run.
+/// The invocation of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct Invocation {
     /// Its start.
     pub started: Option<Timestamp>,
     /// Its duration.
@@ -109,6 +109,15 @@ pub struct Run {
     /// The configuration file that added to the command line; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Config>,
+}
+
+/// Metadata of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// The invocation.
+    #[serde(flatten)]
+    pub invocation: Invocation,
     /// The evaluation time.
     pub judged_at: Option<Timestamp>,
     /// The source of that time.

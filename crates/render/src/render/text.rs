@@ -262,6 +262,14 @@ pub fn with_short_ids(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_inclusive(is_end).map(short).collect())
 }
 
+/// Lines in a Markdown fence that is longer than any fence in them.
+pub(super) fn fenced(lines: &[String], language: &str) -> String {
+    let longest =
+        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::document::{About, Before, Cluster, Config, Origin, Tool};
+use super::document::{About, Before, Cluster, Invocation, Origin, Tool};
 use super::json;
 use super::look::Look;
 use super::text::{clean, count, pad, some_of, wrap};
@@ -283,15 +283,9 @@ pub struct OfReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// Its start.
-    pub started: Option<Timestamp>,
-    /// Its duration.
-    pub milliseconds: u64,
-    /// The command line, without values that could be secret.
-    pub command: Vec<String>,
-    /// The configuration file that added to the command line; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config: Option<Config>,
+    /// The invocation.
+    #[serde(flatten)]
+    pub invocation: Invocation,
     /// The evaluation time.
     pub judged_at: Timestamp,
     /// The source of that time.
@@ -367,10 +361,7 @@ pub fn json(verification: &Verification) -> String {
             cluster: verification.earlier.cluster_uid.clone().map(|uid| Cluster { uid }),
         },
         run: Run {
-            started: verification.run.started,
-            milliseconds: verification.run.milliseconds,
-            command: verification.run.command.clone(),
-            config: verification.run.config.as_ref().map(Config::new),
+            invocation: Invocation::from(&verification.run),
             judged_at: verification.at.0,
             judged_at_source: verification.at.1,
         },

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence,
-    Finding, Gap, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
-    Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict, Versions,
-    Waived,
+    Finding, Gap, Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference,
+    Rehearsal, Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
+    Versions, Waived,
 };
 use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
@@ -127,12 +127,20 @@ fn tool(knowledge: Option<String>) -> Tool {
     Tool { name: "meshdoctor".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), knowledge }
 }
 
+impl From<&report::Run> for Invocation {
+    fn from(run: &report::Run) -> Invocation {
+        Invocation {
+            started: run.started,
+            milliseconds: run.milliseconds,
+            command: run.command.clone(),
+            config: run.config.as_ref().map(Config::new),
+        }
+    }
+}
+
 fn run(run: &report::Run) -> Run {
     Run {
-        started: run.started,
-        milliseconds: run.milliseconds,
-        command: run.command.clone(),
-        config: run.config.as_ref().map(Config::new),
+        invocation: Invocation::from(run),
         judged_at: None,
         judged_at_source: None,
         to_cni: None,

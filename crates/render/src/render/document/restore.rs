@@ -96,7 +96,7 @@ fn interned(text: &str) -> &'static str {
 }
 
 fn run(document: &Document) -> report::Run {
-    let run = &document.run;
+    let run = &document.run.invocation;
     report::Run {
         started: run.started,
         milliseconds: run.milliseconds,
