@@ -116,11 +116,8 @@ pub enum Part {
     GatewayApi,
     /// The CLI and the CRDs.
     Crds,
-    /// linkerd-cni.
     LinkerdCni,
-    /// The control plane.
     ControlPlane,
-    /// Its extensions.
     Extensions,
     /// The Links of the multicluster extension.
     Links,

@@ -175,7 +175,6 @@ pub struct CheckResult {
     pub id: &'static str,
     /// How it ended.
     pub outcome: Outcome,
-    /// Its findings.
     pub findings: Vec<Finding>,
     /// The gaps in its evidence.
     pub gaps: Vec<Missing>,

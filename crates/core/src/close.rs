@@ -9,7 +9,6 @@ use crate::command::{Command, Connection};
 pub struct Close {
     /// The instruction.
     pub text: String,
-    /// The command.
     pub command: Option<Command>,
 }
 

@@ -9,7 +9,6 @@ use serde_json::Value;
 pub const NAME: &str = "meshdoctor";
 /// Label that identifies these objects.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-/// An API for reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportApi {
     /// `openreports.io`

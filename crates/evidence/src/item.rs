@@ -111,11 +111,9 @@ pub enum Item {
     List(Kind),
     /// One object by name. Secrets and ConfigMaps are only requested in this way.
     Named {
-        /// Its kind.
         kind: Kind,
         /// Its namespace.
         scope: Scope,
-        /// Its name.
         name: String,
     },
     /// Whether the operator has a permission. Requested only before an installation.

@@ -38,7 +38,6 @@ pub struct Objects<'a> {
 /// An object without effect, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ignored<'a> {
-    /// Its kind.
     pub kind: Kind,
     /// Its namespace and name.
     pub key: (&'a str, &'a str),

@@ -29,9 +29,7 @@ pub enum State<'a> {
     Down {
         /// Since when, if known.
         since: Option<Timestamp>,
-        /// The evidence.
         evidence: Vec<Evidence>,
-        /// The namespace.
         namespace: &'a str,
     },
 }

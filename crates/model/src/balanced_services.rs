@@ -18,11 +18,9 @@ const SAME_MOMENT: i64 = 60;
 /// A port of a Service that a proxy balances.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BalancedService {
-    /// Its namespace.
     pub namespace: String,
     /// The Service.
     pub name: String,
-    /// The port.
     pub port: String,
     /// Number of endpoints in the load balancers of the proxy.
     pub held: u64,

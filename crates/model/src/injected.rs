@@ -32,7 +32,6 @@ pub fn go_bool(text: &str) -> Option<bool> {
 pub struct Injecting<'a> {
     /// Its chart values.
     pub values: &'a Values,
-    /// Its release.
     pub release: LinkerdVersion,
     /// The namespace that it runs in.
     pub control_plane: String,
@@ -47,7 +46,6 @@ pub struct Injecting<'a> {
 pub struct MadeBy<'a> {
     /// The kind, in lower case.
     pub kind: &'a str,
-    /// The name.
     pub name: &'a str,
 }
 

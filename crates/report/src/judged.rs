@@ -9,15 +9,11 @@ use crate::missing::{Close, Missing};
 /// A check and its outcome.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// Its id.
     pub id: &'static str,
-    /// Its category.
     pub category: String,
-    /// Its title.
     pub title: String,
     /// Its card's severity.
     pub severity: Severity,
-    /// Its outcome.
     pub outcome: Outcome,
     /// Missing evidence.
     pub gaps: Vec<Missing>,

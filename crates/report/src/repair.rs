@@ -13,11 +13,8 @@ use crate::source::change::Set;
 /// A finding of warning or above, about one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The check.
     pub check: &'static str,
-    /// The severity.
     pub severity: Severity,
-    /// The subject.
     pub subject: String,
 }
 

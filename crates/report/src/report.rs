@@ -41,7 +41,6 @@ use crate::version::LinkerdVersion;
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.report/1";
 
-/// A report.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Metadata of the run, including all times.
@@ -160,7 +159,6 @@ pub struct Run {
 /// The configuration file of a run, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigUse {
-    /// The file.
     pub file: String,
     /// Whether the caller named it; otherwise it was found in the working directory or a parent.
     pub named: bool,

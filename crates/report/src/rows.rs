@@ -19,7 +19,6 @@ use crate::version::LinkerdVersion;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowResult {
-    /// Success.
     Success,
     /// A problem without effect on the exit status of the real command, or not checked.
     Warning,
@@ -36,7 +35,6 @@ pub struct RowVerdict {
     pub hint: Option<String>,
     /// The problem; empty for rows that succeed.
     pub error: String,
-    /// The result.
     pub result: RowResult,
     /// Checks whose findings fail it.
     pub checks: Vec<&'static str>,
@@ -47,13 +45,10 @@ pub struct RowVerdict {
 /// A category with its printed rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Its name.
     pub name: String,
-    /// Its rows.
     pub rows: Vec<RowVerdict>,
 }
 
-/// Inputs of the rows.
 pub struct RowInput<'a> {
     /// The checks and their outcomes.
     pub checks: &'a [Judged],
@@ -70,7 +65,6 @@ pub struct RowInput<'a> {
 /// A linked cluster, for the rows that list it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LinkedCluster {
-    /// Its name.
     pub name: String,
     /// Whether its gateway is used.
     pub gateway: bool,

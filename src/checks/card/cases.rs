@@ -5,7 +5,6 @@ use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
 /// Heading of the cases.
 pub(super) const HEADING: &str = "## Cases";
 
-/// Kind of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseKind {
     /// The check reports a finding.
@@ -19,7 +18,6 @@ pub enum CaseKind {
 /// A small cluster and the expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Its kind.
     pub kind: CaseKind,
     /// Its title, unique on the card.
     pub title: String,

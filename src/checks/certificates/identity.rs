@@ -154,9 +154,7 @@ pub(super) fn scheme(values: Option<&Values>, secret: Option<&Secret>) -> Scheme
     }
 }
 
-/// The issuer.
 pub(super) struct Issuer<'a> {
-    /// Its Secret.
     pub(super) secret: &'a Secret,
     /// Its layout.
     pub(super) scheme: Scheme,
@@ -235,7 +233,6 @@ pub(super) struct Bundle {
     pub(super) path: &'static str,
     /// Whether identity and proxies use it, rather than the next upgrade.
     pub(super) in_force: bool,
-    /// The anchors.
     pub(super) anchors: Vec<Certificate>,
 }
 
@@ -325,7 +322,6 @@ pub(super) const IN_FORCE: &str = "data[ca-bundle.crt]";
 
 /// A trust anchor and all its sources.
 pub(super) struct Anchor<'a> {
-    /// Its certificate.
     pub(super) certificate: &'a Certificate,
     /// Its sources, the current bundle first.
     pub(super) places: Vec<&'a Bundle>,

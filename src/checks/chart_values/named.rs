@@ -16,7 +16,6 @@ pub enum NoChart {
     /// Unknown name.
     #[error("{given} is not a Linkerd chart (charts: {known}){}", suggestion(.nearest.as_deref()))]
     Unknown {
-        /// As given.
         given: String,
         /// All chart names, separated by commas.
         known: String,

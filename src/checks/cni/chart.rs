@@ -13,7 +13,6 @@ use crate::model::managed_by::{Installer, Release};
 use crate::objects::Deployment;
 use crate::version::{CniVersion, LinkerdVersion};
 
-/// The chart.
 const CHART: &str = "linkerd2-cni";
 /// The chart repository of edge releases.
 const EDGE: &str = "https://helm.linkerd.io/edge";

@@ -21,9 +21,7 @@ const QUOTED: usize = 3;
 /// The side that does not mark a port that the other side marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Lacks {
-    /// The Service.
     Service,
-    /// The pods.
     Pods,
 }
 

@@ -54,7 +54,6 @@ enum Stage {
 enum End {
     /// Its containers succeeded, but its proxy did not.
     Succeeded,
-    /// It failed.
     Failed,
     /// The kubelet evicted it.
     Evicted,

@@ -27,7 +27,6 @@ const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 /// The default namespace in which the CLI creates links.
 const DEFAULT_NAMESPACE: &str = "linkerd-multicluster";
 
-/// The CRD of links.
 pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 
 /// The links of the cluster. Reads `links.multicluster.linkerd.io`, and, if these are not served,

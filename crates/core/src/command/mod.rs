@@ -129,7 +129,6 @@ impl Command {
         self.runs_on
     }
 
-    /// Its node.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }

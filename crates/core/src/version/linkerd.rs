@@ -66,7 +66,6 @@ pub struct LinkerdVersion {
 }
 
 impl LinkerdVersion {
-    /// Its channel.
     pub fn channel(&self) -> Channel {
         self.channel
     }

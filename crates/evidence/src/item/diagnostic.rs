@@ -79,7 +79,6 @@ fn is_zero(count: &usize) -> bool {
 /// A metric family of which a Prometheus server returned nothing, or not everything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LackingFamily {
-    /// Its meaning.
     pub meaning: MetricMeaning,
     /// The error; empty if there are no series.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -102,9 +101,7 @@ pub struct FailedRead {
 pub struct PortPolicy {
     /// The pod's namespace.
     pub namespace: String,
-    /// The pod.
     pub pod: String,
-    /// The port.
     pub port: u16,
     /// The parts of the response that are compared.
     pub answer: InboundAnswer,
@@ -130,7 +127,6 @@ pub struct InboundAnswer {
 pub struct ServiceEndpoints {
     /// The namespace of the Service and of its pods.
     pub namespace: String,
-    /// The Service.
     pub service: String,
     /// Addresses of pods, without others such as gateways.
     pub endpoints: Vec<Endpoint>,
@@ -140,11 +136,9 @@ pub struct ServiceEndpoints {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Endpoint {
-    /// The pod.
     pub pod: String,
     /// Its address.
     pub ip: String,
-    /// The port.
     pub port: u16,
 }
 

@@ -13,7 +13,6 @@ use crate::names::{self, Rule};
 use crate::objects::meta::nullable;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
-/// A server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Server {
     /// The webhook of the proxy injector.
@@ -94,7 +93,6 @@ impl FromStr for Server {
 pub struct ServedCertificates {
     /// The server's name.
     pub metadata: Meta,
-    /// Its pods.
     #[serde(deserialize_with = "nullable")]
     pub pods: Vec<ServedBy>,
 }

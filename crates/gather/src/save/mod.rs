@@ -41,7 +41,6 @@ const PAGE_BYTES: usize = 2 << 20;
 /// A written bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// Its path.
     pub path: PathBuf,
     /// Size in bytes.
     pub bytes: u64,

@@ -27,7 +27,6 @@ pub const MAX_FILE: u64 = (16 << 20) + 1;
 /// The folders of a snapshot; see the node model.
 const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];
 
-/// Node evidence.
 #[derive(Debug, Default)]
 pub struct NodeEvidence {
     nodes: BTreeMap<String, Found>,
@@ -125,7 +124,6 @@ impl NodeEvidence {
         self.trouble.push(why);
     }
 
-    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

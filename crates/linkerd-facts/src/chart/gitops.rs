@@ -24,7 +24,6 @@ pub struct Text {
     pub name: String,
     /// Path in the set.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 

@@ -28,7 +28,6 @@ pub struct Given {
 pub struct ValuesFile {
     /// Name in evidence: the given path, or the object.
     pub name: String,
-    /// Its text.
     pub text: String,
     root: Mapping,
     held: Option<Held>,

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::go_duration;
 
-/// Type of a value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ValueType {

@@ -15,11 +15,9 @@ use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilte
 /// A route of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboundRoute<'a> {
-    /// Its kind.
     pub kind: RouteKind,
     /// The object.
     pub route: &'a Route,
-    /// Its rules.
     pub rules: Vec<OutboundRule<'a>>,
 }
 
@@ -52,28 +50,17 @@ pub struct Backend<'a> {
 pub enum Destination<'a> {
     /// A port of an existing Service.
     Service {
-        /// Its namespace.
         namespace: &'a str,
-        /// The port.
         port: u16,
         /// Whether the Service declares it; requests to others fail with 502.
         declared: bool,
     },
     /// A port of a missing Service: requests fail with 500.
-    NoService {
-        /// The namespace.
-        namespace: &'a str,
-        /// The port.
-        port: u16,
-    },
+    NoService { namespace: &'a str, port: u16 },
     /// To the requested address, through the EgressNetwork that the route is attached to.
-    Egress {
-        /// Its namespace.
-        namespace: &'a str,
-    },
+    Egress { namespace: &'a str },
     /// An EgressNetwork that cannot be used here, and why: requests fail with 500.
     NoEgress {
-        /// Its namespace.
         namespace: &'a str,
         /// Why, in the controller's words.
         why: String,

@@ -27,7 +27,6 @@ pub struct Defect {
     pub json_path: Option<String>,
 }
 
-/// The kinds of defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DefectKind {
     /// No content, as during a non-atomic rewrite.

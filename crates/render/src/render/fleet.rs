@@ -293,7 +293,6 @@ impl Fleet {
         }
     }
 
-    /// As JSON.
     pub fn json(&self, status: u8) -> String {
         let members = self.members.iter().map(|member| match &member.outcome {
             Outcome::Judged(document) => json!({

@@ -133,7 +133,6 @@ fn on(on: On) -> &'static str {
     }
 }
 
-/// As JSON.
 pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
     let of = |injection: &Injection<'_>| {
         let (fate, why) = match &injection.of.fate {

@@ -266,7 +266,6 @@ fn counts_for_nothing(
     nothing
 }
 
-/// As JSON.
 pub fn json(evidence: &OutboundEvidence<'_>, answers: &[CallAnswer<'_>]) -> Value {
     let index = &evidence.index;
     let call = |answer: &CallAnswer<'_>| {

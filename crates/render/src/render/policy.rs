@@ -486,7 +486,6 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     text
 }
 
-/// As JSON.
 pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Value {
     let controller = &evidence.index.controller;
     let workloads: Vec<Value> = answers.iter().map(workload).collect();

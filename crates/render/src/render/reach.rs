@@ -270,7 +270,6 @@ fn short_cell(walk: &Walk) -> String {
     .to_owned()
 }
 
-/// As JSON.
 pub fn json(walks: &[&Walk], gaps: &[String]) -> Value {
     json!({
         "schema": "meshdoctor.reach/1",

@@ -324,7 +324,6 @@ fn decision(decision: Decision) -> &'static str {
     }
 }
 
-/// As JSON.
 pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
     let rotation = &answer.rotation;
     let anchors: Vec<Value> = rotation

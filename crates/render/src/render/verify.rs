@@ -258,7 +258,6 @@ pub struct Numbers {
 /// A workload that is worse than before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Worse {
-    /// The severity.
     pub severity: Severity,
     /// The workload.
     pub subject: About,
@@ -270,7 +269,6 @@ pub struct Worse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OfReport {
-    /// Its file.
     pub file: String,
     /// Its evaluation time.
     pub judged_at: Timestamp,
@@ -283,7 +281,6 @@ pub struct OfReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// The invocation.
     #[serde(flatten)]
     pub invocation: Invocation,
     /// The evaluation time.
@@ -317,11 +314,9 @@ pub struct Verdict {
 pub struct Again {
     /// The check that found it.
     pub check: String,
-    /// The severity.
     pub severity: Severity,
     /// Its fingerprint in the report.
     pub fingerprint: String,
-    /// The message.
     pub message: String,
     /// `fixed`, `still-there` or `not-checked`: the worst of its subjects.
     pub state: String,
@@ -332,7 +327,6 @@ pub struct Again {
 /// A subject, checked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubjectAgain {
-    /// The subject.
     pub subject: About,
     /// `fixed`, `still-there` or `not-checked`.
     pub state: String,

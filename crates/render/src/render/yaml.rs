@@ -11,7 +11,6 @@ use super::text::without_hashes;
 use crate::report::Report;
 use crate::terminal::is_hostile;
 
-/// A report.
 pub fn report(report: &Report) -> String {
     from_json(&json::report(report))
 }

@@ -67,7 +67,6 @@ where
 pub struct Mismatch {
     /// Short identifier.
     pub check: &'static str,
-    /// Its severity.
     pub severity: Severity,
     /// The cluster with the link, and the target cluster.
     pub between: (String, String),

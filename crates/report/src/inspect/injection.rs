@@ -36,9 +36,7 @@ pub enum On {
 /// A Linkerd annotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation<'a> {
-    /// Its key.
     pub key: &'a str,
-    /// Its value.
     pub value: &'a str,
     /// Its place.
     pub on: On,
@@ -49,7 +47,6 @@ pub struct Annotation<'a> {
 /// The settings of a proxy. A missing one means the proxy's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
-    /// Its image.
     pub image: String,
     /// Whether it is a native sidecar.
     pub native: bool,

@@ -34,7 +34,6 @@ impl<'a> Network<'a> {
         self.unread = unread;
     }
 
-    /// The policies.
     pub(super) fn policies(&self) -> &Policies<'a> {
         &self.policies
     }

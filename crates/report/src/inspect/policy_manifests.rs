@@ -39,7 +39,6 @@ pub enum Mode {
 /// A client of a port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
-    /// Its namespace.
     pub namespace: String,
     /// Its ServiceAccount.
     pub account: String,
@@ -52,7 +51,6 @@ pub struct Generated {
     pub service: String,
     /// What it selects, and where the clients are from.
     pub comments: Vec<String>,
-    /// The objects.
     pub objects: Vec<(Kind, Value)>,
 }
 

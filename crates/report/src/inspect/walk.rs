@@ -11,7 +11,6 @@ use crate::names;
 pub struct End {
     /// The namespace; `None` for an outside host.
     pub namespace: Option<String>,
-    /// The name.
     pub name: String,
     /// The port; only for the destination.
     pub port: Option<u16>,
@@ -87,7 +86,6 @@ pub enum Outcome {
 pub enum Part {
     /// The calling pod, and whether it is meshed.
     Client,
-    /// The destination.
     Destination,
     /// The called Service.
     Service,
@@ -160,11 +158,9 @@ impl fmt::Display for Condition {
 pub struct Step {
     /// The subject.
     pub part: Part,
-    /// The outcome.
     pub outcome: Outcome,
     /// The conclusion.
     pub says: String,
-    /// The evidence.
     pub evidence: Vec<Evidence>,
     /// The condition on the traffic for the step to pass.
     pub condition: Option<Condition>,

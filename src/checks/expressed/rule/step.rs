@@ -5,7 +5,6 @@ use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, Scope};
 use crate::finding::{Remedy, StepKind};
 
-/// A step.
 #[derive(Debug)]
 pub(super) struct Step {
     text: String,
@@ -59,7 +58,6 @@ impl Step {
         }
     }
 
-    /// Its expressions.
     pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.run.iter().filter_map(|word| match word {
             Word::Made(expression) | Word::Option(_, expression) => Some(expression),

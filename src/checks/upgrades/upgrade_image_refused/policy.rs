@@ -53,7 +53,6 @@ struct Part<'a> {
 
 /// A policy with validations that depend on images.
 pub(super) struct Policy<'a> {
-    /// The object.
     pub(super) object: &'a ValidatingAdmissionPolicy,
     conditions: Vec<Part<'a>>,
     variables: Vec<(&'a str, Part<'a>)>,

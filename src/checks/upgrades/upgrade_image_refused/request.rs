@@ -21,12 +21,9 @@ pub(super) struct Request<'a> {
     pub(super) operation: &'static str,
     /// API group.
     pub(super) group: &'static str,
-    /// Resource.
     pub(super) resource: &'static str,
     kind: &'static str,
-    /// Namespace.
     pub(super) namespace: &'a str,
-    /// Name.
     pub(super) name: &'a str,
     /// Labels of the object.
     pub(super) labels: &'a Texts,

@@ -24,7 +24,6 @@ use crate::source::folder;
 use crate::source::json::{self, Head, JsonSink};
 use crate::source::{ObjectSink, Origin, Source, Uncollected};
 
-/// A bundle.
 #[derive(Debug)]
 pub struct Bundle {
     /// Path, as given.
@@ -110,7 +109,6 @@ impl Bundle {
         Bundle::open(tree, &name).ok_or_else(none)?
     }
 
-    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }

@@ -38,13 +38,10 @@ pub struct Templates {
 /// An object that creates pods.
 #[derive(Debug)]
 pub struct Template {
-    /// Its kind.
     pub kind: Kind,
     /// Its kind in the manifests, if that is another one with the same template.
     pub written_kind: Option<String>,
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// Its own annotations; pods do not inherit them.
     pub own: BTreeMap<String, String>,

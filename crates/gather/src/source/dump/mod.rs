@@ -52,7 +52,6 @@ pub struct Dump {
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
-    /// Warnings.
     pub warnings: Vec<String>,
     /// Parts of manifests that cannot be applied as they are.
     pub set_aside: SetAside,

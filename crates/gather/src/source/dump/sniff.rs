@@ -17,7 +17,6 @@ pub enum Text {
     Json,
     /// YAML, one document or several.
     Yaml,
-    /// Empty.
     Empty,
     /// Another format, with a description.
     Neither(String),

@@ -165,7 +165,6 @@ impl Captured {
         &self.ignored
     }
 
-    /// The bundles.
     pub fn bundles(&self) -> &[Bundle] {
         &self.bundles
     }

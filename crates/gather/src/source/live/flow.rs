@@ -25,7 +25,6 @@ const PACKED: usize = 16 * 1024;
 pub(super) struct Form {
     /// Gzip.
     pub(super) packed: bool,
-    /// Protobuf.
     pub(super) protobuf: bool,
 }
 

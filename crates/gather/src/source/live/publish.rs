@@ -58,7 +58,6 @@ pub struct Done {
     pub removed: usize,
     /// Number of created events.
     pub events: usize,
-    /// Errors.
     pub errors: Vec<PublishError>,
 }
 
@@ -66,7 +65,6 @@ pub struct Done {
 pub struct Standing {
     /// The served API.
     pub api: ReportApi,
-    /// The reports.
     pub reports: Vec<Value>,
 }
 

@@ -30,11 +30,8 @@ pub enum ValueKind {
     Boolean,
     /// A whole number.
     Integer,
-    /// A number.
     Number,
-    /// A text.
     Text,
-    /// A list.
     List,
     /// A map with any keys.
     Open,

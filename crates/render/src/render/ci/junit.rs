@@ -34,7 +34,6 @@ struct Case {
     out: String,
 }
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let failing: BTreeSet<&str> = report
         .coverage

@@ -11,7 +11,6 @@ use crate::checks::Outcome;
 use crate::finding::{Confidence, Severity, Standing};
 use crate::report::{Report, Run};
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     info(&mut text, &report.knowledge_date, &report.origin.kind, &report.origin.name);

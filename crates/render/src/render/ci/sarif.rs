@@ -23,7 +23,6 @@ use crate::report::{Report, Run};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A report.
 pub fn report(report: &Report) -> String {
     with_fixes(report, &[])
 }

@@ -11,7 +11,6 @@ use crate::report::Report;
 /// The schema tag.
 pub const SCHEMA: &str = "meshdoctor.fix/1";
 
-/// The document.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {

@@ -44,13 +44,9 @@ pub struct RepairedFinding {
     pub at: usize,
     /// Its number, from 1.
     pub number: usize,
-    /// Its check.
     pub check: &'static str,
-    /// Its severity.
     pub severity: Severity,
-    /// Its message.
     pub message: String,
-    /// Its subjects.
     pub subjects: Vec<String>,
     /// Its positions in the files.
     pub places: Vec<String>,
@@ -65,7 +61,6 @@ pub struct RepairedFinding {
 pub struct ObjectEdit {
     /// The object: `Deployment shop/web`.
     pub object: String,
-    /// The file.
     pub file: String,
     /// The lines to replace.
     pub replacements: Vec<Replacement>,

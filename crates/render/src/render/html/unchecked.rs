@@ -89,7 +89,6 @@ pub(super) fn deciding(document: &Document) -> Option<String> {
     })
 }
 
-/// The section.
 pub(super) fn section(document: &Document, body: &mut String) {
     body.push_str("<section id=\"not-checked\"><h2>Not checked</h2>");
     let rows = rows(document);

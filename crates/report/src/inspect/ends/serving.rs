@@ -32,7 +32,6 @@ struct Behind {
 pub(super) struct Dead {
     /// Deployments that are scaled to zero; empty if pods are wanted.
     pub scaled_to_zero: Vec<String>,
-    /// The evidence.
     pub evidence: String,
 }
 

@@ -21,7 +21,6 @@ pub(super) const CREATE_SECONDS: u64 = 10;
 pub(super) struct Pods<'a> {
     api: &'a ApiClient,
     meter: Meter,
-    /// The namespace.
     pub(super) namespace: String,
 }
 

@@ -30,7 +30,6 @@ pub(super) struct QueryError(pub(super) String);
 
 /// The way to the server.
 pub(super) enum Server<'a> {
-    /// Its URL.
     Url {
         /// The client.
         api: Box<ApiClient>,
@@ -43,9 +42,7 @@ pub(super) enum Server<'a> {
         api: &'a ApiClient,
         /// The pod's namespace.
         namespace: String,
-        /// The pod.
         pod: String,
-        /// The port.
         port: u16,
     },
 }
