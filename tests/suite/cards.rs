@@ -28,11 +28,29 @@ fn path(check: &Check) -> PathBuf {
     root().join(check.card().path())
 }
 
+/// The cases of a card are below its documentation, which is what the repository's host shows first.
+const FOLD: &str = "## Cases\n<details>\n<summary>Clusters with and without the problem, and the expected reports</summary>\n\n";
+const FOLD_END: &str = "</details>";
+
+/// The text of a card with its cases in one fold.
+fn folded(text: &str) -> String {
+    let plain = text.replacen(FOLD, "## Cases\n", 1);
+    let lines: Vec<&str> = plain.lines().filter(|line| *line != FOLD_END).collect();
+    let text = lines.join("\n").replacen("## Cases\n", FOLD, 1);
+    format!("{}\n\n{FOLD_END}\n", text.trim_end())
+}
+
 /// Runs the cases of one card. Returns the card's text, with rewritten expectations if an update is
 /// requested.
 fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
     let update = std::env::var_os("UPDATE").is_some();
     let mut text = std::fs::read_to_string(path(check)).unwrap();
+    if folded(&text) != text {
+        text = folded(&text);
+        if !update {
+            wrong.push(format!("{}: its cases are not folded (UPDATE=1 cargo test folds them)", check.id));
+        }
+    }
     for case in check.cases() {
         let ran = cases::run(check, case, &case::base)
             .unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title));

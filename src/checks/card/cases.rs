@@ -5,6 +5,9 @@ use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
 /// Heading of the cases.
 pub(super) const HEADING: &str = "## Cases";
 
+/// The end of cases that a page of the repository shows folded; their fold begins below the heading.
+const FOLD_END: &str = "</details>";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseKind {
     /// The check reports a finding.
@@ -37,6 +40,7 @@ impl Case {
     /// # Errors
     /// A syntax error, with file and line.
     pub fn all(id: &str, text: &str) -> Result<Vec<Case>, MarkdownError> {
+        let text = text.trim_end().strip_suffix(FOLD_END).unwrap_or(text);
         let mut reader = Reader::behind(id, text.lines(), HEADING)?;
         reader.prose();
         let mut cases: Vec<Case> = Vec::new();
