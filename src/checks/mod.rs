@@ -43,10 +43,10 @@ mod rewrite;
 mod serving;
 mod settings;
 mod sockets;
-mod stops;
 mod trust_roots;
 mod unjudged;
 mod upgrade;
+mod upgrade_hops;
 mod upgrades;
 mod versions;
 mod viz;
@@ -193,7 +193,7 @@ pub fn evaluate(
     let (joins, then_joins) = (Joins::default(), Joins::default());
     let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
     let run = Run { cluster, knowledge, settings, joins: &joins };
-    let stops = stops::stops(&run);
+    let stops = upgrade_hops::stops(&run);
     let stop_joins: Vec<[Joins<'_>; 2]> = stops.iter().map(|_| Default::default()).collect();
     let judged = checks.iter().map(|check| {
         let (card, today) = (check.card(), evaluate_one(check, &run));
@@ -204,7 +204,7 @@ pub fn evaluate(
                 rehearsal::both(today, then, card.front.rehearsed_infos)
             }
         };
-        stops::mark(judged, &stops, knowledge, |at| {
+        upgrade_hops::mark(judged, &stops, knowledge, |at| {
             // Checks about an upgrade are evaluated only for today.
             let world = usize::from(card.front.rehearsed);
             evaluate_one(check, &Run { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })

@@ -366,7 +366,7 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
         }
     }
     text.push_str("flags override the file; --no-config ignores it\n");
-    output::print(&crate::render::text::harmless(&text))
+    output::print(&crate::render::text::escape_ci_commands(&text))
 }
 
 /// Validates every table of a file against its command. Returns notes about flags that the command line must add.

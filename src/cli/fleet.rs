@@ -10,12 +10,12 @@ use anyhow::Context;
 
 use super::args::{Check, OnNotChecked};
 use super::format::{Format, Output};
-use super::named::{CLUSTER, in_file_name, is_named};
+use super::output_names::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
 use super::values::PrometheusArg;
-use super::{asked, check, files, named, output, verify};
+use super::{asked, check, files, output, output_names, verify};
 use crate::exit;
-use crate::inspect::ends::{self, End};
+use crate::inspect::link_endpoints::{self, End};
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::policy::Gate;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         .filter(|member| matches!(member.outcome, Outcome::Failed { .. }))
         .map(|member| member.name.clone())
         .collect();
-    let links = ends::look(&known, &failed);
+    let links = link_endpoints::look(&known, &failed);
     let gate = args.fail_on.map_or(Gate::Error, asked::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
@@ -236,7 +236,7 @@ fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        let Some(name) = named::stem(&path) else { continue };
+        let Some(name) = output_names::stem(&path) else { continue };
         found.push(Asked { name, how: How::Bundle(path) });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -262,7 +262,7 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         }
     }
     let report = folder.join(format!("{at}.json"));
-    let named = |path: &Path| named::with(path, &asked.name);
+    let named = |path: &Path| output_names::with(path, &asked.name);
     let of_each = args.report.output.iter().filter_map(|one| {
         let path = one.file.as_deref().filter(|path| is_named(path))?;
         Some(Output { format: one.format, file: Some(named(path)) })

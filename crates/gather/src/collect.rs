@@ -17,14 +17,14 @@ use crate::model::node::NodeSnapshot;
 use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
 use crate::request::Request;
-use crate::source::few::bounded;
+use crate::source::bounded_errors::bounded;
 use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;
 
-mod homes;
+mod namespace_discovery;
 mod sanitizer;
 
-use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
+use namespace_discovery::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 use sanitizer::Border;
 
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.

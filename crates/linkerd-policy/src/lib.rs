@@ -12,6 +12,7 @@ mod controller;
 mod default;
 mod faults;
 mod index;
+mod ineffective;
 mod json;
 mod outbound;
 mod parse;
@@ -21,7 +22,6 @@ mod routes;
 pub mod status;
 #[cfg(test)]
 mod tests;
-mod void;
 mod workload;
 
 pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};

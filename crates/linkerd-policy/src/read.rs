@@ -7,9 +7,9 @@ use super::answer::{Protocol, Who};
 use super::authentication::{self, IdentityMatch, NetworkMatch};
 use super::controller::Controller;
 use super::index::{Ignored, ReadServer};
+use super::ineffective::Void;
 use super::parse::{self, Broken};
 use super::routes::{self, ReadRoute, RouteKind};
-use super::void::Void;
 use crate::names::with_article;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,

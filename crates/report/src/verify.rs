@@ -2,7 +2,7 @@
 //! checked. Defines fresh evidence and equal findings. Missing evidence, or evidence that is not newer than the report,
 //! never counts as fixed.
 
-mod again;
+mod recheck;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::checks::{CheckResult, Settings};
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
-use again::{Again, not_checked};
+use recheck::{Again, not_checked};
 pub use traffic::TrafficCheck;
 
 /// An earlier report, with its findings to recheck.

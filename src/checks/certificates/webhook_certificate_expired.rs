@@ -5,7 +5,7 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::injection::unmeshed::once_it_answers;
-use crate::checks::serving::{bring_together, out_of_date};
+use crate::checks::serving::{align_ca_step, out_of_date};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::missing::Missing;
@@ -65,7 +65,7 @@ fn finding(
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::new();
     let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
-    let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
+    let remedy = align_ca_step(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
         once_it_answers(ctx, remedy, webhook.map(|(_, webhook)| webhook))
     } else {

@@ -3,7 +3,7 @@
 use serde_yaml::Value;
 
 use super::{BEFORE, Of, is_put_in};
-use crate::chart::given::{Leaf, ValuesFile};
+use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::{ValueKind, Wanted};

@@ -1,7 +1,7 @@
 //! `chart-value-unread`: a value is set that the chart has but no template reads.
 
 use super::{BEFORE, Of};
-use crate::chart::given::{Leaf, ValuesFile};
+use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::Known;

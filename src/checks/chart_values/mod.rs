@@ -4,8 +4,8 @@
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
 use super::{Check, Context, Judgement, Unjudged, row};
-use crate::chart::given::{Given, Leaf, ValuesFile};
 use crate::chart::values::Values;
+use crate::chart::values_input::{Given, Leaf, ValuesFile};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -14,13 +14,13 @@ use crate::missing::Missing;
 use crate::request::Request;
 use crate::version::{Channel, EdgeTag, LinkerdVersion};
 
+mod chart_name;
 mod chart_value_refused;
 mod chart_value_type;
 mod chart_value_unknown;
 mod chart_value_unread;
-mod named;
 
-pub use named::{NoChart, chart};
+pub use chart_name::{NoChart, chart};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

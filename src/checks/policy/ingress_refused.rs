@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::behind::behind;
+use super::backend_policy::behind;
 use super::gateways;
 use super::ingress::{Classes, callers, service_of};
 use super::survey::{Survey, field, survey};

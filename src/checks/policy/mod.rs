@@ -4,8 +4,8 @@ use super::{Check, row};
 
 mod apply_refused;
 mod authentication_missing;
+mod backend_policy;
 mod backends;
-mod behind;
 mod caller_without_identity;
 mod default_policy_not_applied;
 mod gateways;

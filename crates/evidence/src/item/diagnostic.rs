@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::proxy_metrics::ProxyMetrics;
-use crate::close::Close;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::knowledge::MetricMeaning;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
@@ -271,8 +271,8 @@ impl Asked for OfDiagnostics {
             .to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        Some(Close::say(match why {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
+        Some(GapRemediation::say(match why {
             Why::NotOffered | Why::NotCaptured => {
                 "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics \
                  proxy-metrics, controller-metrics, policy or endpoints -o json with --diagnostics FILE"

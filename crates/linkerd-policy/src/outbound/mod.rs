@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 
 use super::authentication::NetworkMatch;
 use super::controller::Controller;
+use super::ineffective::Void;
 use super::parse::{self, Broken};
 use super::routes::RouteKind;
-use super::void::Void;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 

@@ -14,9 +14,9 @@ pub use answer::{BackendFault, Parent, ParentAnswer, Refused};
 pub use release::Writes;
 
 use super::authentication::NetworkMatch;
+use super::ineffective::Void;
 use super::read::{read_rate_limit, read_server};
 use super::routes::{self, RouteKind};
-use super::void::Void;
 use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
 };

@@ -14,11 +14,11 @@ mod traffic;
 
 use std::net::IpAddr;
 
-use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
+use super::missing_evidence;
 use super::network::Network;
 use super::routed;
-pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
+pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
 
 use crate::checks::{Issuance, discovery_faults};
@@ -303,7 +303,7 @@ impl<'a> Mesh<'a> {
     /// Walks a call. Steps that depend on missing lists are not checked.
     pub fn walk(&self, from: &End, to: &End) -> Walk {
         let mut walk = self.walked(from, to);
-        doubt::take_back(&mut walk, self.gaps());
+        missing_evidence::take_back(&mut walk, self.gaps());
         walk
     }
 

@@ -6,7 +6,7 @@
 
 mod actions;
 mod admit;
-mod laid;
+mod overlay;
 mod pods;
 mod statuses;
 mod templates;
@@ -218,10 +218,10 @@ impl<'a, S: Source> Change<'a, S> {
             }
         }
         let new = self.set.of_kind(kind).filter(|(key, _)| !known.contains(*key));
-        after.extend(new.map(|(_, new)| laid::over(kind, None, new, self.at)));
+        after.extend(new.map(|(_, new)| overlay::over(kind, None, new, self.at)));
         if kind == Kind::DaemonSet && self.set.objects.contains_key(&kind) {
             let nodes = self.base_list(Kind::Node).await.0.len().max(1);
-            after.iter_mut().for_each(|daemon_set| laid::scheduled(daemon_set, nodes));
+            after.iter_mut().for_each(|daemon_set| overlay::scheduled(daemon_set, nodes));
         }
         let ended = self.ended(kind, ended, !after.is_empty());
         (after, ended)
@@ -231,8 +231,8 @@ impl<'a, S: Source> Change<'a, S> {
     fn over(&self, kind: Kind, (key, before): (&Key, Option<&Value>), new: &Value) -> Value {
         let is_exact = self.set.exact.contains(&(kind, key.clone()));
         match before.filter(|_| is_exact) {
-            Some(before) => laid::in_place(kind, before, new),
-            None => laid::over(kind, before, new, self.at),
+            Some(before) => overlay::in_place(kind, before, new),
+            None => overlay::over(kind, before, new, self.at),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::archive::spool::{Blob, BlobReader};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Asked, Item, Kind, Scope};
 use crate::request::Request;
-use crate::source::few::Few;
+use crate::source::bounded_errors::BoundedErrors;
 use crate::source::{Completeness, Uncollected};
 
 impl Dump {
@@ -58,7 +58,7 @@ impl Dump {
 
     /// Everything that could not be read, for a warning.
     pub fn trouble(&self) -> BTreeSet<String> {
-        self.trouble.values().flat_map(Few::said).collect()
+        self.trouble.values().flat_map(BoundedErrors::said).collect()
     }
 
     /// Answers a request: each object, and the outcome.
@@ -93,7 +93,7 @@ impl Dump {
         [None, Some(kind)]
             .into_iter()
             .filter_map(|kind| self.trouble.get(&kind))
-            .flat_map(Few::said)
+            .flat_map(BoundedErrors::said)
             .map(|message| Why::Malformed { message })
     }
 

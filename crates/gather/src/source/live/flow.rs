@@ -12,8 +12,8 @@ use kube::client::Body;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::api_client::{RequestError, allowed};
-use super::broken::{Broken, broken};
 use super::call::WHOLE_BODY;
+use super::connection_lost::{Broken, broken};
 use super::quote::quote;
 use super::traffic::Meter;
 

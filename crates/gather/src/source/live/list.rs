@@ -10,10 +10,10 @@ use tokio::task::JoinHandle;
 
 use super::api_client::{self, Ahead, ApiClient, RequestError};
 use super::call::{Accept, WHOLE_BODY};
+use super::fetch_error::{self, why};
 use super::flow::{Ended, Flow};
 use super::split::{ElementSink, Head, Splitter};
 use super::traffic::Meter;
-use super::why::{self, why};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::protobuf::Message;
@@ -108,7 +108,7 @@ async fn list_at(
             }
             Err(Ended::RequestError(trouble)) => why(&trouble),
         };
-        return why::ended(reason, tally.objects);
+        return fetch_error::ended(reason, tally.objects);
     }
 }
 

@@ -13,10 +13,10 @@ use super::super::table::Folding;
 use super::super::text::clean;
 use super::{Spot, causes, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
 use crate::card::SECTIONS;
+use crate::check_outcome::CheckOutcome;
 use crate::checks::{self, Outcome};
 use crate::exit;
 use crate::finding::{Finding, Place, Severity, Standing, Subject, Written};
-use crate::judged::Judged;
 use crate::page;
 use crate::report::{Report, Run};
 
@@ -140,7 +140,7 @@ fn level(severity: Severity) -> &'static str {
 
 /// A check. Its texts are large, so only a rule with results has them; of the others, the title, the outcome and the
 /// address of the page remain.
-fn rule(check: &Judged, has_results: bool) -> Value {
+fn rule(check: &CheckOutcome, has_results: bool) -> Value {
     let mut rule = json!({
         "id": check.id,
         "shortDescription": {"text": clean(&check.title)},

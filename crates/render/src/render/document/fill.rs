@@ -9,9 +9,9 @@ use super::{
     Rehearsal, Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
     Versions, Waived,
 };
+use crate::check_outcome::CheckOutcome;
 use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
-use crate::judged::Judged;
 use crate::missing::Missing;
 use crate::render::patch::of_command;
 use crate::report::{self, Report, SCHEMA};
@@ -266,8 +266,8 @@ impl From<&report::Gap> for Gap {
     }
 }
 
-impl From<&Judged> for Check {
-    fn from(judged: &Judged) -> Check {
+impl From<&CheckOutcome> for Check {
+    fn from(judged: &CheckOutcome) -> Check {
         let (outcome, reason) = match &judged.outcome {
             checks::Outcome::Pass => (Outcome::Pass, None),
             checks::Outcome::Findings => (Outcome::Findings, not_checked(&judged.gaps)),

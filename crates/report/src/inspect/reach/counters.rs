@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Caller, Mesh, subject};
 use crate::command::{Arg, linkerd};
 use crate::finding::Evidence;
-use crate::inspect::walk::{Outcome, Part, Step, Walk};
+use crate::inspect::steps::{Outcome, Part, Step, Walk};
 use crate::item::Item;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};

@@ -4,7 +4,7 @@ use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::knowledge::{Calls, First};
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,

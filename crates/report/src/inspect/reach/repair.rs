@@ -3,7 +3,7 @@
 use super::{Caller, Mesh};
 use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
-use crate::inspect::walk::Step;
+use crate::inspect::steps::Step;
 use crate::model::policy::{AuthorizedBy, DefaultPolicy, IdentityMatch, Inbound, TakenBy, Who};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};

@@ -9,8 +9,8 @@ use kube::config::{AuthInfo, Cluster};
 use tokio::time::Instant;
 
 use super::super::api_client::{ApiClient, RequestError};
-use super::super::broken::Broken;
 use super::super::call::Call;
+use super::super::connection_lost::Broken;
 use super::super::path::encode;
 use super::super::quote::quote_answer;
 use super::super::traffic::Meter;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::UnknownKind;
 use super::asked::Asked;
-use crate::close::Close;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::names::{self, Rule};
 use crate::objects::meta::nullable;
 use crate::objects::{Meta, Object, Store, by_metadata};
@@ -155,8 +155,8 @@ impl Asked for Server {
         "create and get on pods/portforward in the control plane's namespace".to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        matches!(why, Why::NotCaptured | Why::NotOffered).then(Close::with_probe)
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
+        matches!(why, Why::NotCaptured | Why::NotOffered).then(GapRemediation::with_probe)
     }
 
     fn kept(&self) -> Option<(String, String)> {

@@ -2,7 +2,7 @@
 //! The absence of a policy is unknown if policies could not be read.
 
 use super::evidence::NETWORK_POLICIES;
-use super::walk::{Outcome, Part, Walk};
+use super::steps::{Outcome, Part, Walk};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::policy::{POLICY_KINDS, ROUTES};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::checks::Outcome;
 use crate::finding::Severity;
-use crate::missing::{Close, Missing};
+use crate::missing::{GapRemediation, Missing};
 
 /// A check and its outcome.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct CheckOutcome {
     pub id: &'static str,
     pub category: String,
     pub title: String,
@@ -18,7 +18,7 @@ pub struct Judged {
     /// Missing evidence.
     pub gaps: Vec<Missing>,
     /// How to provide each of them, in order.
-    pub closes: Vec<Close>,
+    pub closes: Vec<GapRemediation>,
     /// The check whose findings prevent this one from running.
     pub blocked_by: Option<&'static str>,
     /// The parameters used, by name.

@@ -12,14 +12,14 @@ const LONG: usize = 1000;
 
 /// Messages of one sort, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Few {
+pub struct BoundedErrors {
     /// The first ones.
     pub messages: Vec<String>,
     /// Number of further messages.
     pub more: usize,
 }
 
-impl Few {
+impl BoundedErrors {
     /// Adds a message, which is built only if it is kept.
     pub fn add(&mut self, message: impl FnOnce() -> String) {
         if self.messages.len() >= MOST {
@@ -33,7 +33,7 @@ impl Few {
     }
 
     /// Adds the messages of another list.
-    pub fn merge(&mut self, other: Few) {
+    pub fn merge(&mut self, other: BoundedErrors) {
         for message in other.messages {
             self.add(|| message);
         }
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn first_errors_are_listed_and_others_counted() {
-        let mut few = Few::default();
+        let mut few = BoundedErrors::default();
         for at in 0..50_000 {
             few.add(|| format!("line {at}"));
         }
         let said: Vec<String> = few.said().collect();
         assert_eq!(said.len(), MOST + 1);
         assert_eq!(said[MOST], "and 49980 more of the same kind");
-        let mut other = Few::default();
+        let mut other = BoundedErrors::default();
         other.add(|| "line 0".to_owned());
         other.merge(few);
         assert_eq!((other.messages.len(), other.more), (MOST, 49_980));

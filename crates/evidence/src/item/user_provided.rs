@@ -1,9 +1,9 @@
 //! User-provided evidence: node files and logs.
 
 use super::asked::Asked;
-use crate::close::Close;
 use crate::command::collect_from_nodes;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 
 /// Node evidence. Its files have their own redaction.
 #[derive(Debug)]
@@ -26,13 +26,13 @@ impl Asked for OfNodes {
         "node evidence, given with --nodes or in a bundle (no permission)".to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
         Some(match why {
-            Why::NotOffered => Close::run(
+            Why::NotOffered => GapRemediation::run(
                 "provide node evidence: --nodes with a snapshot of meshdoctor node-snapshot, or a bundle of",
                 collect_from_nodes().words("--output bundle.tar.gz"),
             ),
-            _ => Close::say(
+            _ => GapRemediation::say(
                 "collect the node's files again with read permission, and provide them with --nodes \
                  NAME=PATH",
             ),
@@ -68,8 +68,8 @@ impl Asked for OfLogs {
             .to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        Some(Close::say(match why {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
+        Some(GapRemediation::say(match why {
             Why::Denied { .. } => "grant get on pods/log",
             Why::TimedOut { .. } | Why::Failed { .. } => {
                 "run again; -v shows the responses of the API server"

@@ -3,7 +3,7 @@
 
 use serde_yaml::{Mapping, Value};
 
-pub use super::held::Held;
+pub use super::stored_values::Held;
 use super::values::{Values, as_go_reads};
 use crate::version::LinkerdVersion;
 use crate::yaml::node::{Spot, spot};

@@ -19,13 +19,13 @@ pub struct End {
 /// A text that is not an end of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
-pub struct NoEnd(pub String);
+pub struct ParseTargetError(pub String);
 
 impl FromStr for End {
-    type Err = NoEnd;
+    type Err = ParseTargetError;
 
-    fn from_str(text: &str) -> Result<End, NoEnd> {
-        let refused = || NoEnd(text.to_owned());
+    fn from_str(text: &str) -> Result<End, ParseTargetError> {
+        let refused = || ParseTargetError(text.to_owned());
         let (place, port) = match text.rsplit_once(':') {
             Some((place, port)) => {
                 (place, Some(port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?))

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::Live;
 use super::api_client::RequestError;
 use super::call::Call;
+use super::fetch_error::why;
 use super::path::encode;
 use super::traffic::Meter;
-use super::why::why;
 use crate::fetched::Why;
 use crate::source::logs::{ContainerLog, Logs};
 
