@@ -163,9 +163,7 @@ impl<'a> Written<'a> {
                 // Other kinds have no settings of Linkerd.
                 _ => Ok(()),
             };
-            if let Err(missing) = read {
-                ctx.gap(missing);
-            }
+            _ = ctx.or_gap(read);
         }
         objects.retain(|object| ctx.judges(object.namespace_name()));
         let is_of_manifests = kinds.contains(&Kind::Namespace)

@@ -29,10 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
     let enough = native.kubernetes_on_by_default();
     let server = ctx.server_version().map_err(|missing| ctx.gap(missing)).ok();
-    let nodes = ctx.seen::<Node>().unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    });
+    let nodes = ctx.seen_or_gap::<Node>();
     let old_server = server.filter(|version| version.minor() < enough);
     let mut old_nodes: Vec<(&Node, K8sVersion)> = nodes
         .iter()

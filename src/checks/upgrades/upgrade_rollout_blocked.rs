@@ -47,9 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = found.into_iter().flatten();
         findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
     }
-    if let Err(missing) = ranges {
-        ctx.gap(missing);
-    }
+    _ = ctx.or_gap(ranges);
     match quotas {
         Err(missing) if findings.is_empty() => return Err(missing.into()),
         Err(missing) => ctx.gap(missing),
