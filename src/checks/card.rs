@@ -2,7 +2,8 @@
 //! runs nothing.
 //!
 //! A card has YAML front matter, prose sections in a fixed order, and a section `## Cases` with `### kind: title`
-//! headings and fenced blocks, in an HTML fold. The file name is the id. Few commands need the cases, so they are parsed separately.
+//! headings and fenced blocks, in an HTML fold. The file name is the id. Few commands need the cases, so they are
+//! parsed separately.
 
 mod cases;
 mod expressed;

@@ -107,7 +107,7 @@ pub async fn collect<S: Source>(
     observer: &dyn Observer,
 ) -> Collected {
     let touched = AtomicUsize::new(0);
-    let run = Run { source, saver, observer, touched: &touched, whole: &options.whole };
+    let run = CollectRun { source, saver, observer, touched: &touched, whole: &options.whole };
 
     let mut first = first_items(items);
     // An object in a requested list is not requested again by name, unless a bundle must contain it.
@@ -260,7 +260,7 @@ fn fixed(mut request: Request) -> Request {
     request
 }
 
-struct Run<'a, S> {
+struct CollectRun<'a, S> {
     source: &'a S,
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
@@ -276,7 +276,7 @@ struct Gathered {
     nodes: Vec<NodeFiles>,
 }
 
-impl<S: Source> Run<'_, S> {
+impl<S: Source> CollectRun<'_, S> {
     async fn gather(&self, requests: Vec<Request>) -> BTreeMap<Item, Gathered> {
         futures::stream::iter(requests)
             .map(|request| self.one(request))

@@ -54,7 +54,7 @@ impl Injecting<'_> {
     pub fn add(&self, pod: &mut Value, namespace: &Namespace, made_by: MadeBy<'_>) {
         self.inherit(pod, namespace);
         let annotations = texts(&pod["metadata"]["annotations"]);
-        let said = Said { injecting: self, annotations: &annotations };
+        let said = InjectorAnnotations { injecting: self, annotations: &annotations };
         let proxy = said.proxy();
         let native = said.is_native();
         let spec = object(&mut pod["spec"]);
@@ -112,12 +112,12 @@ impl Injecting<'_> {
 }
 
 /// A pod's annotations as the injector reads them.
-struct Said<'a> {
+struct InjectorAnnotations<'a> {
     injecting: &'a Injecting<'a>,
     annotations: &'a BTreeMap<String, String>,
 }
 
-impl Said<'_> {
+impl InjectorAnnotations<'_> {
     /// The value of an annotation, if the release reads it and a pod can have it: the API server rejects a
     /// pod with a value that [`OnInvalid::PodRefused`] describes, so no pod has it, and all else about the
     /// pod is as without it.

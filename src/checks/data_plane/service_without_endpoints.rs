@@ -15,25 +15,25 @@ use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet}
 const QUOTED: usize = 3;
 
 /// A Service, and the failed calls to it with their clients.
-struct Called<'a> {
+struct ServiceCalls<'a> {
     service: &'a Service,
     calls: Vec<(&'a Pod, FailedCall<'a>)>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let mut called: BTreeMap<(&str, &str), Called<'_>> = BTreeMap::new();
+    let mut called: BTreeMap<(&str, &str), ServiceCalls<'_>> = BTreeMap::new();
     for (client, log) in proxy_logs(ctx)? {
         for call in failed_calls(ctx, log, client, PROXY_CONTAINER) {
             let is_called = |service: &&Service| call.is_to(service);
             let Some(service) = services.iter().filter(|service| !is_mirror(service)).find(is_called) else {
                 continue;
             };
-            let new = || Called { service, calls: Vec::new() };
+            let new = || ServiceCalls { service, calls: Vec::new() };
             called.entry(service.metadata.key()).or_insert_with(new).calls.push((client, call));
         }
     }
-    let findings = called.into_values().filter_map(|Called { service, calls }| {
+    let findings = called.into_values().filter_map(|ServiceCalls { service, calls }| {
         let (ready, all) = EndpointSlice::counted(slices, service);
         (ready == 0).then(|| finding(ctx, service, all, &calls))
     });

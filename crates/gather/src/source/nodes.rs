@@ -29,7 +29,7 @@ const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];
 
 #[derive(Debug, Default)]
 pub struct NodeEvidence {
-    nodes: BTreeMap<String, Found>,
+    nodes: BTreeMap<String, UnreadNodeFiles>,
     trouble: Vec<Why>,
     warnings: Vec<String>,
     name: String,
@@ -37,7 +37,7 @@ pub struct NodeEvidence {
 
 /// Files of one node, not read yet.
 #[derive(Debug)]
-struct Found {
+struct UnreadNodeFiles {
     /// Their path, for messages.
     from: String,
     files: BTreeMap<String, Blob>,
@@ -254,7 +254,7 @@ impl NodeEvidence {
         if let Some(other) = meta.node.filter(|other| other != node) {
             self.warnings.push(format!("{from}: given as node {node}, but its meta.json names {other}"));
         }
-        let found = Found { from: from.to_owned(), files, collected_at: meta.collected_at };
+        let found = UnreadNodeFiles { from: from.to_owned(), files, collected_at: meta.collected_at };
         match self.nodes.remove(node) {
             None => _ = self.nodes.insert(node.to_owned(), found),
             Some(earlier) => {

@@ -13,7 +13,7 @@ use super::text::{clean, clean_lines, count, escape_ci_commands, wrap, wrapped_t
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
-use crate::inspect::link_endpoints::{Mismatch, Seen, UNREAD, Unseen};
+use crate::inspect::link_endpoints::{self, Mismatch, Seen, UNREAD, Unseen};
 
 /// Several clusters with their results.
 pub struct Fleet {
@@ -324,7 +324,7 @@ impl Fleet {
                 "fix": one.fix,
             })
         });
-        let line = |line: &crate::inspect::link_endpoints::Line| json!({"from": line.from, "to": line.to, "link": line.link});
+        let line = |line: &link_endpoints::Line| json!({"from": line.from, "to": line.to, "link": line.link});
         let unseen = self.links.unseen.iter().map(|one| json!({"link": line(&one.line), "why": one.why}));
         let document = json!({
             "schema": "meshdoctor.fleet/1",

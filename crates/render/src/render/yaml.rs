@@ -111,13 +111,13 @@ fn quoted(text: &str) -> String {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(JsonReader)
     }
 }
 
-struct Reader;
+struct JsonReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for JsonReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

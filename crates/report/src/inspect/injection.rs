@@ -116,7 +116,7 @@ pub fn near(templates: &Templates, target: &Target) -> Option<Target> {
 }
 
 fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {
-    let reading = Reading { release: templates.release.as_ref(), knowledge };
+    let reading = AnnotationReader { release: templates.release.as_ref(), knowledge };
     let namespace = templates.namespaces.get(&of.namespace);
     let mut annotations: Vec<Annotation<'a>> = Vec::new();
     for (key, value) in &of.annotations {
@@ -138,12 +138,12 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
 }
 
 /// The reader of annotations.
-struct Reading<'a> {
+struct AnnotationReader<'a> {
     release: Option<&'a LinkerdVersion>,
     knowledge: &'a Knowledge,
 }
 
-impl Reading<'_> {
+impl AnnotationReader<'_> {
     /// The effect of an annotation; `None` for one that Linkerd itself sets, or that does not apply to pods.
     fn annotation<'k>(&self, key: &'k str, value: &'k str, on: On, by_pod: bool) -> Option<Annotation<'k>> {
         let all = self.knowledge.annotations();

@@ -20,10 +20,10 @@ pub(super) fn not_checked(reason: String) -> Said {
 }
 
 /// The subjects for which a check reports a finding now, with their fingerprints and severities.
-type Found = BTreeMap<(&'static str, Anchor), Vec<(Fingerprint, Severity)>>;
+type CurrentSubjects = BTreeMap<(&'static str, Anchor), Vec<(Fingerprint, Severity)>>;
 
-fn found(fresh: &Fresh<'_>) -> Found {
-    let mut found = Found::new();
+fn found(fresh: &Fresh<'_>) -> CurrentSubjects {
+    let mut found = CurrentSubjects::new();
     for finding in fresh.findings {
         for subject in &finding.subjects {
             let print = Finding::subject_fingerprint(finding, subject);
@@ -58,7 +58,7 @@ pub(super) struct Again<'a> {
     gaps: BTreeSet<&'a EarlierGap>,
     /// Every fingerprint of a subject in the report.
     known: BTreeSet<&'a Fingerprint>,
-    found: Found,
+    found: CurrentSubjects,
 }
 
 impl<'a> Again<'a> {

@@ -59,7 +59,7 @@ impl Set {
     pub async fn of(given: &Captured, into: Option<&str>) -> Set {
         let mut set = Set { set_aside: given.set_aside().to_vec(), ..Set::default() };
         for kind in Kind::every() {
-            let mut found = Objects::default();
+            let mut found = ValueSink::default();
             let ended = given.fetch(&Request::of(Item::List(kind)), &mut found).await;
             let placed = found.0.into_iter().map(|mut object| {
                 if kind.info().namespaced
@@ -183,7 +183,7 @@ impl<'a, S: Source> Change<'a, S> {
 
     /// The objects of a kind in the base, and the outcome.
     async fn base_list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
-        let mut found = Objects::default();
+        let mut found = ValueSink::default();
         let ended = self.base.fetch(&Request::of(Item::List(kind)), &mut found).await;
         (found.0, ended)
     }
@@ -299,7 +299,7 @@ impl<'a, S: Source> Change<'a, S> {
     }
 
     async fn named(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
-        let mut found = Objects::default();
+        let mut found = ValueSink::default();
         let ended = self.base.fetch(request, &mut found).await;
         let before = found.0.into_iter().next();
         match self.set.get(kind, &key) {
@@ -362,9 +362,9 @@ impl<S: Source> Source for Change<'_, S> {
 
 /// Stores objects as values.
 #[derive(Default)]
-struct Objects(Vec<Value>);
+struct ValueSink(Vec<Value>);
 
-impl ObjectSink for Objects {
+impl ObjectSink for ValueSink {
     fn object(&mut self, json: &[u8]) {
         // The sanitizer reports broken objects.
         self.0.extend(serde_json::from_slice(json).ok());

@@ -44,7 +44,7 @@ impl Dump {
             node: String,
         }
         let mut nodes: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut reader = Reader::default();
+        let mut reader = ObjectReader::default();
         for ((_, name), held) in self.objects.get(&Kind::Pod).into_iter().flatten() {
             let mut node = None;
             // Unreadable objects are reported for the list.
@@ -109,7 +109,7 @@ impl Dump {
         }
         // In file order, so that each file is read once, forwards.
         places.sort_by_key(|held| (held.blob, held.offset));
-        let mut reader = Reader::default();
+        let mut reader = ObjectReader::default();
         for held in places {
             if let Err(why) = self.read(held, &mut reader, take) {
                 reasons.push(why);
@@ -122,7 +122,7 @@ impl Dump {
         if let Some(held) =
             self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
         {
-            return match self.read(held, &mut Reader::default(), take) {
+            return match self.read(held, &mut ObjectReader::default(), take) {
                 Ok(()) => Fetched::Complete,
                 Err(reason) => Fetched::Missing { reason },
             };
@@ -137,7 +137,7 @@ impl Dump {
         }
     }
 
-    fn read(&self, held: &Held, reader: &mut Reader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
+    fn read(&self, held: &Held, reader: &mut ObjectReader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
         match reader.object(&self.blobs, held) {
             Ok(json) => {
                 take(json);
@@ -153,12 +153,12 @@ impl Dump {
 
 /// Reads objects; keeps the last file open.
 #[derive(Default)]
-struct Reader {
+struct ObjectReader {
     open: Option<(usize, BlobReader)>,
     bytes: Vec<u8>,
 }
 
-impl Reader {
+impl ObjectReader {
     fn object(&mut self, blobs: &[Blob], held: &Held) -> io::Result<&[u8]> {
         let reader = match &mut self.open {
             Some((blob, reader)) if *blob == held.blob => reader,

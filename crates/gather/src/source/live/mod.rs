@@ -262,7 +262,7 @@ impl Source for Live {
             return Fetched::Missing { reason: Why::Failed { message } };
         }
         let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, sink).await };
-        let mut counted = Counted { sink, arrived: 0 };
+        let mut counted = ArrivalSink { sink, arrived: 0 };
         let answer = self.answer(request, &account.meter, &mut counted);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(fetched) => fetched,
@@ -275,12 +275,12 @@ impl Source for Live {
 }
 
 /// A sink that records whether anything arrived, in case the request is cancelled.
-struct Counted<'a> {
+struct ArrivalSink<'a> {
     sink: &'a mut dyn ObjectSink,
     arrived: usize,
 }
 
-impl ObjectSink for Counted<'_> {
+impl ObjectSink for ArrivalSink<'_> {
     fn object(&mut self, json: &[u8]) {
         self.arrived += 1;
         self.sink.object(json);

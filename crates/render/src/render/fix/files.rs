@@ -107,7 +107,7 @@ pub fn summary(repair: &FileRepair) -> Vec<String> {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct FixedDocument<'a> {
     schema: &'static str,
     written: bool,
     findings: Vec<Finding<'a>>,
@@ -148,7 +148,7 @@ pub fn json(repair: &FileRepair) -> String {
         reason: finding.outcome.as_ref().err().map(String::as_str),
     });
     let files = repair.files.iter().filter(|(_, edited)| edited.old != edited.new);
-    write(&Document {
+    write(&FixedDocument {
         schema: SCHEMA,
         written: repair.is_written,
         findings: findings.collect(),

@@ -16,10 +16,10 @@ const OF_HEADLESS: &str = "mirror.linkerd.io/headless-mirror-svc-name";
 const NAMED: usize = 5;
 
 /// Namespace and name of a service in the other cluster.
-type Key<'s> = (&'s str, &'s str);
+type RemoteService<'s> = (&'s str, &'s str);
 
 /// One way of importing services from the other cluster.
-struct Way<'o> {
+struct MirrorMode<'o> {
     /// The selectors of the link, or the default ones.
     chosen_by: Vec<LabelSelector>,
     /// The selectors that certainly apply: an old link lacks those that its release does not have.
@@ -27,12 +27,12 @@ struct Way<'o> {
     /// The default label of the selector.
     label: &'static str,
     /// The services that exist in this cluster.
-    here: BTreeSet<Key<'o>>,
-    said: Said,
+    here: BTreeSet<RemoteService<'o>>,
+    said: MirrorWords,
 }
 
 /// The check names and texts of one way.
-struct Said {
+struct MirrorWords {
     /// For a service of the other cluster that is missing here, and for one that should exist.
     missing: (&'static str, &'static str),
     /// For one that exists here, but not in the other cluster.
@@ -43,7 +43,7 @@ struct Said {
     here: &'static str,
 }
 
-/// Why an imported service is outdated, with check and consequence from [`Said`].
+/// Why an imported service is outdated, with check and consequence from [`MirrorWords`].
 enum Stale {
     /// The original does not exist.
     Gone((&'static str, &'static str)),
@@ -51,20 +51,20 @@ enum Stale {
     Withdrawn((&'static str, &'static str)),
 }
 
-const MIRRORS: Said = Said {
+const MIRRORS: MirrorWords = MirrorWords {
     missing: ("exported-service-not-mirrored", "exports services that are not mirrored in"),
     gone: ("mirror-of-nothing", "calls to them fail"),
     withdrawn: ("mirror-no-longer-exported", "calls still go there, and the mirrors are not updated"),
     here: "mirrors of services",
 };
-const MEMBERS: Said = Said {
+const MEMBERS: MirrorWords = MirrorWords {
     missing: ("exported-service-not-federated", "exports services that are in no federated service in"),
     gone: ("federated-member-of-nothing", "the remaining members of the federated service receive all calls"),
     withdrawn: ("federated-member-not-exported", "a share of the calls still goes there"),
     here: "federated services with members",
 };
 
-fn named(all: &[Key<'_>]) -> String {
+fn named(all: &[RemoteService<'_>]) -> String {
     let mut words: Vec<String> =
         all.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
     if all.len() > NAMED {
@@ -82,7 +82,7 @@ impl Pair<'_> {
         theirs: &[Service],
         namespaces: &BTreeSet<String>,
     ) -> Vec<Mismatch> {
-        let there: BTreeMap<Key<'_>, &Service> =
+        let there: BTreeMap<RemoteService<'_>, &Service> =
             theirs.iter().map(|service| (service.metadata.key(), service)).collect();
         let mut found = Vec::new();
         let mut homeless = BTreeSet::new();
@@ -99,7 +99,7 @@ impl Pair<'_> {
             homeless.extend(no_home);
             let (stays, gone): (Vec<_>, Vec<_>) =
                 way.here.iter().copied().partition(|key| there.contains_key(key));
-            let withdrawn: Vec<Key<'_>> = stays
+            let withdrawn: Vec<RemoteService<'_>> = stays
                 .into_iter()
                 .filter(|key| there.get(key).is_some_and(|one| !is(&way.chosen_by, one)))
                 .collect();
@@ -111,7 +111,7 @@ impl Pair<'_> {
         found
     }
 
-    fn ways<'o>(&self, own: &'o [Service]) -> [Way<'o>; 2] {
+    fn ways<'o>(&self, own: &'o [Service]) -> [MirrorMode<'o>; 2] {
         let spec = &self.link.spec;
         let said = |selector: &Option<LabelSelector>| {
             selector.clone().filter(|said| *said != LabelSelector::default())
@@ -125,14 +125,14 @@ impl Pair<'_> {
         let discovered_by = or(discovered.clone(), EXPORTED, "remote-discovery");
         let federated_by = or(federated.clone(), FEDERATED, "member");
         [
-            Way {
+            MirrorMode {
                 chosen_by: exported.clone().into_iter().chain(discovered_by).collect(),
                 wanted_by: exported.into_iter().chain(discovered).collect(),
                 label: EXPORTED,
                 here: self.mirrored(own),
                 said: MIRRORS,
             },
-            Way {
+            MirrorMode {
                 chosen_by: federated_by.into_iter().collect(),
                 wanted_by: federated.into_iter().collect(),
                 label: FEDERATED,
@@ -144,7 +144,7 @@ impl Pair<'_> {
 
     /// The mirrored services, by original. The pods of a headless service have mirrors of their own, which
     /// belong to that of the service.
-    fn mirrored<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
+    fn mirrored<'o>(&self, own: &'o [Service]) -> BTreeSet<RemoteService<'o>> {
         let to = self.line.to.as_str();
         let ending = format!("-{to}");
         let mirrors = own
@@ -159,7 +159,7 @@ impl Pair<'_> {
     }
 
     /// The services in the other cluster that are members of federated services here.
-    fn members<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
+    fn members<'o>(&self, own: &'o [Service]) -> BTreeSet<RemoteService<'o>> {
         let mut all = BTreeSet::new();
         for meta in own.iter().map(|service| &service.metadata) {
             let members = meta.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
@@ -170,7 +170,7 @@ impl Pair<'_> {
         all
     }
 
-    fn missing(&self, way: &Way<'_>, missing: &[Key<'_>]) -> Option<Mismatch> {
+    fn missing(&self, way: &MirrorMode<'_>, missing: &[RemoteService<'_>]) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let (check, said) = way.said.missing;
         (!missing.is_empty()).then(|| {
@@ -191,7 +191,7 @@ impl Pair<'_> {
     }
 
     /// The mismatch for outdated mirrors.
-    fn stale(&self, way: &Way<'_>, said: Stale, all: &[Key<'_>]) -> Option<Mismatch> {
+    fn stale(&self, way: &MirrorMode<'_>, said: Stale, all: &[RemoteService<'_>]) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let (check, harm, over_there, shown) = match said {
             Stale::Gone((check, harm)) => (check, harm, "does not have", "has no such services".to_owned()),
@@ -211,7 +211,7 @@ impl Pair<'_> {
         })
     }
 
-    fn homeless(&self, homeless: &[Key<'_>]) -> Option<Mismatch> {
+    fn homeless(&self, homeless: &[RemoteService<'_>]) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         (!homeless.is_empty()).then(|| {
             self.mismatch(

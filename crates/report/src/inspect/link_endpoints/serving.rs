@@ -14,14 +14,14 @@ pub(super) const KINDS: [Kind; 2] = [EndpointSlice::KIND, Deployment::KIND];
 /// The endpoints behind each gateway, by namespace and name of its Service.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Serving {
-    behind: BTreeMap<(String, String), Behind>,
+    behind: BTreeMap<(String, String), GatewayEndpoints>,
     /// The services with known endpoints, by namespace and name.
     filled: BTreeSet<(String, String)>,
 }
 
 /// The endpoints behind a gateway.
 #[derive(Debug, Clone, Default)]
-struct Behind {
+struct GatewayEndpoints {
     /// Number of ready endpoints, of all, and their kind; `None` if neither endpoints nor pods could be read.
     counted: Option<(usize, usize, &'static str)>,
     /// The Deployments of its pods, if all are scaled to zero.
@@ -47,8 +47,10 @@ impl Serving {
                 .as_deref()
                 .map(|slices| endpoints(service, slices))
                 .or_else(|| pods_behind(service, pods.as_deref()?));
-            let behind =
-                Behind { counted, scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()) };
+            let behind = GatewayEndpoints {
+                counted,
+                scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()),
+            };
             ((meta.namespace.to_string(), meta.name.to_string()), behind)
         });
         let of =
@@ -67,7 +69,7 @@ impl Serving {
     /// Why a gateway accepts no calls; `None` if it does.
     pub(super) fn dead(&self, gateway: &Service) -> Option<Result<Dead, &'static str>> {
         let key = (gateway.metadata.namespace.to_string(), gateway.metadata.name.to_string());
-        let Behind { counted, scaled_to_zero } = self.behind.get(&key).cloned().unwrap_or_default();
+        let GatewayEndpoints { counted, scaled_to_zero } = self.behind.get(&key).cloned().unwrap_or_default();
         let replicas =
             scaled_to_zero.iter().map(|name| format!("Deployment {}/{name} spec.replicas: 0", key.0));
         match counted {
