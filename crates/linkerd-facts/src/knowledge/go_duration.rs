@@ -57,13 +57,15 @@ fn nanoseconds(number: &str, unit: &str) -> Option<u64> {
 
 /// The nanoseconds of the digits after the point, with the rounding of Go's floating-point numbers.
 fn part(fraction: &str, unit: u64) -> u64 {
-    // More digits have no effect on a nanosecond, even of hours.
-    let (mut part, mut scale) = (0u64, 1u64);
-    for digit in fraction.bytes().take(18) {
-        part = part * 10 + u64::from(digit - b'0');
-        scale *= 10;
+    let (mut part, mut scale) = (0u64, 1f64);
+    for digit in fraction.bytes() {
+        let next = part.checked_mul(10).and_then(|part| part.checked_add(u64::from(digit - b'0')));
+        // More digits have no effect on a nanosecond, even of hours.
+        let Some(next) = next.filter(|next| *next <= LIMIT) else { break };
+        part = next;
+        scale *= 10.0;
     }
-    (part as f64 * (unit as f64 / scale as f64)) as u64
+    (part as f64 * (unit as f64 / scale)) as u64
 }
 
 #[cfg(test)]
