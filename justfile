@@ -11,6 +11,11 @@ test:
 update:
     UPDATE=1 cargo test --test suite
 
+# The documentation as a book, in target/site; its sources are written into target/book.
+book:
+    cargo test --test suite book::
+    mdbook build
+
 # What CI checks beside the tests.
 lint:
     cargo fmt --all --check

@@ -82,7 +82,6 @@ pub enum DemoError {
     Scene {
         /// The demo.
         name: String,
-        /// The error.
         error: SceneError,
     },
 }

@@ -9,5 +9,5 @@ mod rbac;
 
 pub use cli::{cli, exit_codes, exit_table};
 pub use defects::defects;
-pub use index::{fill, index, manifest_checks, parameters};
+pub use index::{card_link, fill, index, manifest_checks, parameters};
 pub use rbac::{Bound, Homes, cluster_role, optional_roles, role_of};

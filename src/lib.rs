@@ -10,9 +10,9 @@ pub mod cases;
 pub mod cli;
 pub mod demo;
 pub mod docgen;
+pub mod log_targets;
 pub mod proxy_sample;
 pub mod scene;
-pub mod tails;
 pub mod ticket;
 
 // The layers below, each a crate of its own under `crates/`, except the checks in `src/checks/`.
@@ -20,8 +20,8 @@ pub use linkerd_facts::{annotations, chart, knowledge};
 pub use meshdoctor_archive as archive;
 pub use meshdoctor_checks::{card, checks};
 pub use meshdoctor_core::{
-    close, command, exit, finding, kubeconfig, markdown, names, nearest, published, terminal, token, version,
-    yaml,
+    command, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api, terminal,
+    token, version, yaml,
 };
 pub use meshdoctor_edits::{kubectl, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};
@@ -35,6 +35,6 @@ pub use meshdoctor_objects::{self as objects, certificates, protobuf};
 pub use meshdoctor_redact as redact;
 pub use meshdoctor_render::render;
 pub use meshdoctor_report::{
-    cause, explanation, inspect, judged, page, policy, repair, report, rows, verify,
+    cause, check_outcome, explanation, inspect, page, policy, repair, report, rows, verify,
 };
 pub use netpol as network_policy;

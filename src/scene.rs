@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::card::Mode;
-use crate::chart::given::{Given, ValuesFile};
+use crate::chart::values_input::{Given, ValuesFile};
 use crate::checks::{self, Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;

@@ -25,7 +25,6 @@ pub(super) struct Rules<'a> {
 
 /// A proxy setting and its source.
 pub(super) struct Setting {
-    /// The value.
     pub value: String,
     /// Its source.
     pub evidence: Evidence,

@@ -2,7 +2,8 @@
 //! runs nothing.
 //!
 //! A card has YAML front matter, prose sections in a fixed order, and a section `## Cases` with `### kind: title`
-//! headings and fenced blocks. The file name is the id. Few commands need the cases, so they are parsed separately.
+//! headings and fenced blocks, in an HTML fold. The file name is the id. Few commands need the cases, so they are
+//! parsed separately.
 
 mod cases;
 mod expressed;
@@ -116,11 +117,8 @@ pub enum Part {
     GatewayApi,
     /// The CLI and the CRDs.
     Crds,
-    /// linkerd-cni.
     LinkerdCni,
-    /// The control plane.
     ControlPlane,
-    /// Its extensions.
     Extensions,
     /// The Links of the multicluster extension.
     Links,
@@ -272,6 +270,16 @@ impl Front {
 }
 
 impl Card {
+    /// Its file in the repository.
+    pub fn path(&self) -> String {
+        format!("checks/{}/{}.md", self.front.category, self.id)
+    }
+
+    /// The file of its rule in the repository.
+    pub fn rule_path(&self) -> String {
+        format!("src/checks/{}/{}.rs", self.front.category, self.id).replace('-', "_")
+    }
+
     /// Parses the front matter and the prose; ignores the rest.
     ///
     /// # Errors

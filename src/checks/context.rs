@@ -32,7 +32,7 @@ use crate::version::{K8sVersion, LinkerdVersion};
 /// The reason of a gap that a defect of a check causes: it reads an item or a parameter that its card does
 /// not declare. No case of any card may cause it.
 pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report \
- this";
+     this";
 
 /// The shared input of all checks of a run.
 #[derive(Clone, Copy)]
@@ -261,6 +261,16 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The available objects of a kind; a missing list is a gap.
+    pub(super) fn seen_or_gap<K: Listed>(&self) -> &'a [K::Object] {
+        self.or_gap(self.seen::<K>()).unwrap_or(&[])
+    }
+
+    /// The evidence, if it is available; otherwise a gap.
+    pub(super) fn or_gap<T>(&self, evidence: Result<T, Missing>) -> Option<T> {
+        evidence.map_err(|missing| self.gap(missing)).ok()
+    }
+
     /// Every object of a kind: the list to conclude absence from.
     ///
     /// # Errors
@@ -298,8 +308,8 @@ impl<'a> Context<'a> {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
-    /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on them, so cards do
-    /// not declare them.
+    /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on
+    /// them, so cards do not declare them.
     pub(super) fn for_steps<K: Listed>(&self) -> &'a [K::Object] {
         self.cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
     }

@@ -191,9 +191,7 @@ fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
 
 /// Growth of counters of one proxy.
 pub(super) struct Growth<'a> {
-    /// The pod.
     pub(super) pod: &'a Pod,
-    /// Its metrics.
     pub(super) metrics: &'a ProxyMetrics,
     /// The counters that grew, and by how much.
     pub(super) grown: Vec<(&'a Series, u64)>,

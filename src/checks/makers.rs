@@ -7,9 +7,7 @@ use super::Context;
 use crate::finding::{Evidence, Subject};
 use crate::missing::Missing;
 use crate::model::owners::{self, Owner};
-use crate::objects::{
-    CronJob, DaemonSet, Deployment, Job, Listed, Meta, Pod, PodSpec, PodTemplate, StatefulSet, Workload,
-};
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Meta, Pod, PodSpec, PodTemplate, StatefulSet};
 
 /// An owner of pods, or a pod without one.
 #[derive(Debug)]
@@ -57,9 +55,9 @@ pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> 
 fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
     let mut found: BTreeMap<Owner, Maker<'a>> = BTreeMap::new();
     for (kind, list) in [
-        ("Deployment", list::<Deployment>(ctx)),
-        ("StatefulSet", list::<StatefulSet>(ctx)),
-        ("DaemonSet", list::<DaemonSet>(ctx)),
+        ("Deployment", ctx.seen_or_gap::<Deployment>()),
+        ("StatefulSet", ctx.seen_or_gap::<StatefulSet>()),
+        ("DaemonSet", ctx.seen_or_gap::<DaemonSet>()),
     ] {
         for workload in list {
             add(&mut found, kind, &workload.metadata, &workload.spec.template, "spec.template.");
@@ -89,14 +87,6 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
         });
     }
     found.into_values().collect()
-}
-
-/// The available workloads of a kind; a list that may be incomplete is a gap.
-fn list<'a, K: Listed<Object = Workload>>(ctx: &Context<'a>) -> &'a [Workload] {
-    ctx.seen::<K>().unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    })
 }
 
 fn add<'a>(

@@ -1,8 +1,8 @@
 //! The checks: one pure function each, registered in one table per category, and evaluated under a panic
 //! guard.
 //!
-//! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and its row to
-//! `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
+//! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and
+//! its row to `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
 
 pub mod context;
 
@@ -43,10 +43,10 @@ mod rewrite;
 mod serving;
 mod settings;
 mod sockets;
-mod stops;
 mod trust_roots;
 mod unjudged;
 mod upgrade;
+mod upgrade_hops;
 mod upgrades;
 mod versions;
 mod viz;
@@ -175,7 +175,6 @@ pub struct CheckResult {
     pub id: &'static str,
     /// How it ended.
     pub outcome: Outcome,
-    /// Its findings.
     pub findings: Vec<Finding>,
     /// The gaps in its evidence.
     pub gaps: Vec<Missing>,
@@ -194,7 +193,7 @@ pub fn evaluate(
     let (joins, then_joins) = (Joins::default(), Joins::default());
     let then = settings.upgrade.as_ref().map(|_| Settings { upgraded: true, ..settings.clone() });
     let run = Run { cluster, knowledge, settings, joins: &joins };
-    let stops = stops::stops(&run);
+    let stops = upgrade_hops::stops(&run);
     let stop_joins: Vec<[Joins<'_>; 2]> = stops.iter().map(|_| Default::default()).collect();
     let judged = checks.iter().map(|check| {
         let (card, today) = (check.card(), evaluate_one(check, &run));
@@ -205,7 +204,7 @@ pub fn evaluate(
                 rehearsal::both(today, then, card.front.rehearsed_infos)
             }
         };
-        stops::mark(judged, &stops, knowledge, |at| {
+        upgrade_hops::mark(judged, &stops, knowledge, |at| {
             // Checks about an upgrade are evaluated only for today.
             let world = usize::from(card.front.rehearsed);
             evaluate_one(check, &Run { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })

@@ -1,5 +1,6 @@
-//! Whether the ResourceQuotas and LimitRanges of a namespace accept the new pods of a rollout. Otherwise the API server refuses
-//! them: a rollout that starts a pod before it stops one hangs, and one that stops pods first has fewer.
+//! Whether the ResourceQuotas and LimitRanges of a namespace accept the new pods of a rollout. Otherwise the
+//! API server refuses them: a rollout that starts a pod before it stops one hangs, and one that stops pods
+//! first has fewer.
 
 use std::collections::BTreeMap;
 
@@ -70,8 +71,9 @@ impl<'a> Rolled<'a> {
     }
 }
 
-/// What keeps a workload from rolling. `None` if nothing is known to. `ranges` are all LimitRanges of the cluster, if they are
-/// known. Reads `resourcequotas`, `pods`, `replicasets.apps` and `jobs.batch`, if they are available.
+/// What keeps a workload from rolling. `None` if nothing is known to. `ranges` are all LimitRanges of the
+/// cluster, if they are known. Reads `resourcequotas`, `pods`, `replicasets.apps` and `jobs.batch`, if they
+/// are available.
 pub(super) fn obstacle(
     ctx: &Context<'_>,
     rolled: Rolled<'_>,
@@ -110,7 +112,7 @@ pub(super) fn obstacle(
 }
 
 /// Whether a quota counts every pod that runs for good.
-fn counts_running_pods(quota: &ResourceQuota) -> bool {
+pub(super) fn counts_running_pods(quota: &ResourceQuota) -> bool {
     !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 
@@ -258,8 +260,8 @@ impl NewPod<'_> {
         used_up(quota, Refusal::Room, |resource| self.needed(resource))
     }
 
-    /// How much of a resource the pod takes, and whether every container states its amount; `None` for resources of other
-    /// objects.
+    /// How much of a resource the pod takes, and whether every container states its amount; `None` for
+    /// resources of other objects.
     fn needed(&self, resource: &str) -> Option<(f64, bool)> {
         if matches!(resource, "pods" | "count/pods") {
             return Some((1.0, true));

@@ -9,7 +9,7 @@ use crate::model::events;
 use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::model::refusal::{self, Refusal};
-use crate::objects::{DaemonSet, Event, Job, Listed, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
+use crate::objects::{DaemonSet, Event, Job, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
 
 /// A workload whose pods are rejected.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) fn refused<'a>(ctx: &Context<'a>) -> &'a [Refused<'a>] {
 
 fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
     let mut found = Vec::new();
-    for set in seen::<ReplicaSet>(ctx) {
+    for set in ctx.seen_or_gap::<ReplicaSet>() {
         let Some(condition) = set.replica_failure().filter(|_| set.spec.replicas != Some(0)) else {
             continue;
         };
@@ -78,20 +78,20 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
         Some((&*event.message, (evidence, moments::of_event(event).into_iter().chain(created).collect())))
     };
     let lacking = |workload: &Workload| workload.status.replicas < workload.spec.replicas.unwrap_or(1);
-    for set in seen::<StatefulSet>(ctx).iter().filter(|set| lacking(set)) {
+    for set in ctx.seen_or_gap::<StatefulSet>().iter().filter(|set| lacking(set)) {
         if let Some((message, evidence)) = said("StatefulSet", &set.metadata) {
             let by = ("statefulset", set.metadata.name.as_str());
             found.push(new(owner("StatefulSet", &set.metadata), by, &set.spec.template, message, evidence));
         }
     }
     let lacking = |set: &Workload| set.status.current_number_scheduled < set.status.desired_number_scheduled;
-    for set in seen::<DaemonSet>(ctx).iter().filter(|set| lacking(set)) {
+    for set in ctx.seen_or_gap::<DaemonSet>().iter().filter(|set| lacking(set)) {
         if let Some((message, evidence)) = said("DaemonSet", &set.metadata) {
             let by = ("daemonset", set.metadata.name.as_str());
             found.push(new(owner("DaemonSet", &set.metadata), by, &set.spec.template, message, evidence));
         }
     }
-    for job in seen::<Job>(ctx) {
+    for job in ctx.seen_or_gap::<Job>() {
         let over = job.status.completion_time.is_some() || job.status.active > 0 || job.status.succeeded > 0;
         if let Some((message, evidence)) = said("Job", &job.metadata).filter(|_| !over) {
             let by = ("job", job.metadata.name.as_str());
@@ -121,17 +121,10 @@ fn owner(kind: &str, meta: &Meta) -> Owner {
     Owner { kind: kind.to_owned(), namespace: meta.namespace.to_string(), name: name.to_owned() }
 }
 
-fn seen<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
-    ctx.seen::<K>().unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    })
-}
-
 /// The last event about a pod that could not be created, by its owner.
 fn last_events<'a>(ctx: &Context<'a>) -> BTreeMap<(&'a str, &'a str, &'a str), &'a Event> {
     let mut last: BTreeMap<(&str, &str, &str), &Event> = BTreeMap::new();
-    for event in seen::<Event>(ctx).iter().filter(|event| event.reason == "FailedCreate") {
+    for event in ctx.seen_or_gap::<Event>().iter().filter(|event| event.reason == "FailedCreate") {
         let about = &event.about;
         let held = last.entry((&about.kind, &about.namespace, &about.name)).or_insert(event);
         if event.last > held.last {

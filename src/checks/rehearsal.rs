@@ -70,7 +70,6 @@ pub enum NoTarget {
     /// It is of a minor that is newer than the release data.
     #[error("the changes of {given} are not known: the newest release with known changes is {newest}")]
     Beyond {
-        /// As given.
         given: String,
         /// The newest known edge.
         newest: String,

@@ -225,6 +225,12 @@ fn set(verb: &'static str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Co
     named(kubectl(), verb, object).operands(changed).into()
 }
 
+/// The labels that the Job controller adds to pod templates.
+const CONTROLLER_LABELS: &str = concat!(
+    r#""controller-uid", "job-name", "#,
+    r#""batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name""#,
+);
+
 /// Recreates a Job with other annotations, without the selector and labels from the Job controller.
 fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
     let text = |text: &str| Value::from(text).to_string();
@@ -234,7 +240,8 @@ fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
         changes.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Value::from((*value)?)))).collect();
     let removed = if gone.is_empty() { String::new() } else { format!("del(.[{}]) | ", gone.join(", ")) };
     let rewritten = format!(
-        r#"del(.status, .spec.selector, .spec.template.metadata.labels["controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"]) | .spec.template.metadata.annotations |= ({removed}. + {})"#,
+        "del(.status, .spec.selector, .spec.template.metadata.labels[{CONTROLLER_LABELS}]) \
+         | .spec.template.metadata.annotations |= ({removed}. + {})",
         Value::Object(set)
     );
     named(kubectl(), "get", object)

@@ -115,7 +115,7 @@ pub(super) fn both_sides(
 
 /// Adds the steps that generate both sides together. `values` is the path of this server in the chart's
 /// values, `server` its name as text.
-pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, server: &str) -> Remedy {
+pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, server: &str) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
         ctx,

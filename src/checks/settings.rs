@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rehearsal::Upgrade;
 use crate::card::Mode;
-use crate::chart::given::Given;
+use crate::chart::values_input::Given;
 use crate::command::Rerun;
 use crate::knowledge::RowMode;
 use crate::model::traffic::EarlierTraffic;

@@ -134,7 +134,7 @@ pub(super) fn step(
     act: &str,
     options: Options<'_>,
 ) -> Remedy {
-    changed(ctx, remedy, kind, act, Part::ControlPlane(options))
+    changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options))
 }
 
 /// Adds the step that installs the CRDs of a release, with the tool that installed the control plane. Reads
@@ -146,11 +146,11 @@ pub(super) fn crds(
     release: &LinkerdVersion,
     first: bool,
 ) -> Remedy {
-    changed(ctx, remedy, StepKind::Upgrade, act, Part::Crds { release, first })
+    changed(ctx, remedy, StepKind::Upgrade, act, InstallationPart::Crds { release, first })
 }
 
 /// The part of an installation to change.
-enum Part<'a> {
+enum InstallationPart<'a> {
     ControlPlane(Options<'a>),
     /// The CRDs of this release; `first` if none exist yet.
     Crds {
@@ -159,14 +159,20 @@ enum Part<'a> {
     },
 }
 
-fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: Part<'_>) -> Remedy {
+fn changed(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    kind: StepKind,
+    act: &str,
+    part: InstallationPart<'_>,
+) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.hints::<Deployment>();
     let version = installed(deployments, None, home).map(|(version, _)| version);
     let by = managed_by(ctx);
     let set = match &part {
-        Part::ControlPlane(options) => options.in_words().map(|words| format!(" (set {words})")),
-        Part::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
+        InstallationPart::ControlPlane(options) => options.in_words().map(|words| format!(" (set {words})")),
+        InstallationPart::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
     };
     let set = set.unwrap_or_default();
     if let Some(owner) = by.gitops {
@@ -177,12 +183,12 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
     }
     match (by.installer, version) {
         (Some(Installer::Release(release)), version) => match &part {
-            Part::ControlPlane(options) => remedy.run(
+            InstallationPart::ControlPlane(options) => remedy.run(
                 kind,
                 format!("{act}, with Helm"),
                 by_helm(ctx.knowledge, release, version.as_ref(), options),
             ),
-            Part::Crds { release: wanted, .. } => remedy.run(
+            InstallationPart::Crds { release: wanted, .. } => remedy.run(
                 kind,
                 format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
                 crds_by_helm(ctx.knowledge, release_of_crds(ctx), wanted),
@@ -197,29 +203,29 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
         ),
         (Some(Installer::Cli), version) => {
             let remedy = match &part {
-                Part::ControlPlane(options) if stored::is_unusable(ctx) => {
+                InstallationPart::ControlPlane(options) if stored::is_unusable(ctx) => {
                     match stored::instead(ctx, remedy, kind, act, options, version.as_ref()) {
                         (remedy, false) => return remedy,
                         (remedy, true) => remedy,
                     }
                 }
-                Part::ControlPlane(_) | Part::Crds { .. } => remedy,
+                InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => remedy,
             };
             // The step states the release of the CLI, if it is known.
             match &part {
-                Part::ControlPlane(options) => {
+                InstallationPart::ControlPlane(options) => {
                     upgraded_by_cli(ctx, remedy, kind, act, options, version.as_ref())
                 }
-                Part::Crds { release, first } => {
+                InstallationPart::Crds { release, first } => {
                     remedy.run(kind, act, guarded(Some(release), crds_by_cli(home, *first)))
                 }
             }
         }
         (None, _) => match &part {
-            Part::Crds { release, first: true } => {
+            InstallationPart::Crds { release, first: true } => {
                 remedy.run(kind, format!("{act}{set}"), guarded(Some(release), crds_by_cli(home, true)))
             }
-            Part::ControlPlane(_) | Part::Crds { .. } => remedy.run(
+            InstallationPart::ControlPlane(_) | InstallationPart::Crds { .. } => remedy.run(
                 kind,
                 format!(
                     "{act}{set}, with the tool that installed Linkerd. These commands show which: only the CLI leaves \
@@ -255,7 +261,8 @@ fn upgraded_by_cli(
     remedy.run(kind, format!("{act}{with}{why}"), line(force)).forced(forced)
 }
 
-/// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which include the issuer.
+/// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which
+/// include the issuer.
 pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
     managed_by(ctx).is_by_cli() && stored::is_unusable(ctx)
 }

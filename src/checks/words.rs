@@ -72,7 +72,8 @@ mod tests {
             policies, and their certificates are not renewed";
         assert_eq!(of_proxies(one), several);
         let one = "the proxy has an outdated bundle of trust anchors: it works while other proxies' certificates chain";
-        let several = "The proxies have an outdated bundle of trust anchors: they work while other proxies' certificates chain";
+        let several = "The proxies have an outdated bundle of trust anchors: they work while other proxies' \
+         certificates chain";
         assert_eq!(of_proxies(one), several);
     }
 }

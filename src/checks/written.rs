@@ -3,20 +3,21 @@
 
 use std::collections::BTreeMap;
 
+use super::control_plane::installation::config;
 use super::{Context, Unjudged};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::fetched::Why;
 use crate::finding::Evidence;
-use crate::item::{Kind, Scope};
+use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
 pub(super) use crate::model::injected::go_bool;
 use crate::objects::{
-    ConfigMap, CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet,
-    Service, StatefulSet, Workload,
+    CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet, Service,
+    StatefulSet, Workload,
 };
 use crate::version::LinkerdVersion;
 
@@ -103,11 +104,6 @@ fn no_version(ctx: &Context<'_>) -> Missing {
     )
 }
 
-/// The ConfigMap with the values; an error if it is unavailable.
-pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
-}
-
 /// The values of the control plane's installation, if available; those after the upgrade if one is rehearsed.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     let config = config(ctx).ok()??;
@@ -167,9 +163,7 @@ impl<'a> Written<'a> {
                 // Other kinds have no settings of Linkerd.
                 _ => Ok(()),
             };
-            if let Err(missing) = read {
-                ctx.gap(missing);
-            }
+            _ = ctx.or_gap(read);
         }
         objects.retain(|object| ctx.judges(object.namespace_name()));
         let is_of_manifests = kinds.contains(&Kind::Namespace)

@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
-mod brought;
 mod change;
 mod check;
 mod connection;
+mod custom_checks;
 mod diff;
 mod fix;
 mod fleet;
@@ -26,10 +26,10 @@ mod rotate;
 mod saved;
 mod ticket;
 
-pub use brought::{New, Test};
 pub use change::Manifests;
 pub use check::{Check, FailOn, InstallStage, OnNotChecked, Told};
 pub use connection::{Connection, ConnectionOverrides, Token};
+pub use custom_checks::{New, Test};
 pub use diff::{Diff, DiffFormat};
 pub use fix::{Fix, FixFormat};
 pub use fleet::Fleet;

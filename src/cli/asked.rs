@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Told};
 use super::stop::Stop;
-use super::{accepted, chart, config};
+use super::{chart, config, waivers};
 use crate::card::Mode;
 use crate::checks::{self, Upgrade};
 use crate::command::own;
@@ -31,7 +31,7 @@ pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
         gate: args.fail_on.map_or(Gate::Error, gate),
         on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
         not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
-        waivers: accepted::waivers(args)?,
+        waivers: waivers::waivers(args)?,
         baseline: None,
     })
 }

@@ -10,7 +10,7 @@ use super::chart;
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
 use crate::chart::gitops::Installed;
-use crate::chart::given::Given;
+use crate::chart::values_input::Given;
 use crate::checks::Upgrade;
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Unobserved, collect};

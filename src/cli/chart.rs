@@ -11,7 +11,7 @@ use serde_json::json;
 use super::args::Check;
 use super::stop::Stop;
 use crate::chart::gitops::Installed;
-use crate::chart::given::{Given, ValuesFile};
+use crate::chart::values_input::{Given, ValuesFile};
 use crate::checks::{NoChart, Upgrade, chart};
 use crate::finding::{Finding, Place, Written};
 use crate::item::{Item, Kind, Scope};

@@ -12,14 +12,14 @@ use super::format::{Format, Output};
 use super::stop::Stop;
 use super::wait::Wait;
 use super::{
-    accepted, again, asked, before, change, chart, config, files, fleet, moment, named, namespaces, output,
-    params, publish, saved, verify,
+    asked, before, change, chart, config, evaluation_time, files, fleet, namespaces, output, output_names,
+    params, publish, rerun_from_bundle, saved, verify, waivers,
 };
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
 use crate::command::{Arg, Flag, Repeated, Rerun, meshdoctor, own};
-use crate::inspect::ends;
+use crate::inspect::link_endpoints;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if fleet::is_meant(args) {
         return fleet::run(args);
     }
-    one(&named::one(args)?, None)
+    one(&output_names::one(args)?, None)
 }
 
 /// The saved report that a file alone on the command line holds.
@@ -95,9 +95,10 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let began = Instant::now();
     asks_well(args)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
-    let again = opened.as_ref().and_then(|captured| again::asked(args, captured.asked()?)).transpose()?;
+    let again =
+        opened.as_ref().and_then(|captured| rerun_from_bundle::asked(args, captured.asked()?)).transpose()?;
     let args = again.as_ref().unwrap_or(args);
-    let earlier = accepted::baseline(args)?;
+    let earlier = waivers::baseline(args)?;
     let before = before::read(args)?;
     let wait = Wait::new(args, began)?;
     let policy =
@@ -176,7 +177,7 @@ fn items(args: &Check, checks: &[&'static checks::Check], is_watched: bool) -> B
         items.insert(Item::List(Kind::Namespace));
     }
     if is_watched {
-        items.extend(ends::items());
+        items.extend(link_endpoints::items());
     }
     items
 }
@@ -232,7 +233,7 @@ fn manifests_alone(
 fn fits(
     args: &Check,
     collected: &Collected,
-    earlier: Option<&accepted::Earlier>,
+    earlier: Option<&waivers::Earlier>,
     before: Option<&before::Before>,
 ) -> anyhow::Result<()> {
     if let Some(earlier) = earlier {
@@ -295,12 +296,12 @@ fn charts(
 
 /// Warns if the evidence is judged at a time that is not its own.
 fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut Collected>) {
-    let doubts = moment::doubts(&args.evidence, &collected.cluster);
+    let doubts = evaluation_time::doubts(&args.evidence, &collected.cluster);
     let set_aside = &mut judged.unwrap_or(collected).uncollected.set_aside;
     for doubt in doubts {
         match doubt {
-            moment::Doubt::LeftAside(said) => evidence::warn(&[said], &args.verbosity),
-            moment::Doubt::TooEarly(said) => {
+            evaluation_time::Doubt::LeftAside(said) => evidence::warn(&[said], &args.verbosity),
+            evaluation_time::Doubt::TooEarly(said) => {
                 evidence::warn(&[format!("not checked: {said}")], &args.verbosity);
                 set_aside.push(said);
             }
@@ -318,7 +319,7 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
         fleet::refuse(args)?;
     }
     asks_well(args)?;
-    accepted::baseline(args)?;
+    waivers::baseline(args)?;
     let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     asked::upgrade(&args.rehearsal, knowledge)?;

@@ -214,9 +214,9 @@ fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
 /// The named file does not exist, or other users can write the found one.
 fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
     let named = match named(words) {
-        Named::None => return Ok(None),
-        Named::File(path) => Some(("--config", path)),
-        Named::Not => {
+        FileOptions::None => return Ok(None),
+        FileOptions::File(path) => Some(("--config", path)),
+        FileOptions::Not => {
             std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(|path| (VARIABLE, path.into()))
         }
     };
@@ -243,20 +243,20 @@ fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
 }
 
 /// The file options of the command line.
-enum Named {
+enum FileOptions {
     None,
     Not,
     File(PathBuf),
 }
 
-fn named(words: &[OsString]) -> Named {
+fn named(words: &[OsString]) -> FileOptions {
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         if word == "--" {
             break;
         }
         if word == "--no-config" {
-            return Named::None;
+            return FileOptions::None;
         }
         let path = match word.strip_prefix("--config") {
             Some("") => words.next().map(|path| PathBuf::from(path.as_ref())),
@@ -264,10 +264,10 @@ fn named(words: &[OsString]) -> Named {
             None => None,
         };
         if let Some(path) = path {
-            return Named::File(path);
+            return FileOptions::File(path);
         }
     }
-    Named::Not
+    FileOptions::Not
 }
 
 /// The nearest file, in the current folder or a parent.
@@ -366,7 +366,7 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
         }
     }
     text.push_str("flags override the file; --no-config ignores it\n");
-    output::print(&crate::render::text::harmless(&text))
+    output::print(&crate::render::text::escape_ci_commands(&text))
 }
 
 /// Validates every table of a file against its command. Returns notes about flags that the command line must add.

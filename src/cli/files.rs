@@ -43,14 +43,14 @@ pub(super) fn apart(
     written.extend(save.map(|(flag, path)| Used { flag: format!("{flag} {}", path.display()), path }));
     let read: Vec<Used<'_>> = evidence.map(inputs).unwrap_or_default();
     for (at, one) in written.iter().enumerate() {
-        let places = Places::of(one.path);
-        let other = written[..at].iter().find(|other| Places::of(other.path).is_one_with(&places));
+        let places = FileIdentity::of(one.path);
+        let other = written[..at].iter().find(|other| FileIdentity::of(other.path).is_one_with(&places));
         if let Some(other) = other {
             let cause = format!("{} and {} write to the same file", other.flag, one.flag);
             return Err(Stop::usage(cause, "use a different file for each"));
         }
         let input = read.iter().find(|other| {
-            let read = Places::of(other.path);
+            let read = FileIdentity::of(other.path);
             read.is_one_with(&places) || read.holds(&places)
         });
         if let Some(input) = input {
@@ -118,7 +118,7 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
 }
 
 /// Identity of a file: its resolved path, and its device and inode.
-struct Places {
+struct FileIdentity {
     /// Path with all links resolved; the file itself may not exist yet.
     full: PathBuf,
     /// Device and inode, which hard links share. Only for regular files: writing twice to a terminal or pipe overwrites
@@ -129,8 +129,8 @@ struct Places {
     is_folder: bool,
 }
 
-impl Places {
-    fn of(path: &Path) -> Places {
+impl FileIdentity {
+    fn of(path: &Path) -> FileIdentity {
         let meta = fs::metadata(path).ok();
         let full = fs::canonicalize(path).unwrap_or_else(|_| {
             let (parent, name) = (parent(path), path.file_name().unwrap_or_default());
@@ -138,7 +138,7 @@ impl Places {
         });
         let is_file = meta.as_ref().is_some_and(fs::Metadata::is_file);
         let is_folder = meta.as_ref().is_some_and(fs::Metadata::is_dir);
-        Places {
+        FileIdentity {
             full,
             known: meta.as_ref().filter(|meta| meta.is_file()).and_then(number),
             is_there: meta.is_some(),
@@ -147,13 +147,13 @@ impl Places {
         }
     }
 
-    fn is_one_with(&self, other: &Places) -> bool {
+    fn is_one_with(&self, other: &FileIdentity) -> bool {
         let known = self.known.is_some() && self.known == other.known;
         (known || self.full == other.full) && !self.is_stream
     }
 
     /// Whether the other is an existing file in this folder.
-    fn holds(&self, other: &Places) -> bool {
+    fn holds(&self, other: &FileIdentity) -> bool {
         self.is_folder && other.is_there && other.full.starts_with(&self.full)
     }
 }
@@ -173,12 +173,12 @@ fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
 /// Whether another word of the command line names an output file. For command lines that could not be
 /// parsed.
 pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
-    let places = Places::of(path);
+    let places = FileIdentity::of(path);
     let named = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| {
         // `NAME=FILE`, `--flag=FILE`, `--flag=NAME=FILE`
         let ends = word.match_indices('=').map(|(at, _)| &word[at + 1..]);
         ends.chain([*word]).filter(|end| !end.is_empty()).any(|end| {
-            let other = Places::of(Path::new(end));
+            let other = FileIdentity::of(Path::new(end));
             other.is_one_with(&places) || other.holds(&places)
         })
     });

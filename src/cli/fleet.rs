@@ -10,12 +10,12 @@ use anyhow::Context;
 
 use super::args::{Check, OnNotChecked};
 use super::format::{Format, Output};
-use super::named::{CLUSTER, in_file_name, is_named};
+use super::output_names::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
 use super::values::PrometheusArg;
-use super::{asked, check, files, named, output, verify};
+use super::{asked, check, files, output, output_names, verify};
 use crate::exit;
-use crate::inspect::ends::{self, End};
+use crate::inspect::link_endpoints::{self, End};
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::policy::Gate;
@@ -28,7 +28,7 @@ pub(super) fn is_meant(args: &Check) -> bool {
 }
 
 /// One of the clusters, and its source.
-struct Asked {
+struct FleetMember {
     name: String,
     how: How,
 }
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     refuse(args)?;
     let asked = asked(args)?;
     let folder = tempfile::tempdir().context("cannot create a temporary folder for the reports")?;
-    let queue: Mutex<VecDeque<(usize, &Asked)>> = Mutex::new(asked.iter().enumerate().collect());
+    let queue: Mutex<VecDeque<(usize, &FleetMember)>> = Mutex::new(asked.iter().enumerate().collect());
     let done: Mutex<BTreeMap<usize, (Member, Option<End>)>> = Mutex::new(BTreeMap::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     std::thread::scope(|scope| {
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         .filter(|member| matches!(member.outcome, Outcome::Failed { .. }))
         .map(|member| member.name.clone())
         .collect();
-    let links = ends::look(&known, &failed);
+    let links = link_endpoints::look(&known, &failed);
     let gate = args.fail_on.map_or(Gate::Error, asked::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
@@ -163,13 +163,13 @@ fn writes_each(args: &Check) -> bool {
 }
 
 /// The clusters, by name.
-fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
+fn asked(args: &Check) -> Result<Vec<FleetMember>, Stop> {
     let asked = match &args.fleet.bundles {
         Some(folder) => {
             let mut found = bundles(folder, args.fleet.expect.is_empty())?;
             for name in &args.fleet.expect {
                 if !found.iter().any(|one| one.name == *name) {
-                    found.push(Asked { name: name.clone(), how: How::Missing(folder.clone()) });
+                    found.push(FleetMember { name: name.clone(), how: How::Missing(folder.clone()) });
                 }
             }
             found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -180,7 +180,10 @@ fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
                 true => contexts(args.connection.kubeconfig.as_deref())?,
                 false => args.connection.context.clone(),
             };
-            names.into_iter().map(|name| Asked { name: name.clone(), how: How::Context(name) }).collect()
+            names
+                .into_iter()
+                .map(|name| FleetMember { name: name.clone(), how: How::Context(name) })
+                .collect()
         }
     };
     let twice =
@@ -189,8 +192,8 @@ fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
         return Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once"));
     }
     // Their files would overwrite each other.
-    let alike = |(at, one): &(usize, &Asked)| {
-        let same = |other: &&Asked| in_file_name(&other.name) == in_file_name(&one.name);
+    let alike = |(at, one): &(usize, &FleetMember)| {
+        let same = |other: &&FleetMember| in_file_name(&other.name) == in_file_name(&one.name);
         asked[..*at].iter().find(same).map(|other| (one.name.clone(), other.name.clone()))
     };
     if writes_each(args)
@@ -222,7 +225,7 @@ fn contexts(_: Option<&Path>) -> Result<Vec<String>, Stop> {
 }
 
 /// The bundles and dumps in a folder. An empty folder is an error.
-fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
+fn bundles(folder: &Path, must: bool) -> Result<Vec<FleetMember>, Stop> {
     let shown = folder.display();
     let next = "give a folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or one subfolder per cluster";
     let unreadable = |error: std::io::Error| {
@@ -232,12 +235,12 @@ fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
             _ => Stop::could_not_run(cause, next),
         }
     };
-    let mut found: Vec<Asked> = Vec::new();
+    let mut found: Vec<FleetMember> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        let Some(name) = named::stem(&path) else { continue };
-        found.push(Asked { name, how: How::Bundle(path) });
+        let Some(name) = output_names::stem(&path) else { continue };
+        found.push(FleetMember { name, how: How::Bundle(path) });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     match found.is_empty() && must {
@@ -247,7 +250,7 @@ fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
 }
 
 /// Checks one cluster.
-fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Option<End>) {
+fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member, Option<End>) {
     let mut own = args.clone();
     own.fleet = Default::default();
     own.connection.context = Vec::new();
@@ -262,7 +265,7 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         }
     }
     let report = folder.join(format!("{at}.json"));
-    let named = |path: &Path| named::with(path, &asked.name);
+    let named = |path: &Path| output_names::with(path, &asked.name);
     let of_each = args.report.output.iter().filter_map(|one| {
         let path = one.file.as_deref().filter(|path| is_named(path))?;
         Some(Output { format: one.format, file: Some(named(path)) })

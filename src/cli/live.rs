@@ -48,10 +48,11 @@ mod connected {
     use crate::collect::{Collected, Observer, Saver, collect};
     use crate::fetched::Why;
     use crate::item::{Item, Kind};
+    use crate::log_targets;
     use crate::model::Cluster;
     use crate::objects::Pod;
     use crate::proxy_sample;
-    use crate::published::{Published, ReportApi};
+    use crate::report_api::{Published, ReportApi};
     use crate::source::Source;
     use crate::source::diagnostics::Diagnostics;
     use crate::source::layered::Layered;
@@ -60,7 +61,6 @@ mod connected {
         WantedPods,
     };
     use crate::source::logs::Logs;
-    use crate::tails;
 
     /// Time limit for reading a cluster, unless `--timeout` limits the whole run.
     const COLLECTION: Duration = Duration::from_secs(5 * 60);
@@ -220,7 +220,7 @@ mod connected {
             items.extend(item);
         }
         if let Some(given) = later.logs {
-            let wanted = tails::wanted(&collected.cluster, &items);
+            let wanted = log_targets::wanted(&collected.cluster, &items);
             let logs = source.base().tails(&wanted, given.unwrap_or_default()).await;
             let logs = alone().with_logs(Some(logs));
             let item = BTreeSet::from([Item::Logs]);

@@ -1,21 +1,22 @@
 //! The command line: the only module that prints, reads arguments and uses anyhow. One file per command.
 
-mod accepted;
-mod again;
+mod rerun_from_bundle;
+mod waivers;
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;
 mod asked;
 mod before;
-mod brought;
 mod change;
 mod chart;
 mod check;
 mod collect;
 mod completions;
 mod config;
+mod custom_checks;
 mod demo;
 mod diff;
+mod evaluation_time;
 mod evidence;
 mod examine;
 mod explain;
@@ -30,13 +31,12 @@ mod list;
 mod live;
 mod manifest_steps;
 mod mcp;
-mod moment;
-mod named;
 mod namespaces;
 #[cfg(feature = "live")]
 mod node_pods;
 mod node_snapshot;
 mod output;
+mod output_names;
 mod params;
 mod policy;
 mod progress;
@@ -96,7 +96,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     config::say_used();
     // `test` registers its checks itself.
     let folders = if matches!(cli.command, Command::Test(_)) { &[][..] } else { &cli.checks };
-    if let Err(error) = brought::register(folders) {
+    if let Err(error) = custom_checks::register(folders) {
         return stopped(&words, &error);
     }
     let outcome = match &cli.command {
@@ -118,8 +118,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Rbac(args) => rbac::run(args),
-        Command::Test(args) => brought::test(args, &cli.checks),
-        Command::New(args) => brought::new::run(args),
+        Command::Test(args) => custom_checks::test(args, &cli.checks),
+        Command::New(args) => custom_checks::new::run(args),
         Command::Config => config::show(&typed),
         Command::Version(args) => version::run(args),
     };

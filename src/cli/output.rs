@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::args::{Reports, Verbosity};
 use super::format::{Format, Output};
 use super::stop::Stop;
-use super::{config, files, named};
+use super::{config, files, output_names};
 use crate::exit;
 use crate::render::sync::SCHEMA as SYNC;
-use crate::render::text::{clean, escape_json, harmless};
+use crate::render::text::{clean, escape_ci_commands, escape_json};
 use crate::render::{self, Look};
 use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
@@ -157,7 +157,7 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Linkerd => render::linkerd::report(report),
         Format::Plan => for_people(render::plan::markdown(report)),
         Format::Html => render::html::report(report),
-        Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
+        Format::LinkerdTable => escape_ci_commands(&render::linkerd::table(report, look)).into_owned(),
         Format::Sarif => render::ci::sarif::report(report),
         Format::Junit => render::ci::junit::report(report),
         Format::Github => render::ci::github::report(report),
@@ -171,7 +171,7 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
 
 /// A multi-line text whose values are already escaped, with CI commands disabled.
 pub(super) fn for_people(text: String) -> String {
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// Prints one line on standard error. The text always stays one line, and cannot act as a command of a terminal or CI
@@ -186,7 +186,7 @@ pub(super) fn say(line: &str) {
 
 /// The line that [`say`] prints.
 pub(super) fn one_line(text: &str) -> String {
-    harmless(&clean(text)).into_owned()
+    escape_ci_commands(&clean(text)).into_owned()
 }
 
 /// Prints clap's error for a wrong command line, with its colors.
@@ -197,7 +197,7 @@ pub(super) fn say_usage(error: &clap::Error) {
         plain.lines().for_each(say);
     } else {
         let text = error.render().ansi().to_string();
-        let _ = anstream::stderr().write_all(harmless(&text).as_bytes());
+        let _ = anstream::stderr().write_all(escape_ci_commands(&text).as_bytes());
     }
 }
 
@@ -285,7 +285,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             None => print(&document).map(|_| ()),
             // A command line that was rejected because it overwrites its inputs must not do so here.
             Some(path) if files::is_named_elsewhere(path, words) => Ok(()),
-            Some(path) => match named::resolved(path) {
+            Some(path) => match output_names::resolved(path) {
                 Some(path) => files::write(&path, &document).map_err(Into::into),
                 None => Ok(()),
             },

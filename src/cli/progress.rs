@@ -24,11 +24,11 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     /// Whether to print the time and the objects of each request.
     traces: bool,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     running: BTreeMap<String, Instant>,
     objects: usize,
 }
@@ -77,7 +77,7 @@ impl Progress {
         }
     }
 
-    fn show(&self, state: &State) {
+    fn show(&self, state: &ProgressState) {
         if let Some(bar) = self.bar.as_ref().filter(|_| self.began.elapsed() > PATIENCE) {
             let names: Vec<&str> = state.running.keys().map(String::as_str).take(3).collect();
             let more = state.running.len() - names.len();
@@ -88,7 +88,7 @@ impl Progress {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut ProgressState)) {
         // After a panic of another thread, its counts are still usable.
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         change(&mut state);

@@ -33,7 +33,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         .with_unread_policies(unread_policies(&read.collected));
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
-        Asked::One(from, to) => {
+        ReachRequest::One(from, to) => {
             if let Some((cause, next)) = mesh.client_missing(from) {
                 return Err(Stop::usage(cause, next).into());
             }
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
             }
             vec![(from.to_string(), vec![mesh.walk(from, to)])]
         }
-        Asked::Matrix(namespace) => {
+        ReachRequest::Matrix(namespace) => {
             let (clients, called) = mesh.of_namespace(namespace);
             if clients.is_empty() || called.is_empty() {
                 let cause = format!("namespace {namespace} has no running workload, or no Service");
@@ -60,8 +60,10 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
             format!("{}\n", serde_json::to_string_pretty(&render::json(&walks, &gaps))?)
         }
         (ReachFormat::Html, _) => crate::render::html::calls(&walks, &gaps),
-        (ReachFormat::Table, Asked::Matrix(_)) => render::matrix(&rows, look),
-        (ReachFormat::Table, Asked::One(..)) => walks.iter().map(|walk| render::table(walk, look)).collect(),
+        (ReachFormat::Table, ReachRequest::Matrix(_)) => render::matrix(&rows, look),
+        (ReachFormat::Table, ReachRequest::One(..)) => {
+            walks.iter().map(|walk| render::table(walk, look)).collect()
+        }
     };
     output::print(&text)?;
     let said = policy::gaps(mesh.gaps());
@@ -90,24 +92,24 @@ fn unread_policies(collected: &Collected) -> Vec<String> {
 }
 
 /// The request.
-enum Asked {
+enum ReachRequest {
     One(End, End),
     Matrix(String),
 }
 
-impl Asked {
+impl ReachRequest {
     /// The namespaces of both ends; empty if one of them is not known.
     fn namespaces(&self) -> Vec<String> {
         let names = match self {
-            Asked::One(from, to) => [&from.namespace, &to.namespace].map(Option::clone),
-            Asked::Matrix(namespace) => [Some(namespace.clone()), Some(namespace.clone())],
+            ReachRequest::One(from, to) => [&from.namespace, &to.namespace].map(Option::clone),
+            ReachRequest::Matrix(namespace) => [Some(namespace.clone()), Some(namespace.clone())],
         };
         let known: Option<Vec<String>> = names.into_iter().collect();
         known.unwrap_or_default()
     }
 }
 
-fn asked(args: &Reach) -> Result<Asked, Stop> {
+fn asked(args: &Reach) -> Result<ReachRequest, Stop> {
     let within = |end: &End| end.clone().within(args.namespace.as_deref());
     let example = || meshdoctor().words("reach shop/web shop/api:8080");
     match (args.from.as_ref().map(within), args.to.as_ref().map(within), args.matrix, &args.namespace) {
@@ -127,9 +129,9 @@ fn asked(args: &Reach) -> Result<Asked, Stop> {
                     example().to_string(),
                 ));
             }
-            Ok(Asked::One(from, to))
+            Ok(ReachRequest::One(from, to))
         }
-        (None, None, true, Some(namespace)) => Ok(Asked::Matrix(namespace.clone())),
+        (None, None, true, Some(namespace)) => Ok(ReachRequest::Matrix(namespace.clone())),
         (Some(_), None, false, _) => Err(Stop::usage(
             "the destination is missing",
             format!("give client and destination: {}", example()),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::finding::Severity;
 use crate::inspect::outbound::{Called, NotCalled};
 use crate::inspect::policy::{NoTarget, Target};
-use crate::inspect::reach::{End, NoEnd};
+use crate::inspect::reach::{End, ParseTargetError};
 use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
@@ -335,7 +335,7 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
 }
 
 /// Client or destination of a connection.
-pub(super) fn end(text: &str) -> Result<End, NoEnd> {
+pub(super) fn end(text: &str) -> Result<End, ParseTargetError> {
     text.parse()
 }
 

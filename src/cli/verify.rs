@@ -215,7 +215,7 @@ fn asked(document: &Document) -> Asked {
     let run = &document.run;
     let then = run.asked.clone().unwrap_or_default();
     // A report of 0.1.0 has only the words of its command line.
-    let flag = |word: &str| run.asked.is_none() && run.command.iter().any(|other| other == word);
+    let flag = |word: &str| run.asked.is_none() && run.invocation.command.iter().any(|other| other == word);
     let mode = Mode::ALL.into_iter().find(|mode| mode.word() == then.mode);
     Asked {
         mode: mode.unwrap_or(match (flag("--pre"), flag("--crds")) {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::checks::KNOWN_DEFECT;
+use super::card_link;
+use crate::checks::{self, KNOWN_DEFECT};
 use crate::knowledge::{Knowledge, KnownDefect};
 use crate::page::GENERATED;
 
@@ -13,10 +14,10 @@ pub fn defects() -> String {
     let mut page = format!("# Known defects of Linkerd releases\n\n{GENERATED}\n\n");
     _ = writeln!(
         page,
-        "The check [{id}](checks/{id}.md) reports a defect if the installed release has it and something in the cluster triggers it.\n\
+        "The check {} reports a defect if the installed release has it and something in the cluster triggers it.\n\
          `check --to` also reports the defects that an upgrade brings and ends. `meshdoctor list --defects` prints this list. To add a\n\
          defect, see [Release data](knowledge.md).\n",
-        id = KNOWN_DEFECT
+        link(KNOWN_DEFECT)
     );
     _ = writeln!(page, "Source: {}. Date: {}.\n", table.source(), table.date());
     let of = |wanted: &dyn Fn(&KnownDefect) -> bool| -> Vec<&KnownDefect> {
@@ -58,6 +59,10 @@ fn rows(page: &mut String, knowledge: &Knowledge, rows: &[&KnownDefect]) {
     }
 }
 
+fn link(check: &str) -> String {
+    checks::find(check).map_or_else(|| check.to_owned(), card_link)
+}
+
 /// How a run detects it, or the reason why it does not.
 fn detection(row: &KnownDefect) -> String {
     match (&row.trigger, &row.reported_by, &row.unseen) {
@@ -69,7 +74,7 @@ fn detection(row: &KnownDefect) -> String {
                 },
             )
         }
-        (None, Some(check), _) => format!("[{check}](checks/{check}.md)"),
+        (None, Some(check), _) => link(check),
         (None, None, reason) => reason.clone().unwrap_or_default(),
     }
 }

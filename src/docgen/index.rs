@@ -22,12 +22,18 @@ fn table() -> String {
         let category = if front.category == last { "" } else { &front.category };
         last = &front.category;
         let title = front.title.replace('|', "\\|");
-        _ = writeln!(table, "| {category} | [{0}]({0}.md) | {1} | {title} |", check.id, front.severity);
+        let (id, severity) = (check.id, front.severity);
+        _ = writeln!(table, "| {category} | [{id}]({}/{id}.md) | {severity} | {title} |", front.category);
     }
     table
 }
 
-/// `docs/checks/README.md`.
+/// A link from a page of `docs/` to a check's card.
+pub fn card_link(check: &Check) -> String {
+    format!("[{}](../{})", check.id, check.card().path())
+}
+
+/// `checks/README.md`.
 pub fn index() -> String {
     let number = checks::all().count();
     format!(
@@ -42,9 +48,9 @@ pub fn parameters() -> String {
     let mut table = String::from("| Parameter | Default | Meaning |\n|---|---|---|\n");
     for check in checks::all().filter(|check| !check.is_brought()) {
         for shown in check.card().front.parameters() {
-            let (id, name, held) = (check.id, shown.name, shown.default_in_words());
+            let (name, held) = (shown.name, shown.default_in_words());
             let means = shown.means.unwrap_or_default().replace('|', "\\|");
-            _ = writeln!(table, "| [{id}](checks/{id}.md)`.{name}` | {held} | {means} |");
+            _ = writeln!(table, "| {}`.{name}` | {held} | {means} |", card_link(check));
         }
     }
     table
@@ -55,19 +61,18 @@ pub fn parameters() -> String {
 /// `mesh` is the text of a small healthy mesh.
 pub fn manifest_checks(mesh: &str) -> String {
     let mut table = String::from("| Category | Checks for manifests |\n|---|---|\n");
-    let mut categories: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut categories: Vec<(&str, Vec<String>)> = Vec::new();
     let built_in = || checks::all().filter(|check| !check.is_brought());
     let run: Vec<_> = built_in().filter(|check| check.card().front.judges_manifests()).collect();
     let judging = judging_manifests(&run, mesh);
     for check in run.iter().filter(|check| judging.contains(check.id)) {
         let category = check.card().front.category.as_str();
         match categories.last_mut() {
-            Some((last, ids)) if *last == category => ids.push(check.id),
-            _ => categories.push((category, vec![check.id])),
+            Some((last, links)) if *last == category => links.push(card_link(check)),
+            _ => categories.push((category, vec![card_link(check)])),
         }
     }
-    for (category, ids) in categories {
-        let links: Vec<String> = ids.iter().map(|id| format!("[{id}](checks/{id}.md)")).collect();
+    for (category, links) in categories {
         _ = writeln!(table, "| {category} | {} |", links.join(", "));
     }
     format!(

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use super::card_link;
 use crate::checks;
 use crate::knowledge::{Knowledge, RowSeverity};
 use crate::page::GENERATED;
@@ -77,7 +78,7 @@ pub fn page() -> String {
                     let rows = &check.card().front.linkerd_check;
                     rows.iter().any(|r| r.category == category.name && r.description == row.description)
                 })
-                .map(|check| format!("[{0}](checks/{0}.md)", check.id))
+                .map(card_link)
                 .collect();
             let does = match row.severity {
                 RowSeverity::Fatal => "fails and stops",

@@ -115,11 +115,8 @@ fn binding(role: &str, namespace: Option<&str>, bound: &Bound) -> String {
 pub enum Bound {
     /// A user, by name.
     User(String),
-    /// A service account.
     ServiceAccount {
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         name: String,
     },
 }

@@ -41,7 +41,7 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
         );
         let (_, short, _) = beside.linkerd(true, &["check", "-o", "short"]);
         assert!(short.contains("\n‼ annotation-unknown: Deployment shop/web\n"), "{version}: {short}");
-        assert!(short.contains("/docs/checks/annotation-unknown.md for hints"), "{version}: {short}");
+        assert!(short.contains("/checks/annotations/annotation-unknown.md for hints"), "{version}: {short}");
 
         // And it is a command of the CLI.
         let output =

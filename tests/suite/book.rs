@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use meshdoctor::checks;
+use meshdoctor::{checks, docgen, page, render};
 use regex::Regex;
 
 use crate::golden;
@@ -64,8 +64,8 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-#[test]
-fn the_book_holds_every_page_in_reading_order() {
+/// The table of contents.
+fn contents() -> String {
     let mut summary = "# Summary\n".to_owned();
     for (part, names) in PARTS {
         _ = write!(summary, "\n# {part}\n\n");
@@ -84,7 +84,7 @@ fn the_book_holds_every_page_in_reading_order() {
             }
         }
         if *part == "Reference" {
-            _ = writeln!(summary, "- [{}](checks/README.md)", title(&root().join("docs/checks/README.md")));
+            _ = writeln!(summary, "- [{}](checks/README.md)", title(&root().join("checks/README.md")));
             let mut by_category: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for check in checks::all() {
                 by_category.entry(&check.card().front.category).or_default().insert(check.id);
@@ -97,12 +97,108 @@ fn the_book_holds_every_page_in_reading_order() {
             }
         }
     }
-    golden::check("docs/SUMMARY.md", &summary);
-    for page in pages("docs").into_iter().chain(pages("docs/platforms")).chain(pages("docs/checks")) {
-        let is_in_it = summary.contains(&format!("({})", name(&page)))
-            || summary.contains(&format!("/{})", name(&page)));
-        assert!(is_in_it || page.ends_with("SUMMARY.md"), "{} is in no part of the book", page.display());
+    summary
+}
+
+/// The path of a link from a file of the repository, without `.` and `..`.
+fn resolved(file: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            "." => {}
+            ".." => _ = parts.pop(),
+            part => parts.push(part),
+        }
     }
+    parts.join("/")
+}
+
+/// Place in the book of a file of the repository, if it is a part of it.
+fn place(path: &str) -> Option<String> {
+    if let Some(page) = path.strip_prefix("docs/") {
+        return Some(page.to_owned());
+    }
+    if path == "checks/README.md" {
+        return Some(path.to_owned());
+    }
+    checks::all().find(|check| check.card().path() == path).map(|check| format!("checks/{}.md", check.id))
+}
+
+/// A page with the links that it has in the book. `file` is the file of the repository, `to` its place.
+fn linked(file: &str, to: &str, text: &str) -> String {
+    let link = Regex::new(r"\[([^\]]*)\]\(([^)\s]+)\)").unwrap();
+    let here = page::repository_url("");
+    let up = "../".repeat(to.matches('/').count());
+    let rewritten = |found: &regex::Captures<'_>| {
+        let (words, target) = (&found[1], &found[2]);
+        let (target, anchor) = target
+            .split_once('#')
+            .map_or((target, String::new()), |(target, anchor)| (target, format!("#{anchor}")));
+        let path = match target.strip_prefix(&here) {
+            // The link of a page to its own card leaves the book.
+            Some(path) if words == path => return found[0].to_owned(),
+            Some(path) => path.to_owned(),
+            None if target.is_empty() || target.contains(':') => return found[0].to_owned(),
+            None => resolved(file, target),
+        };
+        let target = place(&path).map_or_else(|| page::repository_url(&path), |place| format!("{up}{place}"));
+        format!("[{words}]({target}{anchor})")
+    };
+    let parts = text.split("```").enumerate().map(|(at, part)| match at % 2 {
+        0 => link.replace_all(part, &rewritten).into_owned(),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("```")
+}
+
+/// Every file of the book by its place.
+fn book() -> BTreeMap<String, String> {
+    let mut book = BTreeMap::from([("SUMMARY.md".to_owned(), contents())]);
+    for file in walkdir::WalkDir::new(root().join("docs")).into_iter().map(Result::unwrap) {
+        let path = file.path().strip_prefix(root()).unwrap().to_str().unwrap();
+        if file.file_type().is_file() {
+            let (to, text) = (&path["docs/".len()..], std::fs::read_to_string(file.path()).unwrap());
+            let is_linked = to.ends_with(".md") || to.ends_with(".txt");
+            let text = if is_linked { linked(path, to, &text) } else { text };
+            book.insert(to.to_owned(), text);
+        }
+    }
+    book.insert(
+        "checks/README.md".to_owned(),
+        linked("checks/README.md", "checks/README.md", &docgen::index()),
+    );
+    for check in checks::all() {
+        let to = format!("checks/{}.md", check.id);
+        let text = linked(&check.card().path(), &to, &render::explain::markdown(check));
+        book.insert(to, text);
+    }
+    book
+}
+
+/// Writes the sources of the book into `target/book`, from which `mdbook build` makes it.
+#[test]
+fn book_contains_every_page_and_its_links_lead_somewhere() {
+    let folder = root().join("target/book");
+    let book = book();
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    for (place, text) in &book {
+        let path = folder.join(place);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let pages: Vec<PathBuf> =
+        book.keys().filter(|place| place.ends_with(".md")).map(|place| folder.join(place)).collect();
+    assert!(pages.len() > checks::all().count() + 30, "only {} pages", pages.len());
+    for page in book.keys().filter(|place| place.ends_with(".md") && *place != "SUMMARY.md") {
+        assert!(book["SUMMARY.md"].contains(&format!("({page})")), "{page} is in no part of the book");
+    }
+    let broken = broken_links(&pages);
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    let leaves = book.iter().filter(|(_, text)| text.contains("](../../"));
+    assert_eq!(leaves.map(|(place, _)| place).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 /// The first sentence of a page, without links and marks.
@@ -142,7 +238,7 @@ fn index_for_language_models_lists_every_page() {
     index.push_str("\n## Checks\n\n");
     for check in checks::all() {
         let front = &check.card().front;
-        _ = writeln!(index, "- [{0}](checks/{0}.md): {1} ({2})", check.id, front.title, front.severity);
+        _ = writeln!(index, "- {}: {} ({})", docgen::card_link(check), front.title, front.severity);
     }
     golden::check("docs/llms.txt", &index);
 }
@@ -158,17 +254,12 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-#[test]
-fn links_between_pages_lead_somewhere() {
+/// The links between pages that lead nowhere.
+fn broken_links(files: &[PathBuf]) -> Vec<String> {
     let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
-    let mut files: Vec<PathBuf> =
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|file| root().join(file)).into();
-    for folder in ["docs", "docs/platforms", "docs/checks"] {
-        files.extend(pages(folder));
-    }
     let mut broken = Vec::new();
     let mut followed = 0;
-    for file in &files {
+    for file in files {
         let text = std::fs::read_to_string(file).unwrap();
         let prose: String = text.split("```").step_by(2).collect();
         for target in link.captures_iter(&prose).map(|it| it.get(1).unwrap().as_str()) {
@@ -188,5 +279,28 @@ fn links_between_pages_lead_somewhere() {
         }
     }
     assert!(followed > 100, "only {followed} links found");
+    broken
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut files: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|file| root().join(file)).into();
+    for folder in ["docs", "docs/platforms", "checks"] {
+        files.extend(pages(folder));
+    }
+    files.extend(checks::all().map(|check| root().join(check.card().path())));
+    files.push(root().join("docs/llms.txt"));
+    let broken = broken_links(&files);
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The page of every check that reports link to is in the repository.
+#[test]
+fn addresses_of_checks_are_files_of_the_repository() {
+    for check in checks::all() {
+        let url = page::page_url(check.id).unwrap();
+        let path = url.strip_prefix(&page::repository_url("")).unwrap();
+        assert!(root().join(path).is_file(), "{url}");
+    }
 }

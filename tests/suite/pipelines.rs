@@ -549,7 +549,7 @@ fn what_is_in_a_manifest_has_its_file_and_line() {
 #[test]
 fn deleted_namespace_is_an_event_of_the_next_publication() {
     let report = crate::samples::bad_night();
-    let api = meshdoctor::published::APIS[0];
+    let api = meshdoctor::report_api::APIS[0];
     let first = meshdoctor::render::ci::published::published(&report, api, &[]);
     let before: Vec<Value> = first.reports.values().cloned().collect();
     let (namespace, _) = first.reports.iter().find(|(name, _)| !name.is_empty()).unwrap();

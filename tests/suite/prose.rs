@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use clap::{Command, CommandFactory};
-use meshdoctor::checks;
 use meshdoctor::cli::args::Cli;
+use meshdoctor::{checks, render};
 use regex::Regex;
 
 use crate::case;
@@ -132,7 +132,7 @@ fn blocks(page: &str) -> Vec<String> {
 fn pages() -> Vec<Text> {
     let mut files: Vec<std::path::PathBuf> =
         ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|file| root().join(file)).into();
-    for folder in ["docs", "docs/platforms", "docs/checks"] {
+    for folder in ["docs", "docs/platforms", "checks"] {
         let entries = std::fs::read_dir(root().join(folder)).unwrap();
         files.extend(
             entries
@@ -140,9 +140,13 @@ fn pages() -> Vec<Text> {
                 .filter(|path| path.extension().is_some_and(|it| it == "md")),
         );
     }
-    let texts = files.iter().flat_map(|file| {
-        let page = std::fs::read_to_string(file).unwrap();
+    let read = files.iter().map(|file| {
         let place = file.strip_prefix(root()).unwrap().display().to_string();
+        (place, std::fs::read_to_string(file).unwrap())
+    });
+    let explained =
+        checks::all().map(|check| (format!("checks, {}", check.id), render::explain::markdown(check)));
+    let texts = read.chain(explained).flat_map(|(place, page)| {
         blocks(&page).into_iter().map(move |block| Text::new(place.clone(), block))
     });
     texts.collect()

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use meshdoctor::card::{Case, CaseKind, Proves};
 use meshdoctor::checks::{self, Check};
 use meshdoctor::collect::{Collected, Options, collect_now};
+use meshdoctor::docgen;
 use meshdoctor::finding::Severity;
 use meshdoctor::item::Item;
 use meshdoctor::knowledge::Knowledge;
@@ -252,8 +253,7 @@ fn claim(check: &'static Check, proofs: &[Proof], wrong: &mut Vec<String>) -> Pr
 
 /// Writes `proves` into the front matter of a card.
 fn write_claim(check: &'static Check, proven: &Proves) {
-    let root = env!("CARGO_MANIFEST_DIR");
-    let path = format!("{root}/checks/{}/{}.md", check.card().front.category, check.id);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(check.card().path());
     let text = std::fs::read_to_string(&path).unwrap();
     let line = format!("proves: {}", proven.text());
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("proves: ")).collect();
@@ -303,7 +303,8 @@ fn page(all: &BTreeMap<&str, (Proves, Vec<Proof>)>) -> String {
         };
         let proven = proofs.iter().filter(|proof| matches!(proof, Proof::Runs | Proof::Judged)).count();
         let cases = proofs.len();
-        _ = writeln!(text, "| [{check}](checks/{check}.md) | {class} | {cases} | {proven} | {others} |");
+        let link = docgen::card_link(checks::find(check).unwrap());
+        _ = writeln!(text, "| {link} | {class} | {cases} | {proven} | {others} |");
     }
     text
 }

@@ -166,7 +166,7 @@ fn findings_are_rows_and_the_healthy_have_none() {
         cni.checks.iter().filter(|row| row.result != RowResult::Success).collect();
     let [row] = failed.as_slice() else { panic!("{failed:?}") };
     assert!(row.description.starts_with("cni-token-revoked: 2 nodes: "), "{row:?}");
-    assert_eq!(row.hint, meshdoctor::page::page_url("cni-token-revoked"));
+    assert_eq!(Some(&row.hint), meshdoctor::page::page_url("cni-token-revoked").as_ref());
     for part in
         ["\n    explains: cni-add-unauthorized", "\n    fix (1 of 5): ", "linkerd meshdoctor check --only"]
     {

@@ -6,12 +6,12 @@ mod findings;
 use std::collections::BTreeMap;
 
 use meshdoctor::cause::{self, Relations};
+use meshdoctor::check_outcome::CheckOutcome;
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::kubectl;
 use meshdoctor::fetched::Why;
 use meshdoctor::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use meshdoctor::item::{Item, Kind, Scope};
-use meshdoctor::judged::Judged;
 use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
@@ -37,7 +37,7 @@ fn linked(findings: Vec<Finding>) -> Vec<Finding> {
     )
 }
 
-fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judged> {
+fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<CheckOutcome> {
     let all = [
         ("annotations", "annotation-unknown"),
         ("annotations", "annotation-value-invalid"),
@@ -68,7 +68,7 @@ fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judg
             } else {
                 Outcome::Pass
             };
-            Judged {
+            CheckOutcome {
                 id,
                 category: (*category).to_owned(),
                 title: format!("The title of {id}"),

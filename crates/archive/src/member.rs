@@ -74,7 +74,7 @@ impl Again for Member {
 pub(super) struct Members {
     blob: Blob,
     /// The current member; none after the end of one.
-    now: Option<GzDecoder<Counted>>,
+    now: Option<GzDecoder<CountingReader>>,
     /// Start of the next member, after the end of one.
     next: u64,
     /// A byte that was read to detect the end of a member.
@@ -119,7 +119,7 @@ impl Read for Members {
             if count > 0 || buffer.is_empty() || (self.now.is_none() && self.next >= self.blob.len()) {
                 return Ok(count);
             }
-            self.now = Some(GzDecoder::new(Counted::from(&self.blob, self.next)?));
+            self.now = Some(GzDecoder::new(CountingReader::from(&self.blob, self.next)?));
         }
     }
 }
@@ -151,20 +151,20 @@ impl Input for Members {
 }
 
 /// Counts the bytes read from a blob.
-struct Counted {
+struct CountingReader {
     input: BufReader<BlobReader>,
     passed: u64,
 }
 
-impl Counted {
-    fn from(blob: &Blob, offset: u64) -> io::Result<Counted> {
+impl CountingReader {
+    fn from(blob: &Blob, offset: u64) -> io::Result<CountingReader> {
         let mut reader = blob.reader()?;
         reader.go_to(offset)?;
-        Ok(Counted { input: BufReader::with_capacity(1 << 16, reader), passed: offset })
+        Ok(CountingReader { input: BufReader::with_capacity(1 << 16, reader), passed: offset })
     }
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.passed += count as u64;
@@ -172,7 +172,7 @@ impl Read for Counted {
     }
 }
 
-impl BufRead for Counted {
+impl BufRead for CountingReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }

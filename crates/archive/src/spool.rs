@@ -82,13 +82,13 @@ impl Blob {
             Store::File(path) => {
                 let mut file = File::open(path)?;
                 file.seek(SeekFrom::Start(self.offset))?;
-                Reading::File(file)
+                SpoolReader::File(file)
             }
-            Store::Spool(spool) => Reading::Spool { spool: Arc::clone(spool), at: self.offset },
+            Store::Spool(spool) => SpoolReader::Spool { spool: Arc::clone(spool), at: self.offset },
             Store::Again(bytes) => {
                 let mut bytes = io::Cursor::new(bytes.bytes()?);
                 bytes.set_position(self.offset);
-                Reading::Memory(bytes)
+                SpoolReader::Memory(bytes)
             }
         };
         Ok(BlobReader { source, begin: self.offset, len: self.len, left: self.len })
@@ -166,14 +166,14 @@ fn line_ends(text: &[u8]) -> u64 {
 /// Reads a [`Blob`].
 #[derive(Debug)]
 pub struct BlobReader {
-    source: Reading,
+    source: SpoolReader,
     begin: u64,
     len: u64,
     left: u64,
 }
 
 #[derive(Debug)]
-enum Reading {
+enum SpoolReader {
     File(File),
     Spool { spool: Arc<Mutex<SpooledTempFile>>, at: u64 },
     Memory(io::Cursor<Vec<u8>>),
@@ -187,9 +187,9 @@ impl BlobReader {
     pub fn go_to(&mut self, offset: u64) -> io::Result<()> {
         let place = self.begin + offset.min(self.len);
         match &mut self.source {
-            Reading::File(file) => _ = file.seek(SeekFrom::Start(place))?,
-            Reading::Spool { at, .. } => *at = place,
-            Reading::Memory(bytes) => bytes.set_position(place),
+            SpoolReader::File(file) => _ = file.seek(SeekFrom::Start(place))?,
+            SpoolReader::Spool { at, .. } => *at = place,
+            SpoolReader::Memory(bytes) => bytes.set_position(place),
         }
         self.left = self.len.saturating_sub(offset);
         Ok(())
@@ -212,15 +212,15 @@ impl Read for BlobReader {
         let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let buffer = &mut buffer[..wanted];
         let count = match &mut self.source {
-            Reading::File(file) => file.read(buffer)?,
-            Reading::Spool { spool, at } => {
+            SpoolReader::File(file) => file.read(buffer)?,
+            SpoolReader::Spool { spool, at } => {
                 let mut spool = lock(spool);
                 spool.seek(SeekFrom::Start(*at))?;
                 let count = spool.read(buffer)?;
                 *at += count as u64;
                 count
             }
-            Reading::Memory(bytes) => bytes.read(buffer)?,
+            SpoolReader::Memory(bytes) => bytes.read(buffer)?,
         };
         self.left -= count as u64;
         Ok(count)

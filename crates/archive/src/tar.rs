@@ -54,13 +54,13 @@ pub(super) struct Walk<'a, R> {
     passed: u64,
     tree: Tree,
     /// Position of each file.
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, FilePosition>,
     /// Links by path, with their targets.
     links: Vec<(String, String)>,
 }
 
 /// Position of a file.
-enum Place {
+enum FilePosition {
     /// A range of the kept data: offset and length.
     Kept(u64, u64),
     /// A separate gzip member.
@@ -68,7 +68,7 @@ enum Place {
 }
 
 /// Reason to stop reading entries.
-enum End {
+enum StopReason {
     /// End mark of the tar.
     Said,
     /// Damage, or a limit.
@@ -88,7 +88,7 @@ impl<'a, R: Input> Walk<'a, R> {
                 break end;
             }
         };
-        if let End::Broken(why) = end {
+        if let StopReason::Broken(why) = end {
             self.tree.trouble.push((String::new(), why));
         } else if let Err(error) = copy(&mut self.input, &mut io::sink()) {
             // Packed data has its checksum after the end of the tar.
@@ -101,8 +101,8 @@ impl<'a, R: Input> Walk<'a, R> {
         };
         let mut tree = self.tree;
         let blob = |place| match place {
-            Place::Kept(at, len) => whole.slice(at, len),
-            Place::Member(blob) => blob,
+            FilePosition::Kept(at, len) => whole.slice(at, len),
+            FilePosition::Member(blob) => blob,
         };
         tree.files = self.places.into_iter().map(|(path, place)| (path, blob(place))).collect();
         for (path, target) in self.links {
@@ -111,32 +111,32 @@ impl<'a, R: Input> Walk<'a, R> {
         tree.bounded()
     }
 
-    fn entry(&mut self, long: &mut Long, budget: &mut Budget) -> Result<(), End> {
+    fn entry(&mut self, long: &mut Long, budget: &mut Budget) -> Result<(), StopReason> {
         let mut block = [0; BLOCK];
         match self.read_block(&mut block) {
             Ok(BLOCK) => {}
             Ok(0) => {
-                return Err(End::Broken(
+                return Err(StopReason::Broken(
                     "it ends without the end mark of a tar archive and may be truncated".to_owned(),
                 ));
             }
-            Ok(_) => return Err(End::Broken("it is truncated in the header of an entry".to_owned())),
-            Err(error) => return Err(End::Broken(error.to_string())),
+            Ok(_) => return Err(StopReason::Broken("it is truncated in the header of an entry".to_owned())),
+            Err(error) => return Err(StopReason::Broken(error.to_string())),
         }
         if block.iter().all(|byte| *byte == 0) {
-            return Err(End::Said);
+            return Err(StopReason::Said);
         }
         if !checksum_holds(&block) {
-            return Err(End::Broken(format!(
+            return Err(StopReason::Broken(format!(
                 "the tar header at byte {} is damaged",
                 self.passed - BLOCK as u64
             )));
         }
-        let Some(header) = header(&block) else { return Err(End::Said) };
+        let Some(header) = header(&block) else { return Err(StopReason::Said) };
         let size = long.size.take().map_or_else(|| header.entry_size(), Ok);
-        let size = size.map_err(|error| End::Broken(error.to_string()))?;
+        let size = size.map_err(|error| StopReason::Broken(error.to_string()))?;
         if !budget.entry() {
-            return Err(End::Broken(format!("more than {MAX_ENTRIES} entries")));
+            return Err(StopReason::Broken(format!("more than {MAX_ENTRIES} entries")));
         }
         let kind = header.entry_type();
         match kind {
@@ -153,8 +153,8 @@ impl<'a, R: Input> Walk<'a, R> {
             (EntryType::Directory, Ok(_)) => self.data(size, None).map(|_| ()),
             (EntryType::Regular | EntryType::Continuous, Ok(path)) => {
                 let place = match self.member(size) {
-                    Some(blob) => Place::Member(blob),
-                    None => self.data(size, Some(&path)).map(|(at, len)| Place::Kept(at, len))?,
+                    Some(blob) => FilePosition::Member(blob),
+                    None => self.data(size, Some(&path)).map(|(at, len)| FilePosition::Kept(at, len))?,
                 };
                 if self.places.insert(path.clone(), place).is_some() {
                     self.tree
@@ -186,15 +186,15 @@ impl<'a, R: Input> Walk<'a, R> {
         }
     }
 
-    fn extension(&mut self, kind: EntryType, size: u64, long: &mut Long) -> Result<(), End> {
+    fn extension(&mut self, kind: EntryType, size: u64, long: &mut Long) -> Result<(), StopReason> {
         if size > MAX_EXTENSION {
-            return Err(End::Broken(format!("an extended header of {size} bytes")));
+            return Err(StopReason::Broken(format!("an extended header of {size} bytes")));
         }
         let mut bytes = vec![0; usize::try_from(size.next_multiple_of(BLOCK as u64)).unwrap_or(0)];
         match self.read_block(&mut bytes) {
             Ok(count) if count == bytes.len() => {}
-            Ok(_) => return Err(End::Broken("it is truncated in an extended header".to_owned())),
-            Err(error) => return Err(End::Broken(error.to_string())),
+            Ok(_) => return Err(StopReason::Broken("it is truncated in an extended header".to_owned())),
+            Err(error) => return Err(StopReason::Broken(error.to_string())),
         }
         bytes.truncate(usize::try_from(size).unwrap_or(0));
         let text = |bytes: &[u8]| bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
@@ -224,7 +224,7 @@ impl<'a, R: Input> Walk<'a, R> {
     }
 
     /// Skips the contents of an entry and keeps them for a `path`; returns their position.
-    fn data(&mut self, size: u64, path: Option<&str>) -> Result<(u64, u64), End> {
+    fn data(&mut self, size: u64, path: Option<&str>) -> Result<(u64, u64), StopReason> {
         let begin = match &self.keep {
             Keep::Slice(_) => self.passed,
             Keep::Copy(spool) => spool.len(),
@@ -249,14 +249,14 @@ impl<'a, R: Input> Walk<'a, R> {
             // The existing part may contain complete objects.
             let place = path.map(|path| format!(" in {path}")).unwrap_or_default();
             if let Some(path) = path {
-                self.places.insert(path.to_owned(), Place::Kept(begin, read));
+                self.places.insert(path.to_owned(), FilePosition::Kept(begin, read));
             }
-            return Err(End::Broken(format!("{why}{place}, after {read} of its {size} bytes")));
+            return Err(StopReason::Broken(format!("{why}{place}, after {read} of its {size} bytes")));
         }
         let padding = usize::try_from(size.next_multiple_of(BLOCK as u64) - size).unwrap_or(0);
         let mut rest = [0; BLOCK];
         // Missing padding is detected at the next header.
-        self.read_block(&mut rest[..padding]).map_err(|error| End::Broken(error.to_string()))?;
+        self.read_block(&mut rest[..padding]).map_err(|error| StopReason::Broken(error.to_string()))?;
         Ok((begin, size))
     }
 

@@ -99,13 +99,10 @@ pub enum Standing {
 /// A waiver: owner and reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WaivedBy {
-    /// Reason.
     pub reason: String,
-    /// Owner.
     pub owner: String,
     /// Last day of validity.
     pub expires: String,
-    /// Its file.
     pub file: String,
     /// Its line, from 1.
     pub line: u64,
@@ -134,7 +131,6 @@ pub enum Confidence {
 pub enum Tie {
     /// The whole cluster.
     Cluster,
-    /// A node.
     Node(String),
     /// A pod, by namespace and name.
     Pod(String, String),
@@ -228,7 +224,6 @@ fn capital(message: String) -> String {
 pub struct Finding {
     /// Id of the check.
     pub check: &'static str,
-    /// Severity.
     pub severity: Severity,
     /// Observed or inferred.
     pub confidence: Confidence,

@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 pub struct Block {
     /// Type of its content.
     pub content: BlockKind,
-    /// Its text.
     pub text: String,
     /// The line of its first line in the file, from 1.
     pub line: usize,
@@ -51,7 +50,6 @@ pub enum BlockKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct MarkdownError {
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,

@@ -145,8 +145,5 @@ pub enum Fetched {
         reasons: Vec<Why>,
     },
     /// None of it is available.
-    Missing {
-        /// The reason.
-        reason: Why,
-    },
+    Missing { reason: Why },
 }

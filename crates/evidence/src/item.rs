@@ -14,10 +14,10 @@ mod access;
 pub mod answer;
 mod asked;
 pub mod diagnostic;
-mod given;
 mod probe;
 pub mod proxy_metrics;
-mod served;
+mod served_certificates;
+mod user_provided;
 mod version;
 
 pub use crate::objects::{Kind, KindInfo, UnknownKind};
@@ -25,7 +25,7 @@ pub use access::{Access, AccessReview, ReviewStatus};
 pub use answer::ProbeAnswer;
 pub use asked::Asked;
 pub use probe::{Probe, Program};
-pub use served::{ServedBy, ServedCertificates, Server};
+pub use served_certificates::{ServedBy, ServedCertificates, Server};
 
 /// Label of an extension's namespace and of all objects in it.
 pub const EXTENSION_LABEL: &str = "linkerd.io/extension";
@@ -111,11 +111,9 @@ pub enum Item {
     List(Kind),
     /// One object by name. Secrets and ConfigMaps are only requested in this way.
     Named {
-        /// Its kind.
         kind: Kind,
         /// Its namespace.
         scope: Scope,
-        /// Its name.
         name: String,
     },
     /// Whether the operator has a permission. Requested only before an installation.
@@ -154,8 +152,8 @@ impl Item {
             Item::Served(server) => Some(server),
             Item::ServerVersion => Some(&version::OfServer),
             Item::CliVersion => Some(&version::OfCli),
-            Item::NodeFiles => Some(&given::OfNodes),
-            Item::Logs => Some(&given::OfLogs),
+            Item::NodeFiles => Some(&user_provided::OfNodes),
+            Item::Logs => Some(&user_provided::OfLogs),
             Item::Diagnostics => Some(&diagnostic::OfDiagnostics),
         }
     }

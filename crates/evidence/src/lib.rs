@@ -8,7 +8,7 @@ pub mod missing;
 pub mod request;
 
 use linkerd_facts::knowledge;
-use meshdoctor_core::{close, command, names, yaml};
+use meshdoctor_core::{command, gap_remediation, names, yaml};
 use meshdoctor_objects::{self as objects, certificates};
 use meshdoctor_redact as redact;
 

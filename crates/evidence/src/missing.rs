@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-pub use crate::close::Close;
 use crate::command::{Arg, Command, Line, kubectl, meshdoctor, own};
 use crate::fetched::Why;
+pub use crate::gap_remediation::GapRemediation;
 use crate::item::{Asked, Item, Kind, Scope};
 use crate::objects::is_built_in;
 use crate::request::Request;
@@ -44,9 +44,9 @@ impl Missing {
     }
 
     /// How to provide it: the RBAC rule, the flag, the command.
-    pub fn close(&self) -> Close {
-        fn say(text: impl Into<String>) -> Close {
-            Close::say(text)
+    pub fn close(&self) -> GapRemediation {
+        fn say(text: impl Into<String>) -> GapRemediation {
+            GapRemediation::say(text)
         }
         if self.why == Why::NotInManifests {
             return say(
@@ -66,7 +66,7 @@ impl Missing {
         }
         match (&self.request.item, &self.why) {
             (_, Why::Denied { .. }) => match self.link_secret() {
-                Some((namespace, name)) => Close::run("grant it", grant_links(namespace, &[name])),
+                Some((namespace, name)) => GapRemediation::run("grant it", grant_links(namespace, &[name])),
                 None => say(format!("grant {}", self.rule())),
             },
             (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
@@ -154,16 +154,16 @@ pub fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
     lines
 }
 
-fn capture(item: &Item, request: &Request) -> Close {
+fn capture(item: &Item, request: &Request) -> GapRemediation {
     let collect = format!("provide it, or everything with {}", own("collect"));
     match item {
         // Printing a Secret would print a private key.
-        Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => Close::run(
+        Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => GapRemediation::run(
             "provide it without its private key",
             meshdoctor().words("collect --output bundle.tar.gz"),
         ),
         Item::List(kind) => {
-            Close::run(collect, kubectl().words("get").arg(kind.resource()).words("-A -o json"))
+            GapRemediation::run(collect, kubectl().words("get").arg(kind.resource()).words("-A -o json"))
         }
         Item::Named { kind, scope, name } => {
             let namespace = match (scope, &request.namespace) {
@@ -171,10 +171,10 @@ fn capture(item: &Item, request: &Request) -> Close {
                 (_, Some(namespace)) => namespace,
             };
             let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
-            Close::run(collect, get.operand(name).words("-o json"))
+            GapRemediation::run(collect, get.operand(name).words("-o json"))
         }
         // These define their own remediation.
-        _ => Close::say(collect),
+        _ => GapRemediation::say(collect),
     }
 }
 

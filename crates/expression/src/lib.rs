@@ -9,8 +9,8 @@ use {meshdoctor_objects as objects, meshdoctor_redact as redact};
 
 mod cost;
 mod data;
+mod evaluation_limits;
 mod functions;
-mod room;
 mod scope;
 mod shape;
 mod value;
@@ -22,8 +22,8 @@ use cel::{Env, ExecutionError, Program};
 use serde_json::Value;
 
 use self::data::{Looked, looked_at};
+use self::evaluation_limits::{DEEPEST, SHALLOW, is_too_deep, with_room};
 pub use self::functions::{FUNCTIONS, Known, KnownPorts};
-use self::room::{DEEPEST, SHALLOW, is_too_deep, with_room};
 pub use self::scope::Scope;
 use self::shape::{Mention, STANDARD, Shape, is_standard};
 use self::value::from_cel;

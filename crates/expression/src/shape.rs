@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cel::common::ast::operators::{IN, OPT_SELECT};
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
-use super::room::DEEPEST;
+use super::evaluation_limits::DEEPEST;
 
 /// CEL functions and operators that may be called; operator names start with a symbol.
 pub(super) const STANDARD: [&str; 35] = [

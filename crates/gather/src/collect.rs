@@ -18,14 +18,14 @@ use crate::node_files::NodeFiles;
 use crate::objects::mistyped::Mistyped;
 use crate::redact::Sanitized;
 use crate::request::Request;
-use crate::source::few::bounded;
+use crate::source::bounded_errors::bounded;
 use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;
 
-mod homes;
+mod namespace_discovery;
 mod sanitizer;
 
-use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
+use namespace_discovery::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 use sanitizer::Border;
 
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
@@ -110,7 +110,7 @@ pub async fn collect<S: Source>(
     observer: &dyn Observer,
 ) -> Collected {
     let touched = AtomicUsize::new(0);
-    let run = Run { source, saver, observer, touched: &touched, whole: &options.whole };
+    let run = CollectRun { source, saver, observer, touched: &touched, whole: &options.whole };
 
     let mut first = first_items(items);
     // An object in a requested list is not requested again by name, unless a bundle must contain it.
@@ -264,7 +264,7 @@ fn fixed(mut request: Request) -> Request {
     request
 }
 
-struct Run<'a, S> {
+struct CollectRun<'a, S> {
     source: &'a S,
     saver: Option<&'a dyn Saver>,
     observer: &'a dyn Observer,
@@ -280,7 +280,7 @@ struct Gathered {
     nodes: Vec<NodeFiles>,
 }
 
-impl<S: Source> Run<'_, S> {
+impl<S: Source> CollectRun<'_, S> {
     async fn gather(&self, requests: Vec<Request>) -> BTreeMap<Item, Gathered> {
         futures::stream::iter(requests)
             .map(|request| self.one(request))

@@ -11,7 +11,6 @@ use crate::objects::{AuthorizationPolicy, HTTPLocalRateLimitPolicy, Server, Serv
 pub struct Inbound<'a> {
     /// The Server or default policy that takes the port.
     pub taken_by: TakenBy<'a>,
-    /// Its protocol.
     pub protocol: Protocol,
     /// Authorizations for the whole port, in the order of their names.
     pub authorizations: Vec<Authorization<'a>>,
@@ -24,7 +23,6 @@ pub struct Inbound<'a> {
 /// The object or default that takes a port.
 #[derive(Debug, Clone, Copy)]
 pub enum TakenBy<'a> {
-    /// A Server.
     Server(&'a Server),
     /// No Server: the default policy, as modified by the workload's annotations.
     Default(DefaultPolicy),
@@ -39,7 +37,6 @@ pub enum Protocol {
     Http1,
     /// HTTP/2.
     Http2,
-    /// gRPC.
     Grpc,
     /// Not parsed.
     Opaque,
@@ -106,7 +103,6 @@ pub struct RateLimit<'a> {
 }
 
 impl AuthorizedBy<'_> {
-    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             AuthorizedBy::Default(policy) => policy.as_str(),

@@ -7,12 +7,12 @@ use super::authentication::{self, IdentityMatch, NetworkMatch};
 use super::by_target::{OfServers, RateLimits, RoutesOfServers, Targets, by_target};
 use super::controller::Controller;
 use super::default::DefaultPolicy;
+use super::ineffective::Void;
 use super::parse::Port;
 use super::read::{
     Authentications, Reader, Required, read_rate_limit, read_server, read_server_authorization, readable,
 };
 use super::routes::{InboundRoute, RouteKind};
-use super::void::Void;
 use super::workload::Workload;
 use crate::objects::by_label::ByLabel;
 use crate::objects::{
@@ -38,7 +38,6 @@ pub struct Objects<'a> {
 /// An object without effect, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ignored<'a> {
-    /// Its kind.
     pub kind: Kind,
     /// Its namespace and name.
     pub key: (&'a str, &'a str),

@@ -12,6 +12,7 @@ mod controller;
 mod default;
 mod faults;
 mod index;
+mod ineffective;
 mod json;
 mod outbound;
 mod parse;
@@ -21,7 +22,6 @@ mod routes;
 pub mod status;
 #[cfg(test)]
 mod tests;
-mod void;
 mod workload;
 
 pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
@@ -36,8 +36,9 @@ pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::{inbound as to_json, outbound as outbound_to_json};
 pub use outbound::{
     Accrual, Backend, Destination, GrpcStatus, Outbound, OutboundIndex, OutboundObjects, OutboundRoute,
-    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts, go_duration,
+    OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
 };
+pub use read::qualified;
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};

@@ -7,9 +7,9 @@ use super::answer::{Protocol, Who};
 use super::authentication::{self, IdentityMatch, NetworkMatch};
 use super::controller::Controller;
 use super::index::{Ignored, ReadServer};
+use super::ineffective::Void;
 use super::parse::{self, Broken};
 use super::routes::{self, ReadRoute, RouteKind};
-use super::void::Void;
 use crate::names::with_article;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
@@ -211,7 +211,7 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
     if !targets.iter().any(|(group, kind)| target.is_a(group, kind)) {
         return Err(format!(
             "its target is {}, which policies cannot have",
-            with_article(&shown(&target.kind, &target.group))
+            with_article(&qualified(&target.kind, &target.group))
         ));
     }
     let known =
@@ -220,7 +220,7 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
     match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
         Some(other) => Err(format!(
             "it requires {}, which is not an authentication",
-            with_article(&shown(&other.kind, &other.group))
+            with_article(&qualified(&other.kind, &other.group))
         )),
         None => one_of_each(required),
     }
@@ -239,7 +239,8 @@ fn one_of_each(required: &[TargetRef]) -> Result<(), String> {
     Ok(())
 }
 
-fn shown(kind: &str, group: &str) -> String {
+/// A kind with its group: `Pod`, `Deployment.apps`.
+pub fn qualified(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 

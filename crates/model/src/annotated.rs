@@ -24,7 +24,6 @@ pub struct Site<'a> {
 /// An object with annotations that users set.
 #[derive(Debug, Clone)]
 pub struct Annotated<'a> {
-    /// Its kind.
     pub kind: Kind,
     /// Its own metadata, for the name.
     pub meta: &'a Meta,
@@ -45,12 +44,10 @@ impl<'a> Annotated<'a> {
         Annotated { kind, meta, sites }
     }
 
-    /// A namespace.
     pub fn namespace(namespace: &'a Namespace) -> Annotated<'a> {
         Annotated::own(Kind::Namespace, KeyScope::Namespace, &namespace.metadata)
     }
 
-    /// A Service.
     pub fn service(service: &'a Service) -> Annotated<'a> {
         Annotated::own(Kind::Service, KeyScope::Service, &service.metadata)
     }

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::installed::COMPONENT;
 use super::pod_status;
-use super::policy::go_duration;
 use crate::finding::{Evidence, Subject};
+use crate::knowledge::go_duration;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Workload};
 
@@ -29,9 +29,7 @@ pub enum State<'a> {
     Down {
         /// Since when, if known.
         since: Option<Timestamp>,
-        /// The evidence.
         evidence: Vec<Evidence>,
-        /// The namespace.
         namespace: &'a str,
     },
 }
@@ -114,7 +112,7 @@ pub fn certificate_lifetime(deployments: &[Workload], namespace: &str) -> Signed
     let argument = |flag: &str| {
         let said =
             args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
-        SignedDuration::try_from(go_duration(said)?).ok()
+        go_duration(said)
     };
     let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);
     lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))

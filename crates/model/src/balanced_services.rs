@@ -18,11 +18,9 @@ const SAME_MOMENT: i64 = 60;
 /// A port of a Service that a proxy balances.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BalancedService {
-    /// Its namespace.
     pub namespace: String,
     /// The Service.
     pub name: String,
-    /// The port.
     pub port: String,
     /// Number of endpoints in the load balancers of the proxy.
     pub held: u64,
@@ -44,12 +42,12 @@ pub enum Agreement {
 }
 
 /// Numbers of ready endpoints and of all, by namespace and name of the Service.
-type Counts<'a> = HashMap<(&'a str, &'a str), (u64, u64)>;
+type EndpointCounts<'a> = HashMap<(&'a str, &'a str), (u64, u64)>;
 
 /// The endpoints in EndpointSlices, by Service.
 pub struct Slices<'a> {
     /// `None` if EndpointSlices were not read completely.
-    counts: Option<Counts<'a>>,
+    counts: Option<EndpointCounts<'a>>,
     /// Services with endpoints in other clusters, which EndpointSlices do not list.
     remote: Vec<(&'a str, &'a str)>,
     /// The moment of the EndpointSlices, if known.
@@ -73,7 +71,7 @@ impl<'a> Slices<'a> {
 
     /// The Services that a proxy balances.
     pub fn compared(&self, metrics: &ProxyMetrics) -> Vec<BalancedService> {
-        let mut balancers: BTreeMap<Vec<(&str, &str)>, Held> = BTreeMap::new();
+        let mut balancers: BTreeMap<Vec<(&str, &str)>, BalancedEndpoints> = BTreeMap::new();
         for series in metrics.of(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
             let labels = series.labels.iter().filter(|(name, _)| *name != "endpoint_state");
             let key = labels.map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -98,7 +96,7 @@ impl<'a> Slices<'a> {
         services.into_values().collect()
     }
 
-    fn one(&self, series: &Series, held: &Held<'_>, is_same_moment: bool) -> BalancedService {
+    fn one(&self, series: &Series, held: &BalancedEndpoints<'_>, is_same_moment: bool) -> BalancedService {
         let key = (series.label("backend_namespace"), series.label("backend_name"));
         let counts = self.counts.as_ref().filter(|_| !self.remote.contains(&key));
         let counts = counts.map(|counts| counts.get(&key).copied().unwrap_or_default());
@@ -120,8 +118,8 @@ impl<'a> Slices<'a> {
 }
 
 /// The number of ready endpoints of each Service, and of all.
-fn counted(slices: &[EndpointSlice]) -> Counts<'_> {
-    let mut counts = Counts::new();
+fn counted(slices: &[EndpointSlice]) -> EndpointCounts<'_> {
+    let mut counts = EndpointCounts::new();
     for slice in slices {
         let Some(service) = slice.service() else { continue };
         let of_service = counts.entry((slice.metadata.namespace.as_str(), service)).or_default();
@@ -135,14 +133,14 @@ fn counted(slices: &[EndpointSlice]) -> Counts<'_> {
 
 /// Endpoints of the load balancers with the same labels.
 #[derive(Default)]
-struct Held<'m> {
+struct BalancedEndpoints<'m> {
     series: Option<&'m Series>,
     now: u64,
     /// Number in the earlier of two reads; `None` if there was one read.
     before: Option<u64>,
 }
 
-impl<'m> Held<'m> {
+impl<'m> BalancedEndpoints<'m> {
     fn add(&mut self, series: &'m Series) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let whole = |value: f64| value as u64;

@@ -18,7 +18,6 @@ pub const CORE: [&str; 3] = ["identity", "destination", "proxy-injector"];
 pub struct Component<'a> {
     /// `destination`, `identity`, `proxy-injector`.
     pub name: &'a str,
-    /// Its Deployment.
     pub deployment: &'a Workload,
 }
 

@@ -32,7 +32,6 @@ pub fn go_bool(text: &str) -> Option<bool> {
 pub struct Injecting<'a> {
     /// Its chart values.
     pub values: &'a Values,
-    /// Its release.
     pub release: LinkerdVersion,
     /// The namespace that it runs in.
     pub control_plane: String,
@@ -47,7 +46,6 @@ pub struct Injecting<'a> {
 pub struct MadeBy<'a> {
     /// The kind, in lower case.
     pub kind: &'a str,
-    /// The name.
     pub name: &'a str,
 }
 
@@ -56,7 +54,7 @@ impl Injecting<'_> {
     pub fn add(&self, pod: &mut Value, namespace: &Namespace, made_by: MadeBy<'_>) {
         self.inherit(pod, namespace);
         let annotations = texts(&pod["metadata"]["annotations"]);
-        let said = Said { injecting: self, annotations: &annotations };
+        let said = InjectorAnnotations { injecting: self, annotations: &annotations };
         let proxy = said.proxy();
         let native = said.is_native();
         let spec = object(&mut pod["spec"]);
@@ -114,12 +112,12 @@ impl Injecting<'_> {
 }
 
 /// A pod's annotations as the injector reads them.
-struct Said<'a> {
+struct InjectorAnnotations<'a> {
     injecting: &'a Injecting<'a>,
     annotations: &'a BTreeMap<String, String>,
 }
 
-impl Said<'_> {
+impl InjectorAnnotations<'_> {
     /// The value of an annotation, if the release reads it and a pod can have it: the API server rejects a
     /// pod with a value that [`OnInvalid::PodRefused`] describes, so no pod has it, and all else about the
     /// pod is as without it.
@@ -381,7 +379,8 @@ fn variable(name: &str, value: String) -> Value {
     json!({"name": name, "value": value})
 }
 
-fn texts(value: &Value) -> BTreeMap<String, String> {
+/// The texts of a map by key, such as annotations.
+pub fn texts(value: &Value) -> BTreeMap<String, String> {
     let all = value.as_object().into_iter().flatten();
     all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }

@@ -20,7 +20,6 @@ pub const OF_RUNTIME: [&str; 2] = ["no-network-config", "config-skipped"];
 /// The lines of one journal.
 #[derive(Debug, Clone, Copy)]
 pub struct Journal<'a> {
-    /// The node.
     pub node: &'a str,
     /// Its lines, oldest first.
     pub lines: &'a [String],
@@ -29,7 +28,6 @@ pub struct Journal<'a> {
 /// A line of a journal.
 #[derive(Debug, Clone, Copy)]
 pub struct JournalLine<'a> {
-    /// The node.
     pub node: &'a str,
     /// The line as written.
     pub line: &'a str,

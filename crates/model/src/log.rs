@@ -42,9 +42,7 @@ pub enum LogOf {
     Node(String),
     /// The log of a pod, or of one of its containers.
     Pod {
-        /// Namespace.
         namespace: String,
-        /// Pod.
         pod: String,
         /// The container, if given.
         container: Option<String>,

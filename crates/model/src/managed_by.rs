@@ -31,7 +31,6 @@ pub enum Installer<'a> {
 /// A release of Helm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Release<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The namespace in which Helm stores it.
     pub namespace: &'a str,

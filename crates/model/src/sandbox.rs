@@ -43,7 +43,6 @@ pub struct AddFailure<'a> {
 /// The source of a failure report.
 #[derive(Debug, Clone, Copy)]
 pub enum ReportedBy<'a> {
-    /// An event.
     Event(&'a Event),
     /// A line of a journal.
     Journal(JournalLine<'a>),
@@ -82,7 +81,6 @@ impl AddFailure<'_> {
     }
 }
 
-/// The known pods.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownPods<'a> {
     /// All pods: one that is missing does not exist.

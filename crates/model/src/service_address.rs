@@ -22,11 +22,9 @@ pub struct ServiceAddress<'a> {
 /// Objects with which addresses are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Services<'a> {
-    /// All Services.
     pub services: &'a [Service],
     /// All EndpointSlices; `None` if unknown.
     pub slices: Option<&'a [EndpointSlice]>,
-    /// Pods.
     pub pods: &'a [Pod],
 }
 

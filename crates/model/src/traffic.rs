@@ -24,11 +24,8 @@ pub const MEANINGS: [MetricMeaning; 4] = [InboundResponses, InboundLatency, Outb
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadTraffic {
-    /// Its kind.
     pub kind: String,
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// Number of proxies that were read twice.
     pub proxies: u64,
@@ -51,7 +48,6 @@ pub struct WorkloadTraffic {
 pub struct EarlierTraffic {
     /// The file that they come from.
     pub file: String,
-    /// The workloads.
     pub workloads: Vec<WorkloadTraffic>,
 }
 

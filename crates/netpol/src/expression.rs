@@ -4,7 +4,6 @@
 
 use super::form::{Fits, Label};
 
-/// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     /// `all()`, and the empty expression.

@@ -46,7 +46,6 @@ impl Fits {
         said
     }
 
-    /// The opposite.
     pub fn opposite(self) -> Fits {
         match self {
             Fits::Yes => Fits::No,
@@ -65,18 +64,14 @@ impl From<bool> for Fits {
 /// A policy of any kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Policy<'a> {
-    /// Of Kubernetes.
     Kubernetes(&'a NetworkPolicy),
-    /// Of Cilium.
     Cilium(&'a CiliumPolicy),
-    /// Of Calico.
     Calico(&'a CalicoPolicy),
     /// Of a cluster administrator, with its kind.
     Admin(Kind, &'a AdminPolicy),
 }
 
 impl<'a> Policy<'a> {
-    /// Its kind.
     pub fn kind(self) -> Kind {
         let of_cluster = self.meta().namespace.is_empty();
         match self {
@@ -191,7 +186,6 @@ pub enum Peers<'a> {
     Admin(&'a AdminRule),
 }
 
-/// A rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule<'a> {
     /// Its path: `spec.ingress[0]`.
@@ -200,7 +194,6 @@ pub struct Rule<'a> {
     pub action: Action,
     /// Its ports; all if empty.
     pub ports: Vec<Ports>,
-    /// Its peers.
     pub peers: Peers<'a>,
     /// A further requirement that cannot be evaluated.
     pub doubt: Option<&'static str>,
@@ -269,7 +262,6 @@ impl Place {
 /// A policy, or a part of it with its own selected pods, for one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held<'a> {
-    /// The policy.
     pub policy: Policy<'a>,
     /// The path of its rules: `spec.ingress`.
     pub field: String,

@@ -55,7 +55,6 @@ impl Direction {
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Peer<'a> {
-    /// A pod.
     Pod(&'a Pod),
     /// An address outside the pod network.
     Address(IpAddr),
@@ -71,7 +70,6 @@ pub enum Peer<'a> {
 pub struct Port<'a> {
     /// `TCP` or `UDP`.
     pub protocol: &'static str,
-    /// Its number.
     pub number: u16,
     /// The pod, if the destination is one.
     pub of: Option<&'a Pod>,
@@ -80,7 +78,6 @@ pub struct Port<'a> {
 /// The deciding policy and field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decides<'a> {
-    /// The policy.
     pub policy: Policy<'a>,
     /// The field: `spec.egress`, `spec.ingressDeny[0]`.
     pub field: String,
@@ -93,9 +90,7 @@ pub struct Decides<'a> {
 /// The reason for an unknown result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt<'a> {
-    /// The policy.
     pub policy: Policy<'a>,
-    /// The field.
     pub field: String,
     /// The unknown part.
     pub why: &'static str,

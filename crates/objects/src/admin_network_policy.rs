@@ -13,12 +13,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct AdminPolicy {
     /// Its name.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AdminSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AdminSpec {
@@ -53,15 +51,12 @@ pub struct AdminPods {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamespacedPods {
-    /// The namespaces.
     #[serde(deserialize_with = "nullable")]
     pub namespace_selector: LabelSelector,
-    /// The pods.
     #[serde(deserialize_with = "nullable")]
     pub pod_selector: LabelSelector,
 }
 
-/// A rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct AdminRule {
@@ -87,7 +82,6 @@ pub struct AdminPeer {
     pub namespaces: Option<LabelSelector>,
     /// Some pods of some namespaces.
     pub pods: Option<NamespacedPods>,
-    /// Nodes.
     pub nodes: Option<LabelSelector>,
     /// CIDRs, of pods too.
     #[serde(deserialize_with = "nullable")]
@@ -140,11 +134,8 @@ pub struct AdminPortRange {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminProtocol {
-    /// TCP.
     pub tcp: Option<AdminTransport>,
-    /// UDP.
     pub udp: Option<AdminTransport>,
-    /// SCTP.
     pub sctp: Option<AdminTransport>,
     /// The container ports with this name.
     #[serde(deserialize_with = "nullable")]
@@ -155,7 +146,6 @@ pub struct AdminProtocol {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminTransport {
-    /// The ports.
     pub destination_port: Option<AdminDestinationPort>,
 }
 
@@ -166,7 +156,6 @@ pub struct AdminDestinationPort {
     /// One port; 0 if it is a range.
     #[serde(deserialize_with = "nullable")]
     pub number: u16,
-    /// A range.
     pub range: Option<AdminPortRange>,
 }
 

@@ -12,12 +12,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ValidatingAdmissionPolicy {
     /// Name, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AdmissionPolicySpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdmissionPolicySpec {
@@ -42,13 +40,11 @@ pub struct AdmissionPolicySpec {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NamedExpression {
-    /// The name.
     pub name: String,
     /// The expression, in CEL.
     pub expression: String,
 }
 
-/// A validation.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Validation {
@@ -144,16 +140,13 @@ object!(ValidatingAdmissionPolicy);
 pub struct ValidatingAdmissionPolicyBinding {
     /// Name, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AdmissionBindingSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdmissionBindingSpec {
-    /// The policy.
     #[serde(deserialize_with = "nullable")]
     pub policy_name: String,
     /// The requests that it applies to; missing: all that the policy selects.

@@ -12,12 +12,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct AuthorizationPolicy {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AuthorizationPolicySpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationPolicySpec {

@@ -13,12 +13,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct CalicoPolicy {
     /// Name, and namespace if it has one.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CalicoSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoSpec {
@@ -96,7 +94,6 @@ pub struct CalicoEntity {
     /// Namespaces, as an expression.
     #[serde(deserialize_with = "nullable")]
     pub namespace_selector: String,
-    /// Service accounts.
     pub service_accounts: Option<CalicoAccounts>,
     /// Whether it refers to a Service.
     #[serde(deserialize_with = "is_there")]
@@ -127,12 +124,10 @@ pub struct CalicoAccounts {
 pub struct CalicoTier {
     /// Its name.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CalicoTierSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoTierSpec {
@@ -144,7 +139,6 @@ pub struct CalicoTierSpec {
 }
 
 impl CalicoSpec {
-    /// Its tier.
     pub fn tier(&self) -> &str {
         if self.tier.is_empty() { "default" } else { &self.tier }
     }

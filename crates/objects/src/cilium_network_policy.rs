@@ -13,7 +13,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct CiliumPolicy {
     /// Name, and namespace if it has one.
     pub metadata: Meta,
-    /// The spec.
     pub spec: Option<CiliumRule>,
     /// More rules, in addition to or instead of `spec`.
     #[serde(deserialize_with = "nullable")]
@@ -69,7 +68,6 @@ pub struct CiliumSide {
     /// The same, with exceptions.
     #[serde(alias = "fromCIDRSet", alias = "toCIDRSet")]
     pub cidr_set: Option<Vec<CiliumBlock>>,
-    /// Nodes.
     #[serde(alias = "fromNodes", alias = "toNodes")]
     pub nodes: Option<Vec<LabelSelector>>,
     /// Whether it refers to Services.

@@ -28,7 +28,6 @@ pub struct Said {
     pub status: Word,
     /// Reason, one word.
     pub reason: Word,
-    /// Message.
     pub message: Word,
 }
 

@@ -46,11 +46,8 @@ pub struct Container {
     /// The declared ports; it may listen on others.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ContainerPort>,
-    /// Liveness probe.
     pub liveness_probe: Option<Box<Probe>>,
-    /// Readiness probe.
     pub readiness_probe: Option<Box<Probe>>,
-    /// Startup probe.
     pub startup_probe: Option<Box<Probe>>,
     /// Resources; `None` if not set.
     pub resources: Option<Box<Resources>>,
@@ -90,7 +87,6 @@ pub struct GrpcAction {
 pub struct HttpGet {
     /// The path; by default `/`.
     pub path: Option<String>,
-    /// The port.
     pub port: Option<ProbePort>,
 }
 
@@ -108,10 +104,8 @@ pub enum ProbePort {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Resources {
-    /// Limits.
     #[serde(deserialize_with = "nullable")]
     pub limits: Amounts,
-    /// Requests.
     #[serde(deserialize_with = "nullable")]
     pub requests: Amounts,
 }
@@ -178,11 +172,9 @@ pub struct Hook {
     pub sleep: Option<Sleep>,
 }
 
-/// A sleep.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Sleep {
-    /// Seconds.
     pub seconds: u32,
 }
 
@@ -193,7 +185,6 @@ pub struct ContainerPort {
     /// Its name; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub name: Word,
-    /// The port.
     pub container_port: u16,
     /// By default TCP.
     #[serde(deserialize_with = "nullable")]
@@ -216,7 +207,6 @@ impl Container {
         ports.filter_map(|port| u16::try_from(port).ok()).filter(|port| *port > 0)
     }
 
-    /// Its HTTP probes.
     pub fn http_probes(&self) -> impl Iterator<Item = &HttpGet> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
         probes.into_iter().filter_map(|probe| probe.as_ref()?.http_get.as_ref())

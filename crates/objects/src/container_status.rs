@@ -28,7 +28,6 @@ pub struct Common {
     pub name: Word,
     /// Whether its readiness probe passes.
     pub ready: bool,
-    /// Restart count.
     pub restart_count: u32,
     /// The running image.
     pub image: Word,
@@ -83,9 +82,7 @@ pub enum ContainerState {
     Unknown,
     /// Waiting, with the reason.
     Waiting(Box<Waiting>),
-    /// Running.
     Running(Running),
-    /// Terminated.
     Terminated(Box<Terminated>),
 }
 
@@ -133,7 +130,6 @@ pub struct Waiting {
     /// PodInitializing, ImagePullBackOff, CrashLoopBackOff, ...
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
-    /// Message.
     #[serde(deserialize_with = "redacted")]
     pub message: String,
 }
@@ -150,7 +146,6 @@ pub struct Running {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Terminated {
-    /// Its exit code.
     #[serde(deserialize_with = "nullable")]
     pub exit_code: i32,
     /// Completed, Error, OOMKilled, ...

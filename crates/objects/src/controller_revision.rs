@@ -33,7 +33,6 @@ pub struct RevisionData {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RevisionSpec {
-    /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
 }

@@ -13,7 +13,6 @@ use super::{Kind, KindInfo, Listed, Object, by_metadata};
 pub struct CronJob {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CronJobSpec,
     /// Last creation and last success of a Job.
@@ -31,14 +30,12 @@ pub struct CronJobStatus {
     pub last_successful_time: Option<Timestamp>,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CronJobSpec {
     /// Whether it is suspended.
     #[serde(deserialize_with = "nullable")]
     pub suspend: bool,
-    /// The Job template.
     #[serde(deserialize_with = "nullable")]
     pub job_template: JobTemplate,
 }

@@ -8,7 +8,6 @@ use super::texts::Texts;
 use super::time::Time;
 use super::{Kind, KindInfo, Listed, Object};
 
-/// A custom resource definition.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CustomResourceDefinition {
@@ -17,7 +16,6 @@ pub struct CustomResourceDefinition {
     /// Group, names, versions.
     #[serde(deserialize_with = "nullable")]
     pub spec: CrdSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: CrdStatus,
 }
@@ -40,10 +38,8 @@ pub struct CrdStatus {
 pub struct CrdMeta {
     /// `<plural>.<group>`.
     pub name: String,
-    /// Labels.
     #[serde(deserialize_with = "nullable")]
     pub labels: Texts,
-    /// Annotations.
     #[serde(deserialize_with = "nullable")]
     pub annotations: Texts,
     /// Creation time.

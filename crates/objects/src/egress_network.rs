@@ -13,7 +13,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct EgressNetwork {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: EgressNetworkSpec,
     /// The status by the policy controller.
@@ -21,7 +20,6 @@ pub struct EgressNetwork {
     pub status: EgressNetworkStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EgressNetworkSpec {

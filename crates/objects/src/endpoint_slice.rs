@@ -12,7 +12,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct EndpointSlice {
     /// A label names its Service; see [`EndpointSlice::service`].
     pub metadata: Meta,
-    /// The endpoints.
     #[serde(deserialize_with = "nullable")]
     pub endpoints: Vec<Endpoint>,
 }

@@ -25,7 +25,6 @@ pub struct Event {
     pub kind: Word,
     /// The text, without tokens.
     pub message: Box<str>,
-    /// Count.
     pub count: u32,
     /// First occurrence.
     pub first: Time,
@@ -85,16 +84,12 @@ impl From<RawEvent> for Event {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectReference {
-    /// Kind.
     #[serde(deserialize_with = "nullable")]
     pub kind: Word,
-    /// Namespace.
     #[serde(deserialize_with = "nullable")]
     pub namespace: Word,
-    /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Uid.
     #[serde(deserialize_with = "nullable")]
     pub uid: Uid,
 }

@@ -12,10 +12,8 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ExternalWorkload {
     /// Name, namespace, labels, annotations.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ExternalWorkloadSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: ExternalWorkloadStatus,
 }
@@ -27,16 +25,13 @@ impl ExternalWorkload {
     }
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ExternalWorkloadStatus {
-    /// Its conditions.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ExternalWorkloadSpec {
@@ -46,7 +41,6 @@ pub struct ExternalWorkloadSpec {
     /// The same, in the first version of the kind; readers of later versions ignore it.
     #[serde(rename = "meshTls")]
     pub alpha_mesh_tls: Option<ExternalIdentity>,
-    /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ExternalPort>,
     /// Its addresses.
@@ -58,7 +52,6 @@ pub struct ExternalWorkloadSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExternalIdentity {
-    /// Its identity.
     #[serde(deserialize_with = "nullable")]
     pub identity: String,
     /// Server name of its certificate.
@@ -70,9 +63,7 @@ pub struct ExternalIdentity {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ExternalPort {
-    /// Its name.
     pub name: Option<String>,
-    /// The port.
     #[serde(deserialize_with = "nullable")]
     pub port: u16,
     /// By default TCP.

@@ -11,12 +11,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct FelixConfiguration {
     /// Name, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: FelixSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FelixSpec {

@@ -13,24 +13,19 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct HorizontalPodAutoscaler {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AutoscalerSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: AutoscalerStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AutoscalerSpec {
-    /// Its target.
     #[serde(deserialize_with = "nullable")]
     pub scale_target_ref: TargetRef,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AutoscalerStatus {

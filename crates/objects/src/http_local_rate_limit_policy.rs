@@ -13,7 +13,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct HTTPLocalRateLimitPolicy {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: HTTPLocalRateLimitPolicySpec,
     /// The status by the policy controller.
@@ -21,7 +20,6 @@ pub struct HTTPLocalRateLimitPolicy {
     pub status: HTTPLocalRateLimitPolicyStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HTTPLocalRateLimitPolicySpec {

@@ -5,25 +5,21 @@ use serde::Deserialize;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// An Ingress.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Ingress {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: IngressSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IngressSpec {
     /// Its class; empty if set by an annotation or by default.
     #[serde(deserialize_with = "nullable")]
     pub ingress_class_name: String,
-    /// Default backend.
     pub default_backend: Option<IngressBackend>,
     /// Rules, one per host.
     #[serde(deserialize_with = "nullable")]
@@ -55,12 +51,10 @@ pub struct IngressPath {
     /// Path or prefix; empty matches everything.
     #[serde(deserialize_with = "nullable")]
     pub path: String,
-    /// Its backends.
     #[serde(deserialize_with = "nullable")]
     pub backend: IngressBackend,
 }
 
-/// A backend.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressBackend {
@@ -75,7 +69,6 @@ pub struct IngressService {
     /// Its name, in the namespace of the Ingress.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its port.
     #[serde(deserialize_with = "nullable")]
     pub port: IngressPort,
 }
@@ -84,10 +77,8 @@ pub struct IngressService {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressPort {
-    /// Its name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its number.
     pub number: Option<u16>,
 }
 

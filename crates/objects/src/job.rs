@@ -11,32 +11,25 @@ use super::time::Time;
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::protobuf::schema::schemas;
 
-/// A Job.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Job {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: JobSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: JobStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobSpec {
-    /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
-    /// Deadline in seconds.
     pub active_deadline_seconds: Option<u64>,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobStatus {
@@ -46,7 +39,6 @@ pub struct JobStatus {
     /// Succeeded pods.
     #[serde(deserialize_with = "nullable")]
     pub succeeded: u32,
-    /// Start time.
     pub start_time: Time,
     /// End time.
     pub completion_time: Option<Timestamp>,

@@ -68,7 +68,6 @@ impl KindInfo {
 pub trait Listed {
     /// Type of the objects in a list.
     type Object: Object;
-    /// The kind.
     const KIND: Kind;
     /// Its description.
     const INFO: KindInfo;
@@ -81,7 +80,6 @@ pub trait Listed {
 pub struct KindOf<T>(Kind, PhantomData<fn() -> T>);
 
 impl<T> KindOf<T> {
-    /// The kind.
     pub const fn kind(self) -> Kind {
         self.0
     }
@@ -143,7 +141,6 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An unknown kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown resource kind {0:?}: use the name kubectl uses, such as pods or deployments.apps")]
 pub struct UnknownKind(pub String);

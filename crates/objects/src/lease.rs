@@ -9,13 +9,11 @@ use super::{Kind, KindInfo, Listed, object};
 /// Namespace of node Leases, which have the node's name.
 pub const OF_NODES: &str = "kube-node-lease";
 
-/// A Lease.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Lease {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LeaseSpec,
 }

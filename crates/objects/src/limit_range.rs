@@ -13,12 +13,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct LimitRange {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LimitRangeSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct LimitRangeSpec {

@@ -12,7 +12,6 @@ use super::{Kind, KindInfo, LabelSelector, Listed, object};
 pub struct Link {
     /// Name, namespace; the annotation `linkerd.io/created-by` names the creating command.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LinkSpec,
     /// Status of remote services; only in newer versions.
@@ -48,10 +47,8 @@ pub struct LinkedService {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RemoteRef {
-    /// Its name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its namespace.
     #[serde(deserialize_with = "nullable")]
     pub namespace: String,
 }
@@ -109,7 +106,6 @@ pub struct ProbeSpec {
     /// The path; empty without a probe.
     #[serde(deserialize_with = "nullable")]
     pub path: String,
-    /// The port.
     #[serde(deserialize_with = "scalar")]
     pub port: String,
     /// Interval: `3s`.

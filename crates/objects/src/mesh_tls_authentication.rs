@@ -12,12 +12,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct MeshTLSAuthentication {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: MeshTLSAuthenticationSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MeshTLSAuthenticationSpec {

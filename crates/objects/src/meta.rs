@@ -115,7 +115,6 @@ pub struct Meta {
     /// Unique id by the API server.
     #[serde(deserialize_with = "nullable")]
     pub uid: Uid,
-    /// Labels.
     #[serde(deserialize_with = "nullable")]
     pub labels: Shared<Texts>,
     /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or names the object's manager.
@@ -129,7 +128,6 @@ pub struct Meta {
     pub creation_timestamp: Time,
     /// Set while it is being deleted.
     pub deletion_timestamp: Time,
-    /// Its owners.
     #[serde(deserialize_with = "owners")]
     pub owner_references: Shared<Vec<OwnerReference>>,
 }

@@ -14,12 +14,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Monitor {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: MonitorSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorSpec {
@@ -64,7 +62,6 @@ pub struct MonitorEndpoint {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Relabeling {
-    /// Source labels.
     #[serde(deserialize_with = "nullable")]
     pub source_labels: Vec<String>,
     /// Regular expression.

@@ -8,18 +8,15 @@ use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
-/// A namespace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Namespace {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: NamespaceStatus,
 }
 
-/// Status of a namespace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NamespaceStatus {

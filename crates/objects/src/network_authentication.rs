@@ -11,16 +11,13 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct NetworkAuthentication {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NetworkAuthenticationSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NetworkAuthenticationSpec {
-    /// The networks.
     #[serde(deserialize_with = "nullable")]
     pub networks: Vec<Network>,
 }

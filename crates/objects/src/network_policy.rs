@@ -13,12 +13,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct NetworkPolicy {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NetworkPolicySpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicySpec {
@@ -54,7 +52,6 @@ pub struct NetworkPolicyRule {
 pub struct NetworkPolicyPeer {
     /// Pods; in the policy's own namespace without a namespace selector.
     pub pod_selector: Option<LabelSelector>,
-    /// Namespaces.
     pub namespace_selector: Option<LabelSelector>,
     /// Addresses.
     pub ip_block: Option<IpBlock>,
@@ -64,7 +61,6 @@ pub struct NetworkPolicyPeer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default)]
 pub struct IpBlock {
-    /// A CIDR.
     #[serde(deserialize_with = "nullable")]
     pub cidr: String,
     /// Exceptions.

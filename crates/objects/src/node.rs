@@ -9,21 +9,17 @@ use super::meta::{Meta, nullable, redacted};
 use super::time::Time;
 use super::{Kind, KindInfo, Listed, object};
 
-/// A node.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Node {
     /// Name, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NodeSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: NodeStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSpec {
@@ -41,7 +37,6 @@ pub struct NodeSpec {
     pub unschedulable: bool,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeStatus {
@@ -80,7 +75,6 @@ pub struct NodeCondition {
     /// Reason, one word.
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
-    /// Message.
     #[serde(deserialize_with = "redacted")]
     pub message: String,
     /// Time of the last change.

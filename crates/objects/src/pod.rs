@@ -18,7 +18,6 @@ use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
-/// A pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Pod {
@@ -28,7 +27,6 @@ pub struct Pod {
     pub spec: Shared<PodSpec>,
     /// Its node; empty before scheduling.
     pub node_name: Word,
-    /// The status.
     pub status: PodStatus,
 }
 
@@ -60,7 +58,6 @@ pub struct PodSpec {
     /// Whether it shares the node's network.
     #[serde(deserialize_with = "nullable")]
     pub host_network: bool,
-    /// Its service account.
     #[serde(deserialize_with = "nullable")]
     pub service_account_name: Word,
     /// Whether the service account's token is mounted; `None` means the default.
@@ -85,7 +82,6 @@ pub struct PodSpec {
     /// Its PriorityClass; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub priority_class_name: Word,
-    /// Node selector.
     #[serde(deserialize_with = "nullable")]
     pub node_selector: Texts,
 }

@@ -13,10 +13,8 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct PodDisruptionBudget {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: BudgetSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: BudgetStatus,
 }
@@ -32,7 +30,6 @@ pub struct BudgetSpec {
     pub unhealthy_pod_eviction_policy: String,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BudgetStatus {

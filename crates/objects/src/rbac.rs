@@ -12,7 +12,6 @@ use crate::names::Rule;
 pub struct AnyRole {
     /// Name, labels, the namespace of a Role.
     pub metadata: Meta,
-    /// Its rules.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<PolicyRule>,
 }
@@ -74,7 +73,6 @@ pub struct RoleRef {
     /// ClusterRole or Role; always ClusterRole for a ClusterRoleBinding.
     #[serde(deserialize_with = "nullable")]
     pub kind: String,
-    /// Its name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
 }
@@ -89,7 +87,6 @@ pub struct RoleSubject {
     /// The namespace of a ServiceAccount.
     #[serde(deserialize_with = "nullable")]
     pub namespace: String,
-    /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
 }

@@ -13,15 +13,12 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ResourceQuota {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: QuotaSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: QuotaStatus,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct QuotaStatus {
@@ -33,7 +30,6 @@ pub struct QuotaStatus {
     pub used: BTreeMap<String, String>,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QuotaSpec {

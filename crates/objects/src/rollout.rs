@@ -36,7 +36,6 @@ pub struct RollingUpdate {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Bound {
-    /// Pods.
     Pods(u32),
     /// `25%`.
     Percent(String),

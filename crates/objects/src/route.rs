@@ -17,7 +17,6 @@ pub const POLICY_CONTROLLER: &str = "linkerd.io/policy-controller";
 pub struct Route {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: RouteSpec,
     /// The status by controllers.
@@ -25,17 +24,14 @@ pub struct Route {
     pub status: RouteStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RouteSpec {
-    /// Its parents.
     #[serde(deserialize_with = "nullable")]
     pub parent_refs: Vec<ParentRef>,
     /// Host names; by default all.
     #[serde(deserialize_with = "nullable")]
     pub hostnames: Vec<String>,
-    /// Its rules.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<RouteRule>,
 }
@@ -46,14 +42,11 @@ pub struct RouteSpec {
 pub struct ParentRef {
     /// API group.
     pub group: Option<String>,
-    /// Kind.
     pub kind: Option<String>,
-    /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// Namespace; by default the route's own.
     pub namespace: Option<String>,
-    /// A port of it.
     pub port: Option<i64>,
     /// A part of it.
     pub section_name: Option<String>,
@@ -73,13 +66,10 @@ pub struct RouteRule {
     /// Conditions: requests that match one of these.
     #[serde(deserialize_with = "nullable")]
     pub matches: Vec<RouteMatch>,
-    /// Filters.
     #[serde(deserialize_with = "nullable")]
     pub filters: Vec<RouteFilter>,
-    /// Its backends.
     #[serde(deserialize_with = "nullable")]
     pub backend_refs: Vec<BackendRef>,
-    /// Timeouts.
     pub timeouts: Option<RuleTimeouts>,
 }
 
@@ -168,9 +158,7 @@ pub struct RouteFilter {
     pub response_header_modifier: Option<HeaderModifier>,
     /// Redirects clients.
     pub request_redirect: Option<Redirect>,
-    /// Mirrors requests.
     pub request_mirror: Option<Present>,
-    /// Rewrites the URL.
     #[serde(rename = "urlRewrite")]
     pub url_rewrite: Option<Present>,
     /// A filter of an extension.
@@ -202,14 +190,11 @@ pub struct HeaderModifier {
     pub remove: Vec<String>,
 }
 
-/// A header.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Header {
-    /// Its name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its value.
     #[serde(deserialize_with = "nullable")]
     pub value: String,
 }
@@ -222,9 +207,7 @@ pub struct Redirect {
     pub scheme: Option<String>,
     /// The host.
     pub hostname: Option<String>,
-    /// The path.
     pub path: Option<PathModifier>,
-    /// The port.
     pub port: Option<i64>,
     /// HTTP status of the redirect.
     pub status_code: Option<i64>,
@@ -234,13 +217,11 @@ pub struct Redirect {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PathModifier {
-    /// The full path.
     pub replace_full_path: Option<String>,
     /// The matched prefix.
     pub replace_prefix_match: Option<String>,
 }
 
-/// A backend.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct BackendRef {
@@ -248,12 +229,10 @@ pub struct BackendRef {
     pub group: Option<String>,
     /// Kind; by default `Service`.
     pub kind: Option<String>,
-    /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// Namespace; by default the route's own.
     pub namespace: Option<String>,
-    /// The port.
     pub port: Option<i64>,
     /// Its weight; by default 1.
     pub weight: Option<i64>,
@@ -282,7 +261,6 @@ pub struct RouteStatus {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParentStatus {
-    /// The parent.
     #[serde(deserialize_with = "nullable")]
     pub parent_ref: ParentRef,
     /// The controller's name.

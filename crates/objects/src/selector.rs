@@ -11,7 +11,6 @@ use super::meta::nullable;
 use super::texts::Texts;
 use crate::names::{is_label_key, is_label_value};
 
-/// A label selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {

@@ -6,18 +6,15 @@ use super::meta::{Meta, nullable};
 use super::selector::LabelSelector;
 use super::{Kind, KindInfo, Listed, object};
 
-/// A Server.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Server {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServerSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerSpec {

@@ -13,12 +13,10 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ServerAuthorization {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServerAuthorizationSpec,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServerAuthorizationSpec {
@@ -74,9 +72,7 @@ pub struct MeshTls {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServiceAccountRef {
-    /// Its namespace.
     pub namespace: Option<String>,
-    /// Its name.
     pub name: String,
 }
 

@@ -20,30 +20,24 @@ pub const EXPORTED: &str = "mirror.linkerd.io/exported";
 /// Label with the name of the mirrored cluster.
 pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
-/// A Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Service {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServiceSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: ServiceStatus,
 }
 
-/// Status of a Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceStatus {
-    /// Its load balancer.
     #[serde(deserialize_with = "nullable")]
     pub load_balancer: LoadBalancer,
 }
 
-/// A load balancer.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct LoadBalancer {
@@ -64,7 +58,6 @@ pub struct LoadBalancerIngress {
     pub hostname: String,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceSpec {
@@ -89,7 +82,6 @@ pub struct ServiceSpec {
     /// Whether pods that are not ready count as endpoints.
     #[serde(deserialize_with = "nullable")]
     pub publish_not_ready_addresses: bool,
-    /// Its ports.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ServicePort>,
 }

@@ -11,7 +11,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ServiceProfile {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServiceProfileSpec,
 }
@@ -20,7 +19,6 @@ pub struct ServiceProfile {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceProfileSpec {
-    /// Its routes.
     #[serde(deserialize_with = "nullable")]
     pub routes: Vec<ProfileRoute>,
     /// Traffic overrides.

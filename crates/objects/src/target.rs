@@ -11,10 +11,8 @@ pub struct TargetRef {
     /// API group; by default `core`.
     #[serde(deserialize_with = "nullable")]
     pub group: String,
-    /// Kind.
     #[serde(deserialize_with = "nullable")]
     pub kind: String,
-    /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// Namespace; by default that of the referring object.

@@ -11,7 +11,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct TrafficSplit {
     /// Name, namespace.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: TrafficSplitSpec,
 }

@@ -28,7 +28,6 @@ pub struct Volumes {
     pub identity_token: Option<Word>,
 }
 
-/// A volume.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Volume<'a> {
@@ -89,7 +88,6 @@ pub struct VolumeMounts {
     pub named: Vec<Word>,
 }
 
-/// A volume mount.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct VolumeMount<'a> {

@@ -13,7 +13,6 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct WebhookConfiguration {
     /// Name, labels, creation time.
     pub metadata: Meta,
-    /// The webhooks in it.
     #[serde(deserialize_with = "nullable")]
     pub webhooks: Vec<Webhook>,
 }
@@ -32,9 +31,7 @@ pub struct Webhook {
     /// Target of the calls.
     #[serde(deserialize_with = "nullable")]
     pub client_config: ClientConfig,
-    /// Namespace selector.
     pub namespace_selector: Option<LabelSelector>,
-    /// Object selector.
     pub object_selector: Option<LabelSelector>,
     /// Operations on resources that it is called for; none: it is never called.
     #[serde(deserialize_with = "nullable")]
@@ -92,9 +89,7 @@ pub struct ClientConfig {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServiceReference {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// By default 443.
     pub port: Option<u16>,

@@ -17,21 +17,17 @@ use crate::protobuf::schema::schemas;
 pub struct Workload {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: WorkloadSpec,
-    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: WorkloadStatus,
 }
 
-/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct WorkloadSpec {
     /// Desired replicas; `None` for DaemonSets and for the default (1).
     pub replicas: Option<u32>,
-    /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
     /// Whether a Deployment's rollout is paused.
@@ -42,7 +38,6 @@ pub struct WorkloadSpec {
     pub strategy: Strategy,
 }
 
-/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadStatus {

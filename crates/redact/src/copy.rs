@@ -2,7 +2,7 @@
 //! in the order of an API server. In another order (for example, if the owner is known only after the containers), a
 //! tree is built. `state` writes the output and tracks known facts; `again` caches results.
 
-mod again;
+mod memo;
 mod state;
 
 use std::borrow::Cow;
@@ -231,14 +231,14 @@ impl<'de> Part<'_, '_, 'de> {
     fn raw(self, raw: &'de RawValue) -> serde_json::Result<()> {
         let Part { copy, rule, key, place, owner, .. } = self;
         let raw = raw.get();
-        if let Some(touched) = again::copied(raw, rule, place, &mut copy.out) {
+        if let Some(touched) = memo::copied(raw, rule, place, &mut copy.out) {
             copy.touched |= touched;
             return Ok(());
         }
         let (begun, touched) = (copy.out.len(), std::mem::take(&mut copy.touched));
         let part = Part { copy: &mut *copy, rule, key, place, owner, within: false };
         part.deserialize(&mut serde_json::Deserializer::from_str(raw))?;
-        again::keep(raw, rule, place, &copy.out[begun..], copy.touched);
+        memo::keep(raw, rule, place, &copy.out[begun..], copy.touched);
         copy.touched |= touched;
         Ok(())
     }

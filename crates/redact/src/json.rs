@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use self::wide::Wide;
+use self::wide::Utf16Reader;
 use super::free_text::free_text;
 use super::{allow, shapes, text};
 
@@ -62,7 +62,7 @@ fn shorten(value: &mut Value, is_sentence: bool, touched: &mut bool) {
 
 /// UTF-16 files are decoded and keep their encoding: runtimes reject them, but their secrets are real.
 fn either<'a>(input: &'a [u8], keys: &'static [String]) -> Cow<'a, [u8]> {
-    if let Some(wide) = Wide::of(input) {
+    if let Some(wide) = Utf16Reader::of(input) {
         let narrow = wide.decode(input);
         return match settle(narrow.as_bytes(), keys) {
             Cow::Borrowed(_) => Cow::Borrowed(input),

@@ -14,7 +14,6 @@ const META: &str = "__meta_kubernetes_";
 /// The jobs of a scrape configuration that Linkerd's charts name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScrapeConfig {
-    /// Its jobs.
     pub jobs: Vec<ScrapeJob>,
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::marker::{Marker, stand_in};
 use super::memo::Memo;
-use super::{named, shapes};
+use super::{sensitive_names, shapes};
 
 thread_local! {
     /// Cache of texts without secrets.
@@ -84,9 +84,9 @@ fn scrub_once(input: &[u8], names: Names) -> Option<Vec<u8>> {
     // Names, uids, times: most texts are one word, which contains none of the following.
     let one_word = !input.iter().any(|byte| matches!(byte, b' ' | b'=' | b'@' | b':' | b'"' | b'\'' | b'\n'));
     if names == Names::File || !one_word {
-        named::userinfo(input, &mut hits);
-        named::bearer(input, &mut hits);
-        named::named(input, names, &mut hits);
+        sensitive_names::userinfo(input, &mut hits);
+        sensitive_names::bearer(input, &mut hits);
+        sensitive_names::named(input, names, &mut hits);
     }
     let mut hits = merged(hits);
     shapes::opaque(input, &mut hits);

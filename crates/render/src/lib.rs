@@ -6,10 +6,10 @@ use linkerd_facts::knowledge;
 use meshdoctor_checks::{card, checks};
 #[cfg(test)]
 use meshdoctor_core::yaml;
-use meshdoctor_core::{command, exit, finding, published, terminal, version};
+use meshdoctor_core::{command, exit, finding, report_api, terminal, version};
 use meshdoctor_edits::kubectl;
 use meshdoctor_evidence::{fetched, item, missing, request};
 use meshdoctor_gather::{save, source};
 use meshdoctor_model as model;
 use meshdoctor_objects as objects;
-use meshdoctor_report::{explanation, inspect, judged, page, policy, repair, report, rows, verify};
+use meshdoctor_report::{check_outcome, explanation, inspect, page, policy, repair, report, rows, verify};

@@ -39,7 +39,6 @@ pub enum TextKind {
     LogLine,
     /// A message of an event.
     Event,
-    /// An exit code.
     ExitCode,
     /// A part of an error, or the reason of a pod's state.
     Phrase,

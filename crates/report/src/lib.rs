@@ -3,9 +3,9 @@
 //! thing. It knows no formats and no commands.
 
 pub mod cause;
+pub mod check_outcome;
 pub mod explanation;
 pub mod inspect;
-pub mod judged;
 pub mod page;
 pub mod policy;
 pub mod repair;

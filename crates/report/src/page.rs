@@ -10,14 +10,20 @@ use crate::markdown::{Block, BlockKind};
 /// First line of generated files with HTML comments.
 pub const GENERATED: &str = "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
 
-/// URL of a check's page.
-pub fn page_url(check: &str) -> String {
-    document_url(&format!("checks/{check}.md"))
+/// URL of the page of a built-in check, which is its card; custom checks have none.
+pub fn page_url(check: &str) -> Option<String> {
+    let check = checks::find(check).filter(|check| !check.is_brought())?;
+    Some(repository_url(&check.card().path()))
 }
 
 /// URL of a page of `docs/`.
 pub fn document_url(page: &str) -> String {
-    format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY"))
+    repository_url(&format!("docs/{page}"))
+}
+
+/// URL of a file of the repository.
+pub fn repository_url(path: &str) -> String {
+    format!("{}/blob/main/{path}", env!("CARGO_PKG_REPOSITORY"))
 }
 
 /// An item and its permission, for people.
@@ -44,9 +50,9 @@ pub fn item_in_words(item: &Item) -> String {
     }
 }
 
-/// `docs/checks/<id>.md`: facts, prose, an example and its state after the repair.
+/// The documentation page of a check: facts, prose, an example and its state after the repair.
 pub fn page(card: &Card, cases: &[Case]) -> String {
-    let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
+    let mut page = format!("# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
     facts(card, &mut page);
     for (section, prose) in SECTIONS.iter().zip(&card.prose) {
         _ = write!(page, "## {section}\n\n{prose}\n\n");
@@ -56,22 +62,19 @@ pub fn page(card: &Card, cases: &[Case]) -> String {
             example(heading, case, &mut page);
         }
     }
+    let (own, rule) = (card.path(), card.rule_path());
     _ = writeln!(
         page,
-        "More cases, including missing evidence, are in the card:\n\
-         [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is \
-         in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
-        card.front.category,
-        card.id,
-        card.front.category.replace('-', "_"),
-        card.id.replace('-', "_"),
+        "More cases, including missing evidence, are in the card:\n[{own}]({}). The rule is in\n[{rule}]({}).",
+        repository_url(&own),
+        repository_url(&rule),
     );
     page
 }
 
 fn facts(card: &Card, page: &mut String) {
     let front = &card.front;
-    let link = |id: &String| format!("[{id}]({id}.md)");
+    let link = |id: &String| page_url(id).map_or_else(|| id.clone(), |url| format!("[{id}]({url})"));
     let explained_by: Vec<String> = checks::all()
         .filter(|other| other.card().front.explains.contains(&card.id))
         .map(|other| link(&other.id.to_owned()))
@@ -116,9 +119,10 @@ fn parameters(front: &Front) -> String {
     let shown = front.parameters().into_iter().map(|shown| {
         let means = shown.means.map(|means| format!("{means}; ")).unwrap_or_default();
         format!(
-            "`{}`: {means}{} by default ([configurable](../config.md))",
+            "`{}`: {means}{} by default ([configurable]({}))",
             shown.name,
-            shown.default_in_words()
+            shown.default_in_words(),
+            document_url("config.md"),
         )
     });
     shown.collect::<Vec<_>>().join("<br>")
@@ -157,8 +161,9 @@ fn caption(block: &Block) -> Option<String> {
     match &block.content {
         BlockKind::Cluster { on: None } => Some("The cluster:".to_owned()),
         BlockKind::Cluster { on: Some(bases) } => {
-            let links = bases.split(',').map(|base| format!("[{base}](../../checks/bases/{base}.yaml)"));
-            let links: Vec<String> = links.collect();
+            let url = |base: &str| repository_url(&format!("checks/bases/{base}.yaml"));
+            let links: Vec<String> =
+                bases.split(',').map(|base| format!("[{base}]({})", url(base))).collect();
             Some(format!("Differences of the cluster from {}:", links.join(" and ")))
         }
         BlockKind::Run => Some("The run:".to_owned()),

@@ -81,7 +81,6 @@ pub struct Policy {
     pub severities: BTreeMap<String, Severity>,
     /// Whether inferred findings are listed.
     pub confidence: Confidence,
-    /// The gate.
     pub gate: Gate,
     /// Whether a change is checked: then only findings that it introduces fail the run.
     pub on_change: bool,
@@ -101,7 +100,6 @@ pub struct Policy {
     .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default()
 )]
 pub struct UnknownCheck {
-    /// The word.
     pub word: String,
     /// The most similar existing name.
     pub nearest: Option<String>,

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::check_outcome::CheckOutcome;
 use crate::finding::{Finding, Fingerprint, Severity, Standing};
-use crate::judged::Judged;
 use crate::kubectl::{Action, actions};
 use crate::report::{PlanStep, RepairPlan, Report};
 use crate::source::change::Set;
@@ -13,11 +13,8 @@ use crate::source::change::Set;
 /// A finding of warning or above, about one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The check.
     pub check: &'static str,
-    /// The severity.
     pub severity: Severity,
-    /// The subject.
     pub subject: String,
 }
 
@@ -39,7 +36,7 @@ impl State {
     }
 
     /// The state of findings and of the checks that ran.
-    pub fn new(findings: &[Finding], checks: &[Judged]) -> State {
+    pub fn new(findings: &[Finding], checks: &[CheckOutcome]) -> State {
         let mut problems = BTreeMap::new();
         let counts = |finding: &&Finding| {
             finding.severity > Severity::Info

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::cause;
+use crate::check_outcome::CheckOutcome;
 use crate::checks::change::compare;
 use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
@@ -27,7 +28,6 @@ use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
 use crate::inspect::{self, nodes::NodeCni};
 use crate::item::{Item, Kind};
-use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
@@ -41,7 +41,6 @@ use crate::version::LinkerdVersion;
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.report/1";
 
-/// A report.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Metadata of the run, including all times.
@@ -71,7 +70,7 @@ pub struct Report {
     /// Missing evidence, with the checks that needed it, in order.
     pub coverage: Coverage,
     /// Every selected check, in order.
-    pub checks: Vec<Judged>,
+    pub checks: Vec<CheckOutcome>,
     /// Every finding: root causes in repair order, then their symptoms.
     pub findings: Vec<Finding>,
     /// The merged steps of these findings, in order.
@@ -160,7 +159,6 @@ pub struct Run {
 /// The configuration file of a run, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigUse {
-    /// The file.
     pub file: String,
     /// Whether the caller named it; otherwise it was found in the working directory or a parent.
     pub named: bool,
@@ -363,9 +361,13 @@ fn accept(findings: &mut Vec<Finding>, policy: &Policy, at: Timestamp) {
 }
 
 /// Each selected check with its outcome, and those of the waivers.
-fn judged_checks(question: &Question<'_>, results: Vec<CheckResult>, findings: &[Finding]) -> Vec<Judged> {
+fn judged_checks(
+    question: &Question<'_>,
+    results: Vec<CheckResult>,
+    findings: &[Finding],
+) -> Vec<CheckOutcome> {
     let connection = &question.settings.rerun.connection;
-    let judged = question.checks.iter().zip(results).map(|(check, result)| Judged {
+    let judged = question.checks.iter().zip(results).map(|(check, result)| CheckOutcome {
         id: check.id,
         category: check.card().front.category.clone(),
         title: check.card().front.title.clone(),
@@ -376,7 +378,7 @@ fn judged_checks(question: &Question<'_>, results: Vec<CheckResult>, findings: &
         blocked_by: result.blocked_by,
         params: check.parameters(question.settings),
     });
-    let mut checks: Vec<Judged> = judged.collect();
+    let mut checks: Vec<CheckOutcome> = judged.collect();
     if !question.policy.waivers.is_empty() {
         checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, findings)));
     }
@@ -412,9 +414,9 @@ fn unreadable(what: &str) -> String {
 }
 
 /// Result of a check of the waivers.
-fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
+fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> CheckOutcome {
     let found = findings.iter().any(|finding| finding.check == id);
-    Judged {
+    CheckOutcome {
         id,
         category: "waivers".to_owned(),
         title: title.to_owned(),

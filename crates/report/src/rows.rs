@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::judged::Judged;
 use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowList, RowMode, RowSeverity};
 use crate::objects::Link;
 use crate::version::LinkerdVersion;
@@ -19,7 +19,6 @@ use crate::version::LinkerdVersion;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowResult {
-    /// Success.
     Success,
     /// A problem without effect on the exit status of the real command, or not checked.
     Warning,
@@ -36,7 +35,6 @@ pub struct RowVerdict {
     pub hint: Option<String>,
     /// The problem; empty for rows that succeed.
     pub error: String,
-    /// The result.
     pub result: RowResult,
     /// Checks whose findings fail it.
     pub checks: Vec<&'static str>,
@@ -47,16 +45,13 @@ pub struct RowVerdict {
 /// A category with its printed rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Its name.
     pub name: String,
-    /// Its rows.
     pub rows: Vec<RowVerdict>,
 }
 
-/// Inputs of the rows.
 pub struct RowInput<'a> {
     /// The checks and their outcomes.
-    pub checks: &'a [Judged],
+    pub checks: &'a [CheckOutcome],
     /// Their findings.
     pub findings: &'a [Finding],
     /// The release of the command; `None`: the newest.
@@ -70,7 +65,6 @@ pub struct RowInput<'a> {
 /// A linked cluster, for the rows that list it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LinkedCluster {
-    /// Its name.
     pub name: String,
     /// Whether its gateway is used.
     pub gateway: bool,
@@ -135,7 +129,7 @@ fn clusters(row: &Row, links: &[LinkedCluster]) -> Vec<String> {
 fn of_commands(
     category: &RowCategory,
     row: &Row,
-    answers: &[&Judged],
+    answers: &[&CheckOutcome],
     findings: &[Finding],
     hint: &str,
 ) -> Vec<Category> {
@@ -160,10 +154,10 @@ pub fn success(categories: &[Category]) -> bool {
     categories.iter().flat_map(|category| &category.rows).all(|row| row.result != RowResult::Error)
 }
 
-type Answers<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Judged>>;
+type Answers<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CheckOutcome>>;
 
 /// The checks that cover each row, by category and description.
-fn answers(checks: &[Judged]) -> Answers<'_> {
+fn answers(checks: &[CheckOutcome]) -> Answers<'_> {
     let mut answers: Answers<'_> = BTreeMap::new();
     for judged in checks {
         for row in crate::checks::find(judged.id).map_or(&[][..], |check| &check.card().front.linkerd_check) {
@@ -184,7 +178,7 @@ fn is_installed(category: &RowCategory, answers: &Answers<'_>) -> bool {
 fn verdict(
     category: &RowCategory,
     row: &Row,
-    answers: &[&Judged],
+    answers: &[&CheckOutcome],
     findings: &[Finding],
     hint: &str,
 ) -> Option<RowVerdict> {
@@ -212,7 +206,7 @@ fn verdict(
     Some(RowVerdict { description: row.description.clone(), hint, error, result, checks, listed: Vec::new() })
 }
 
-fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
+fn fails(finding: &Finding, answers: &[&CheckOutcome], description: &str) -> bool {
     answers.iter().any(|judged| judged.id == finding.check) && finding.rows.contain(description)
 }
 
@@ -222,7 +216,7 @@ fn weight(finding: &Finding) -> Severity {
 }
 
 /// Whether the check has a result for the row, including that it does not apply and therefore passes.
-fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
+fn has_verdict(judged: &CheckOutcome, row: &Row, category: &RowCategory) -> bool {
     match judged.outcome {
         Outcome::Pass | Outcome::Findings => true,
         Outcome::NotApplicable(_) => !row.skips && category.extension.is_none(),
@@ -232,7 +226,7 @@ fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
 
 /// Reasons why the checks have no result, each once. Evidence that was not provided counts only if a part of the row
 /// was checked (`partly`): without any evidence the row is omitted.
-fn not_judged(answers: &[&Judged], partly: bool) -> Vec<String> {
+fn not_judged(answers: &[&CheckOutcome], partly: bool) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for reason in answers.iter().flat_map(|judged| reasons_of(judged, partly)) {
         let reason = format!("not checked: {reason}");
@@ -243,7 +237,7 @@ fn not_judged(answers: &[&Judged], partly: bool) -> Vec<String> {
     reasons
 }
 
-fn reasons_of(judged: &Judged, all: bool) -> Vec<String> {
+fn reasons_of(judged: &CheckOutcome, all: bool) -> Vec<String> {
     let missing =
         judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| all || missing.was_asked_for());
     let mut reasons: Vec<String> = missing.map(|(missing, close)| format!("{missing}; {close}")).collect();
@@ -295,8 +289,8 @@ mod tests {
         crate::checks::all().find(answers).expect("a card covers both rows").id
     }
 
-    fn judged(outcome: Outcome, gaps: Vec<Missing>) -> Judged {
-        Judged {
+    fn judged(outcome: Outcome, gaps: Vec<Missing>) -> CheckOutcome {
+        CheckOutcome {
             id: check(),
             category: "control-plane".to_owned(),
             title: String::new(),
@@ -315,7 +309,7 @@ mod tests {
     }
 
     /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
-    fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
+    fn said(judged: CheckOutcome, findings: &[Finding]) -> [String; 2] {
         let evidence =
             RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default, links: &[] };
         let rows = rows(&evidence, Knowledge::embedded());
@@ -360,7 +354,7 @@ mod tests {
         for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
             assert!(row.starts_with("Warning not checked: ") && row.contains("oops"), "{row}");
         }
-        let blocked = Judged {
+        let blocked = CheckOutcome {
             blocked_by: Some("another"),
             ..judged(Outcome::NotApplicable("no control plane (another)".to_owned()), vec![])
         };

@@ -2,7 +2,7 @@
 //! checked. Defines fresh evidence and equal findings. Missing evidence, or evidence that is not newer than the report,
 //! never counts as fixed.
 
-mod again;
+mod recheck;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::checks::{CheckResult, Settings};
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
-use again::{Again, not_checked};
+use recheck::{Again, not_checked};
 pub use traffic::TrafficCheck;
 
 /// An earlier report, with its findings to recheck.
@@ -38,11 +38,9 @@ pub struct Earlier {
 pub struct EarlierFinding {
     /// Id of the check in the report.
     pub check: String,
-    /// Severity.
     pub severity: Severity,
     /// The problem.
     pub message: String,
-    /// Its fingerprint.
     pub fingerprint: String,
     /// Its subjects; reports of 0.1.0 have no fingerprints.
     pub subjects: Vec<(Subject, Option<Fingerprint>)>,
@@ -65,7 +63,6 @@ pub struct EarlierGap {
 pub struct Fresh<'a> {
     /// The evidence.
     pub cluster: &'a Cluster,
-    /// Origin.
     pub origin: &'a Origin,
     /// Current results, by check id.
     pub results: &'a BTreeMap<&'static str, CheckResult>,
@@ -100,11 +97,9 @@ impl State {
 /// State of one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedSubject {
-    /// The subject.
     pub subject: Subject,
     /// Its fingerprint, if the report has one.
     pub fingerprint: Option<Fingerprint>,
-    /// Its state.
     pub state: State,
     /// Reason why it was not checked, or a note.
     pub reason: Option<String>,
@@ -115,7 +110,6 @@ pub struct VerifiedSubject {
 /// State of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// The finding.
     pub finding: EarlierFinding,
     /// State of its subjects, in order.
     pub subjects: Vec<VerifiedSubject>,
@@ -247,7 +241,6 @@ pub struct Verification {
     pub knowledge_date: String,
     /// Whether both are from one cluster, as far as known.
     pub same_cluster: SameCluster,
-    /// The findings.
     pub findings: Vec<Verified>,
     /// The comparison of numbers of proxies, if the report has any.
     pub traffic: Option<TrafficCheck>,

@@ -2,7 +2,8 @@
 
 use super::fault::{Fault, Found, Survey};
 use super::wording;
-use crate::checks::written::{Reader, config};
+use crate::checks::control_plane::installation::config;
+use crate::checks::written::Reader;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::{Key, KeyStatus};

@@ -69,7 +69,6 @@ impl Fault<'_> {
 /// A key with a fault.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'a> {
-    /// The object.
     pub(super) object: Annotated<'a>,
     /// The scope of its place.
     pub(super) scope: KeyScope,
@@ -77,11 +76,9 @@ pub(super) struct Found<'a> {
     pub(super) written_as: knowledge::KeyKind,
     /// The key as written.
     pub(super) key: &'a str,
-    /// Its value.
     pub(super) value: &'a str,
     /// The evidence that shows it.
     pub(super) evidence: Evidence,
-    /// The fault.
     pub(super) fault: Fault<'a>,
     /// Whether the contents of the installed build are uncertain.
     pub(super) likely: bool,

@@ -201,8 +201,9 @@ pub(super) fn replace(
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
 }
 
-/// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects. A proxy in the template
-/// reads the annotation only when it is injected again, and needs no request for injection.
+/// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects. A
+/// proxy in the template reads the annotation only when it is injected again, and needs no request for
+/// injection.
 ///
 /// # Errors
 /// The remedy as it was: no such workload is known.
@@ -256,7 +257,8 @@ fn on_selected(
     }))
 }
 
-/// Adds the step that sets a key on the objects that it belongs on: the workloads that a Service selects, if they are known.
+/// Adds the step that sets a key on the objects that it belongs on: the workloads that a Service selects, if
+/// they are known.
 pub(super) fn move_to(
     ctx: &Context<'_>,
     remedy: Remedy,

@@ -5,7 +5,9 @@ use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
 /// Heading of the cases.
 pub(super) const HEADING: &str = "## Cases";
 
-/// Kind of a case.
+/// The end of cases that a page of the repository shows folded; their fold begins below the heading.
+const FOLD_END: &str = "</details>";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseKind {
     /// The check reports a finding.
@@ -19,7 +21,6 @@ pub enum CaseKind {
 /// A small cluster and the expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Its kind.
     pub kind: CaseKind,
     /// Its title, unique on the card.
     pub title: String,
@@ -39,6 +40,7 @@ impl Case {
     /// # Errors
     /// A syntax error, with file and line.
     pub fn all(id: &str, text: &str) -> Result<Vec<Case>, MarkdownError> {
+        let text = text.trim_end().strip_suffix(FOLD_END).unwrap_or(text);
         let mut reader = Reader::behind(id, text.lines(), HEADING)?;
         reader.prose();
         let mut cases: Vec<Case> = Vec::new();

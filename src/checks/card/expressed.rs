@@ -50,9 +50,7 @@ pub struct ExpressedRule {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpressedVariable {
-    /// Its name.
     pub name: String,
-    /// Its expression.
     pub expression: String,
 }
 

@@ -18,7 +18,6 @@ use crate::nearest::closest;
 pub struct Param {
     /// Default value.
     pub default: i64,
-    /// Its unit.
     pub unit: Unit,
     /// What it controls, as a phrase.
     pub means: String,
@@ -34,15 +33,10 @@ pub struct Param {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Seconds.
     Seconds,
-    /// Minutes.
     Minutes,
-    /// Hours.
     Hours,
-    /// Days.
     Days,
-    /// Percent.
     Percent,
     /// A number of things: pods, restarts.
     Number,
@@ -113,7 +107,6 @@ impl Param {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Default value.
     pub default: Value,

@@ -17,9 +17,9 @@ pub(super) fn refused_by_proxies(
     paths: &[Path],
 ) -> Option<Finding> {
     let name = proxies_name(ctx);
-    let refusals: Option<Vec<Refusal>> =
+    let refusals: Option<Vec<PathRefusal>> =
         paths.iter().map(|path| refusal(&issuer.chain, bundle, path, name.as_deref())).collect();
-    let Refusal { which, message, said, by_anchor } = refusals?.into_iter().next()?;
+    let PathRefusal { which, message, said, by_anchor } = refusals?.into_iter().next()?;
     let evidence = if by_anchor { bundle.evidence(said) } else { issuer.quoted(said) };
     let finding = ctx
         .finding(issuer.subject(), message)
@@ -40,7 +40,7 @@ fn another_root(ctx: &Context<'_>) -> Remedy {
 }
 
 /// Why proxies reject a path.
-struct Refusal {
+struct PathRefusal {
     which: &'static str,
     message: &'static str,
     said: String,
@@ -48,11 +48,11 @@ struct Refusal {
     by_anchor: bool,
 }
 
-fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&str>) -> Option<Refusal> {
+fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&str>) -> Option<PathRefusal> {
     let between = path.between.iter().filter_map(|place| chain.get(*place));
     for (below, authority) in chain.iter().take(1).chain(between).enumerate() {
         if let Some(allowed) = authority.path_length().filter(|allowed| usize::from(*allowed) < below) {
-            return Some(Refusal {
+            return Some(PathRefusal {
                 which: "path-length",
                 message: "an intermediate above the issuer allows no further CA below it: proxies reject \
                     every certificate that this issuer signs",
@@ -61,7 +61,7 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
             });
         }
         if !authority.lets_strictly(Purpose::Server) || !authority.lets_strictly(Purpose::Client) {
-            return Some(Refusal {
+            return Some(PathRefusal {
                 which: "purpose",
                 message: "the issuer's certificate, or one above it, has extended key usages without TLS \
                     client or server: proxies reject the certificates it signs",
@@ -80,8 +80,8 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
     bundle.anchors.get(path.anchor).zip(name).and_then(|(anchor, name)| left_out(anchor, name, true))
 }
 
-fn left_out(authority: &Certificate, name: &str, by_anchor: bool) -> Option<Refusal> {
-    (!authority.permits(name)).then(|| Refusal {
+fn left_out(authority: &Certificate, name: &str, by_anchor: bool) -> Option<PathRefusal> {
+    (!authority.permits(name)).then(|| PathRefusal {
         which: "names",
         message: "the name constraints of the issuer, or of a certificate above it, exclude the names of \
             proxies: they reject every certificate that this issuer signs",

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
 use crate::chart::values::Values;
+pub(super) use crate::checks::control_plane::installation::config;
 use crate::checks::control_plane::installation::none_installed;
 pub(super) use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
 use crate::checks::{Context, Unjudged, dates};
@@ -14,7 +15,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
 use crate::model::moments;
-use crate::objects::{ConfigMap, Deployment, Secret};
+use crate::objects::{ConfigMap, Deployment, Pod, Secret};
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
@@ -137,12 +138,9 @@ fn seconds(text: &str) -> Option<SignedDuration> {
 /// The default trust domain of the chart.
 pub(super) const DEFAULT_DOMAIN: &str = "cluster.local";
 
-/// `linkerd-config`; `None` if it is known not to exist.
-///
-/// # Errors
-/// It is unknown whether it exists.
-pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
+/// The start of the container that holds the issuer.
+pub(super) fn identity_started(pod: &Pod) -> Option<Timestamp> {
+    pod.container_status("identity")?.state.running()?.started_at.get()
 }
 
 /// The layout that the values set. Without values, that of the Secret; without either, the usual
@@ -156,9 +154,7 @@ pub(super) fn scheme(values: Option<&Values>, secret: Option<&Secret>) -> Scheme
     }
 }
 
-/// The issuer.
 pub(super) struct Issuer<'a> {
-    /// Its Secret.
     pub(super) secret: &'a Secret,
     /// Its layout.
     pub(super) scheme: Scheme,
@@ -237,7 +233,6 @@ pub(super) struct Bundle {
     pub(super) path: &'static str,
     /// Whether identity and proxies use it, rather than the next upgrade.
     pub(super) in_force: bool,
-    /// The anchors.
     pub(super) anchors: Vec<Certificate>,
 }
 
@@ -327,7 +322,6 @@ pub(super) const IN_FORCE: &str = "data[ca-bundle.crt]";
 
 /// A trust anchor and all its sources.
 pub(super) struct Anchor<'a> {
-    /// Its certificate.
     pub(super) certificate: &'a Certificate,
     /// Its sources, the current bundle first.
     pub(super) places: Vec<&'a Bundle>,

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::identity::{ISSUER, identity_deployment, issuer};
+use super::identity::{ISSUER, identity_deployment, identity_started, issuer};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Severity, Subject};
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let meta = &pod.metadata;
             meta.namespace == *namespace && meta.label(COMPONENT) == Some("identity") && !pod.is_finished()
         })
-        .filter_map(|pod| Some((pod, started(pod)?)))
+        .filter_map(|pod| Some((pod, identity_started(pod)?)))
         .filter(|(_, started)| *started < made)
         .collect();
     if older.is_empty() || age < DELIVERED {
@@ -72,9 +72,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
     let finding = if silent { finding.tie(identity_deployment(ctx)) } else { finding.explains_nothing() };
     Ok(vec![finding].into())
-}
-
-/// The start of the container that holds the issuer.
-fn started(pod: &Pod) -> Option<Timestamp> {
-    pod.container_status("identity")?.state.running()?.started_at.get()
 }

@@ -18,9 +18,7 @@ const VALID: &str = "certificate config is valid";
 const ISSUED: &str = "issuer cert is issued by the trust anchor";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if let Err(missing) = config(ctx) {
-        ctx.gap(missing);
-    }
+    _ = ctx.or_gap(config(ctx));
     let values = values(ctx);
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let scheme = scheme(values.as_ref(), secret);

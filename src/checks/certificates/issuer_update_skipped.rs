@@ -1,6 +1,6 @@
 //! `issuer-update-skipped`: identity rejected a new issuer and uses the one that it started with.
 
-use super::identity::{ISSUER, identity_deployment};
+use super::identity::{ISSUER, identity_deployment, identity_started};
 use super::remedy;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Subject};
@@ -31,8 +31,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         own && meta.namespace == *namespace && !pod.is_finished()
     });
     // A container that has started since has read the current issuer.
-    let older: Vec<&Pod> =
-        running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last.get())).collect();
+    let older: Vec<&Pod> = running
+        .filter(|pod| identity_started(pod).is_none_or(|started| Some(started) < skipped.last.get()))
+        .collect();
     if older.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -59,9 +60,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
-}
-
-/// The start of the container that holds the issuer.
-fn started(pod: &Pod) -> Option<jiff::Timestamp> {
-    pod.container_status("identity")?.state.running()?.started_at.get()
 }

@@ -22,7 +22,6 @@ pub(super) struct Holders<'a> {
     pub(super) owner: Owner,
     /// Their bundle.
     pub(super) bundle: BundlePrint,
-    /// The pods.
     pub(super) pods: Vec<&'a Pod>,
 }
 
@@ -94,7 +93,6 @@ pub(super) struct Hashed<'a> {
     pub(super) owner: Owner,
     /// The value of their annotation.
     pub(super) hash: String,
-    /// The pods.
     pub(super) pods: Vec<&'a Pod>,
 }
 

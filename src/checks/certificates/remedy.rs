@@ -64,7 +64,8 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: {}",
+        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. \
+         If the key is lost, see: {}",
         own("explain trust-anchor-expired")
     );
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
@@ -130,7 +131,8 @@ fn values_for_steps(ctx: &Context<'_>) -> Option<Values> {
     ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
 }
 
-/// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the values are unknown.
+/// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the
+/// values are unknown.
 pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
     values_for_steps(ctx).map(|values| values.bool("identity.externalCA") != Some(true))
 }
@@ -178,13 +180,13 @@ fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a
     })
 }
 
-/// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors need more, which
-/// `data-plane-anchors-disjoint` describes.
+/// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors
+/// need more, which `data-plane-anchors-disjoint` describes.
 pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let owners = ctx.owners();
     let foreign: std::collections::HashSet<Owner> = foreign_pods(ctx).map(|pod| owners.of(pod)).collect();
-    let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and a proxy without a valid \
-               certificate cannot request the next one";
+    let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and \
+     a proxy without a valid certificate cannot request the next one";
     restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
 }
 
@@ -208,15 +210,17 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = match is_in_chart {
         true => "Put the new trust anchor and the new issuer in place",
         false => {
-            "Put the new trust anchor and the new issuer in place (in trust-manager or cert-manager, if these write them)"
+            "Put the new trust anchor and the new issuer in place (in trust-manager or cert-manager, if \
+             these write them)"
         }
     };
     let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").forced();
     rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, act, options))
 }
 
-/// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its pod templates have
-/// the hash of the chart's trust anchors. Anchors that another tool writes are not part of the chart.
+/// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its
+/// pod templates have the hash of the chart's trust anchors. Anchors that another tool writes are not part of
+/// the chart.
 fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let in_chart = chart_writes_bundle(ctx) == Some(true);
@@ -229,8 +233,8 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if in_chart && hashed { remedy.restarting(Restarts::ControlPlaneByUpgrade) } else { remedy }
 }
 
-/// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step before restarts it,
-/// the commands that wait until it runs.
+/// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
+/// before restarts it, the commands that wait until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
@@ -275,7 +279,8 @@ pub(super) fn take_out_anchor(ctx: &Context<'_>, remedy: Remedy, anchor: &Anchor
     restart_meshed(ctx, restart_control_plane(ctx, remedy))
 }
 
-/// Adds the step that writes the current bundle without an anchor to [`EDITED`], and shows the fingerprints of the others.
+/// Adds the step that writes the current bundle without an anchor to [`EDITED`], and shows the fingerprints
+/// of the others.
 pub(super) fn without_anchor(ctx: &Context<'_>, remedy: Remedy, act: &str, anchor: &Anchor<'_>) -> Remedy {
     let print: String = anchor.certificate.print().chars().take(8).collect();
     let listed = program("step").words("certificate fingerprint --bundle").arg(EDITED);
@@ -376,8 +381,8 @@ pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     )
 }
 
-/// Adds the steps that verify whether identity has loaded a new issuer, which it does without a restart. If the control plane
-/// must be restarted in any case, its restart.
+/// Adds the steps that verify whether identity has loaded a new issuer, which it does without a restart. If
+/// the control plane must be restarted in any case, its restart.
 pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_control_plane_stale(ctx) {
         return restart_control_plane(ctx, remedy);
@@ -411,7 +416,8 @@ pub(super) fn identity_restarted(ctx: &Context<'_>, act: &str) -> Remedy {
     Remedy::new().run(StepKind::Command, act, Command::lines(lines))
 }
 
-/// Whether a pod of the control plane was created with other trust anchors than the current ones, according to its annotation.
+/// Whether a pod of the control plane was created with other trust anchors than the current ones, according
+/// to its annotation.
 fn is_control_plane_stale(ctx: &Context<'_>) -> bool {
     let namespace = ctx.namespaces().control_plane.as_str();
     let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));

@@ -3,7 +3,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
-use crate::checks::serving::{Refusal, both_sides, bring_together, refusal};
+use crate::checks::serving::{Refusal, align_ca_step, both_sides, refusal};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
@@ -69,6 +69,6 @@ fn finding(
             trusted,
         ))
         .fails_rows([pair.server.valid])
-        .remedy(bring_together(ctx, remedy, pair.server.values, pair.server.name));
+        .remedy(align_ca_step(ctx, remedy, pair.server.values, pair.server.name));
     pair.server.tied(ctx, finding)
 }

@@ -5,10 +5,9 @@ use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::injection::unmeshed::once_it_answers;
-use crate::checks::serving::{bring_together, out_of_date};
+use crate::checks::serving::{align_ca_step, out_of_date};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
-use crate::missing::Missing;
 use crate::model::moments;
 use crate::objects::{Webhook, WebhookConfiguration};
 
@@ -17,15 +16,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for pair in &serving {
         // The certificate is checked even if the bundle is unavailable.
-        let webhook = pair.server.webhook(ctx).unwrap_or_else(|missing| {
-            ctx.gap(missing);
-            None
-        });
+        let webhook = ctx.or_gap(pair.server.webhook(ctx)).flatten();
         let trusted = webhook.map(|(_, webhook)| pair.server.trusted(ctx, webhook)).transpose();
-        let trusted = trusted.unwrap_or_else(|missing: Missing| {
-            ctx.gap(missing);
-            None
-        });
+        let trusted = ctx.or_gap(trusted).flatten();
         findings.extend(finding(ctx, pair, webhook, trusted.as_deref()));
     }
     Ok(findings.into())
@@ -65,7 +58,7 @@ fn finding(
     let namespace = &ctx.namespaces().control_plane;
     let remedy = Remedy::new();
     let remedy = clocks_first(remedy, own.iter().chain(&theirs).copied(), ctx.now());
-    let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
+    let remedy = align_ca_step(ctx, remedy, pair.server.values, pair.server.name);
     let remedy = if pair.server.name == "proxy-injector" {
         once_it_answers(ctx, remedy, webhook.map(|(_, webhook)| webhook))
     } else {

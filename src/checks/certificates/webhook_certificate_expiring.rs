@@ -3,7 +3,7 @@
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
 use crate::checks::dates::{Soon, dates, ends_within, expiry, is_overdue, renewed_by};
-use crate::checks::serving::bring_together;
+use crate::checks::serving::align_ca_step;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -30,7 +30,7 @@ fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         pair.server.name
     );
     let remedy = Remedy::new();
-    let remedy = bring_together(ctx, remedy, pair.server.values, pair.server.name);
+    let remedy = align_ca_step(ctx, remedy, pair.server.values, pair.server.name);
     let finding = ctx.finding(pair.server.secret_subject(ctx), message).severity(Severity::Info);
     let finding =
         finding.rows_as(Severity::Warning).fails_rows([pair.server.sixty_days]).parameter("left-over");
@@ -60,7 +60,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
                      server does not call the webhook"
                 )
             }),
-            bring_together(ctx, remedy, pair.server.values, pair.server.name),
+            align_ca_step(ctx, remedy, pair.server.values, pair.server.name),
         ),
         Some((tool, true)) => (
             Severity::Warning,

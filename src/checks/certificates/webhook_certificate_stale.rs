@@ -17,13 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
     let mut findings = Vec::new();
     for pair in &serving {
-        let pods = match ctx.served(pair.server.asked) {
-            Ok(pods) => pods,
-            Err(missing) => {
-                ctx.gap(missing);
-                continue;
-            }
-        };
+        let Some(pods) = ctx.or_gap(ctx.served(pair.server.asked)) else { continue };
         if pods.is_empty() {
             let why = Why::Failed { message: "it has no running pod".to_owned() };
             ctx.gap(ctx.lacking(Item::Served(pair.server.asked), why, "what it serves"));

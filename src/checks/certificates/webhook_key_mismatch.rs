@@ -1,7 +1,7 @@
 //! `webhook-key-mismatch`: the private key of a webhook does not belong to its certificate.
 
 use super::webhooks::{SERVERS, Serving, serving};
-use crate::checks::serving::{bring_together, key_matches, key_not_known, key_trouble};
+use crate::checks::serving::{align_ca_step, key_matches, key_not_known, key_trouble};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::redact::KeyMatches;
@@ -33,6 +33,6 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, (trouble, said): (&str, &str))
         )
         .evidence(Evidence::field(object, "data: certificate", said))
         .fails_rows([pair.server.valid])
-        .remedy(bring_together(ctx, remedy, pair.server.values, pair.server.name));
+        .remedy(align_ca_step(ctx, remedy, pair.server.values, pair.server.name));
     pair.server.tied(ctx, finding)
 }

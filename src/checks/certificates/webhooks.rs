@@ -163,7 +163,6 @@ impl Server {
 pub(super) struct Serving<'a> {
     /// Which.
     pub(super) server: &'static Server,
-    /// Its Secret.
     pub(super) secret: &'a Secret,
     /// Its certificates, its own first.
     pub(super) served: Vec<Certificate>,

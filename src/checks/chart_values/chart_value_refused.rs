@@ -3,7 +3,7 @@
 use serde_yaml::Value;
 
 use super::{BEFORE, Of, is_put_in};
-use crate::chart::given::Given;
+use crate::chart::values_input::Given;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding};
 use crate::knowledge::{Found, Refusal};

@@ -3,17 +3,13 @@
 use serde_yaml::Value;
 
 use super::{BEFORE, Of, is_put_in};
-use crate::chart::given::{Leaf, ValuesFile};
+use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::{ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut findings: Vec<Finding> = Vec::new();
-    for (of, given) in Of::given(ctx)? {
-        given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
-    }
-    Ok(findings.into())
+    Of::each_file(ctx, of_file)
 }
 
 fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {

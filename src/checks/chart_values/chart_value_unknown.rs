@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{BEFORE, Of, kept, kept_at};
-use crate::chart::given::Leaf;
+use crate::chart::values_input::Leaf;
 use crate::checks::control_plane::installation::CONFIG;
 use crate::checks::rehearsal::CHART;
 use crate::checks::{Context, Judgement, Unjudged};

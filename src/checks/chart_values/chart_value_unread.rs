@@ -1,17 +1,13 @@
 //! `chart-value-unread`: a value is set that the chart has but no template reads.
 
 use super::{BEFORE, Of};
-use crate::chart::given::{Leaf, ValuesFile};
+use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let mut findings: Vec<Finding> = Vec::new();
-    for (of, given) in Of::given(ctx)? {
-        given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
-    }
-    Ok(findings.into())
+    Of::each_file(ctx, of_file)
 }
 
 fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {

@@ -3,9 +3,9 @@
 
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
-use super::{Check, Context, Unjudged, row};
-use crate::chart::given::{Given, Leaf, ValuesFile};
+use super::{Check, Context, Judgement, Unjudged, row};
 use crate::chart::values::Values;
+use crate::chart::values_input::{Given, Leaf, ValuesFile};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -14,13 +14,13 @@ use crate::missing::Missing;
 use crate::request::Request;
 use crate::version::{Channel, EdgeTag, LinkerdVersion};
 
+mod chart_name;
 mod chart_value_refused;
 mod chart_value_type;
 mod chart_value_unknown;
 mod chart_value_unread;
-mod named;
 
-pub use named::{NoChart, chart};
+pub use chart_name::{NoChart, chart};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
@@ -55,6 +55,21 @@ fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
 const BEFORE: &str = "before the chart is applied";
 
 impl<'a> Of<'a> {
+    /// The findings in each file of values.
+    ///
+    /// # Errors
+    /// As [`Of::given`].
+    fn each_file(
+        ctx: &Context<'a>,
+        of_file: impl Fn(&Context<'a>, &Of<'a>, &ValuesFile) -> Vec<Finding>,
+    ) -> Judgement {
+        let mut findings = Vec::new();
+        for (of, given) in Of::given(ctx)? {
+            given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
+        }
+        Ok(findings.into())
+    }
+
     /// The charts that values are about to be passed to, and the values. Reads `deployments.apps` and
     /// `linkerd-config` if the release of a chart is not given. A chart whose release, or whose values in
     /// that release, are not known is noted as a gap, and the others are returned.

@@ -178,7 +178,8 @@ pub(super) fn meshed_restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         ctx,
         remedy,
         restart::Needs::NewPods,
-        "Restart the meshed workloads with pods that were created while linkerd-cni was missing: these pods lack the rules",
+        "Restart the meshed workloads with pods that were created while linkerd-cni was missing: these pods \
+         lack the rules",
     )
 }
 

@@ -20,8 +20,9 @@ const IMAGE: &str = "cr.l5d.io/linkerd/cni-plugin";
 const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControlPort", "4190")];
 
 /// Every value that is not the chart's default; the mode and the image always, since their defaults changed
-/// over time. What other findings of the same plan change has its new value: settings of the proxy that differ from the control
-/// plane's, and a mode that does not work on some node. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// over time. What other findings of the same plan change has its new value: settings of the proxy that
+/// differ from the control plane's, and a mode that does not work on some node. Reads `daemonsets.apps` and
+/// `configmaps/cni/linkerd-cni-config`.
 pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
     let mut values = of_set(target);
     let Some(config) = config_map::config(ctx) else { return values };

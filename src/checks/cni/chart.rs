@@ -13,7 +13,6 @@ use crate::model::managed_by::{Installer, Release};
 use crate::objects::Deployment;
 use crate::version::{CniVersion, LinkerdVersion};
 
-/// The chart.
 const CHART: &str = "linkerd2-cni";
 /// The chart repository of edge releases.
 const EDGE: &str = "https://helm.linkerd.io/edge";
@@ -274,5 +273,5 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
 }
 
 /// The step before `linkerd install-cni`.
-const COMPARE: &str = "Preview the change. If the diff removes options that were set at installation, such as tolerations or \
-     privileged, add them with --set KEY=VALUE";
+const COMPARE: &str = "Preview the change. If the diff removes options that were set at installation, such \
+     as tolerations or privileged, add them with --set KEY=VALUE";

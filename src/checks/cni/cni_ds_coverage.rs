@@ -259,12 +259,11 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
         .operand(Arg::node())
         .words("-o")
         .arg("jsonpath={.spec.taints}{\"\\n\"}{.metadata.labels}{\"\\n\"}");
-    let of_set = kubectl()
-        .namespace(target.namespace)
-        .words("get daemonset")
-        .operand(target.name)
-        .words("-o")
-        .arg("jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}{.spec.template.spec.affinity}{\"\\n\"}");
+    let of_set =
+        kubectl().namespace(target.namespace).words("get daemonset").operand(target.name).words("-o").arg(
+            "jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}\
+             {.spec.template.spec.affinity}{\"\\n\"}",
+        );
     let remedy = Remedy::verified_by(installers).run(
         StepKind::Command,
         "Compare the node's taints and labels with the tolerations, the node selector and the affinity of \

@@ -32,7 +32,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         sets.iter().filter(|set| config.is_some_and(|c| c.metadata.namespace == set.metadata.namespace))
     {
         let Some((mode, evidence)) = &template else { continue };
-        let Some(refusal) = Refusal::of(ctx, version_of(&set.spec.template).as_ref(), mode) else { continue };
+        let Some(refusal) = ModeRefusal::of(ctx, version_of(&set.spec.template).as_ref(), mode) else {
+            continue;
+        };
         let subject = Subject::object("DaemonSet", &set.metadata.namespace, &set.metadata.name);
         findings.push(refusal.finding(ctx, subject, mode, evidence.clone()).tie(everywhere(SIGNATURE)));
     }
@@ -66,7 +68,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
             let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
             let version = plugin.version();
             let support = plugin.mode_supported(ctx, Some(mode));
-            let Some(refusal) = Refusal::by(support, version, mode) else { continue };
+            let Some(refusal) = ModeRefusal::by(support, version, mode) else { continue };
             let evidence = quote(snapshot, running, mode);
             let subject = entry_subject(snapshot, running.file, running.entry);
             match findings.iter_mut().find(|finding| finding.parameters.first() == Some(mode)) {
@@ -78,7 +80,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                     let finding = refusal.finding(ctx, subject, mode, evidence);
                     let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
                     // The ConfigMap has another mode now, which only has to reach the node.
-                    let set_right = to_come.is_some_and(|mode| Refusal::of(ctx, version, mode).is_none());
+                    let set_right = to_come.is_some_and(|mode| ModeRefusal::of(ctx, version, mode).is_none());
                     findings.push(if set_right {
                         finding.remedy(restarted(ctx, Remedy::new()))
                     } else {
@@ -96,32 +98,32 @@ fn quote(snapshot: &NodeSnapshot, running: ChainEntry<'_>, mode: &str) -> Eviden
 }
 
 /// Why a version rejects a mode.
-struct Refusal {
+struct ModeRefusal {
     /// The modes that the version accepts, or that no version supports this one.
     said: Evidence,
     /// The version is known; otherwise no known version supports the value.
     certain: bool,
 }
 
-impl Refusal {
-    fn of(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<Refusal> {
+impl ModeRefusal {
+    fn of(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<ModeRefusal> {
         let plugin = ctx.knowledge.cni_plugin();
         let support = version.map_or(Support::Unknown, |version| plugin.mode_supported(version, Some(mode)));
-        Refusal::by(support, version, mode)
+        ModeRefusal::by(support, version, mode)
     }
 
-    fn by(support: Support<'_>, version: Option<&CniVersion>, mode: &str) -> Option<Refusal> {
+    fn by(support: Support<'_>, version: Option<&CniVersion>, mode: &str) -> Option<ModeRefusal> {
         match (support, version) {
             (Support::No { accepted }, Some(version)) => {
                 let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
                 let said = format!("{version} accepts {}", accepted.join(", "));
-                Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
+                Some(ModeRefusal { said: Evidence::other("linkerd-cni plugin", said), certain: true })
             }
             (Support::No { .. } | Support::Unknown, None) | (Support::Unknown, Some(_))
                 if !mode.is_empty() && mode.parse::<IptablesMode>().is_err() =>
             {
                 let said = "no known version supports this mode".to_owned();
-                Some(Refusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
+                Some(ModeRefusal { said: Evidence::other("linkerd-cni plugin", said), certain: false })
             }
             (Support::No { .. } | Support::Yes | Support::IgnoresKey | Support::Unknown, _) => None,
         }

@@ -66,7 +66,6 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     })
 }
 
-/// A missing object.
 struct MissingObject {
     subject: Subject,
     message: &'static str,

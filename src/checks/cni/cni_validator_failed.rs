@@ -138,10 +138,7 @@ fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
 
 /// Pods of one owner that the repair controller deletes repeatedly.
 fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Finding> {
-    let events = ctx.seen::<Event>().unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    });
+    let events = ctx.seen_or_gap::<Event>();
     let repaired = events.iter().filter(|event| event.reason == REPAIRED && event.about.kind == "Pod");
     let mut families: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
     for event in repaired.filter(|event| ctx.judges(&event.about.namespace)) {

@@ -40,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == meta.namespace);
-        let places = Places { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
+        let places =
+            SkipSources { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
         if let Some((kind, seen)) = places.skips(target) {
             let (_, names) = skipped.entry((owners.of(pod), target, kind)).or_insert((seen, Vec::new()));
             names.push(meta.name.clone());
@@ -190,13 +191,13 @@ fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<Str
 }
 
 /// The sources of skipped ports and networks: only the most specific one that is set counts.
-struct Places<'a> {
+struct SkipSources<'a> {
     pod: &'a Meta,
     namespace: Option<&'a Meta>,
     chart: Option<&'a ConfigMap>,
 }
 
-impl Places<'_> {
+impl SkipSources<'_> {
     /// Whether the port or the network of a target skips the proxy, with evidence.
     fn skips(&self, target: SocketAddr) -> Option<(&'static str, Evidence)> {
         let ports = self.written(SKIP, "linkerd.outbound-ports-to-ignore", |entry| {

@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let change = change_of_mode(ctx, upgrade);
     let looks_at_files = upgrade.row.fatal_files && !upgrade.runs.is_some_and(|row| row.fatal_files);
-    if let Some(Change { after: Some(after), .. }) = &change
+    if let Some(ModeChange { after: Some(after), .. }) = &change
         && !upgrade.row.modes.contains(after)
     {
         findings.push(refused(ctx, upgrade, *after));
@@ -81,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
 }
 
 /// The mode before and after; `None` means the host's own iptables.
-struct Change {
+struct ModeChange {
     before: Option<IptablesMode>,
     after: Option<IptablesMode>,
     /// A mode equal to the chart's default counts as unset, because an explicit value cannot be distinguished
@@ -90,7 +90,7 @@ struct Change {
     said: Evidence,
 }
 
-fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
+fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<ModeChange> {
     let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok().flatten()?;
     if !template_reads(config) {
@@ -114,7 +114,7 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
     let object = format!("ConfigMap {}/linkerd-cni-config", config.metadata.namespace);
     let said = written.map_or("no iptables-mode".to_owned(), |mode| format!("iptables-mode {mode:?}"));
     let refused = after.is_some_and(|after| !upgrade.row.modes.contains(&after));
-    (before != after || refused).then(|| Change {
+    (before != after || refused).then(|| ModeChange {
         before,
         after,
         assumed,
@@ -146,7 +146,7 @@ fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: IptablesMode) -> Find
 fn without_binaries(
     ctx: &Context<'_>,
     upgrade: &Upgrade<'_>,
-    change: &Change,
+    change: &ModeChange,
     nodes: &Nodes<'_>,
 ) -> Option<Finding> {
     let after = change.after?;

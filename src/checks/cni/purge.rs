@@ -105,9 +105,9 @@ fn edit(
         Some((file, _)) => Line::set("F", Arg::path(file.path())),
         None => Line::shell(FIRST),
     };
-    let lines = known.and_then(|(file, entry)| Lines::of(file, entry));
+    let lines = known.and_then(|(file, entry)| EntryLines::of(file, entry));
     let what = match (known, &lines) {
-        (Some((file, entry)), Some(Lines { from, to, ends_list, .. })) => {
+        (Some((file, entry)), Some(EntryLines { from, to, ends_list, .. })) => {
             let comma = if *ends_list { ", and the comma before them" } else { "" };
             format!("{} of {}, lines {from} to {to}{comma}", entry.json_path, file.path())
         }
@@ -167,7 +167,7 @@ fn then(line: &'static str) -> Line {
 }
 
 /// An entry on separate lines, which can be removed by line numbers.
-struct Lines {
+struct EntryLines {
     from: usize,
     to: usize,
     /// The line of its type.
@@ -176,8 +176,8 @@ struct Lines {
     ends_list: bool,
 }
 
-impl Lines {
-    fn of(file: &ConfFile, entry: &LinkerdEntry) -> Option<Lines> {
+impl EntryLines {
+    fn of(file: &ConfFile, entry: &LinkerdEntry) -> Option<EntryLines> {
         let (from, to) = (entry.span.start.line, entry.span.end.line);
         let ends_list = entry.index + 1 == entry.siblings;
         let first = file.line(from)?;
@@ -188,7 +188,7 @@ impl Lines {
             && last.trim().trim_end_matches(',') == "}"
             && entry.index > 0
             && (!ends_list || before.trim_end().ends_with(','));
-        alone.then_some(Lines { from, to, type_line: entry.place().line, ends_list })
+        alone.then_some(EntryLines { from, to, type_line: entry.place().line, ends_list })
     }
 
     /// A script with head and tail, which every host has. It runs only if the lines are unchanged.
@@ -234,7 +234,7 @@ mod tests {
         let files = NodeFiles { node: "n1".to_owned(), files: files.into() };
         let snapshot = NodeSnapshot::parse(&normalise(&files, &Defaults::default()));
         let (file, entry) = snapshot.all_linkerd_entries().into_iter().next().expect("an entry");
-        let lines = Lines::of(file, entry)?;
+        let lines = EntryLines::of(file, entry)?;
         let path =
             std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");

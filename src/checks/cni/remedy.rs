@@ -12,8 +12,9 @@ use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
 use crate::version::{CniVersion, ImageRef};
 
-/// The version that remedies install: the target of the upgrade if its installer cleans up after itself, or else the newest
-/// known release. It is the same in all remedies, so that a plan does not change the version twice.
+/// The version that remedies install: the target of the upgrade if its installer cleans up after itself, or
+/// else the newest known release. It is the same in all remedies, so that a plan does not change the version
+/// twice.
 pub(super) fn advised_version(ctx: &Context<'_>) -> String {
     let known = ctx.knowledge.cni_plugin();
     let cleans_up = |version: &&CniVersion| {

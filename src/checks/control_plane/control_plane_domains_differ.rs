@@ -14,22 +14,22 @@ const DOMAIN: &str = "cluster.local";
 
 /// A setting of the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Setting {
+enum DomainSetting {
     TrustDomain,
     ClusterDomain,
     Namespace,
 }
 
 /// The arguments that must agree with the installation: Deployment, container, argument and setting.
-const ARGUMENTS: [(&str, &str, &str, Setting); 8] = [
-    ("linkerd-identity", "identity", "identity-trust-domain", Setting::TrustDomain),
-    ("linkerd-identity", "identity", "controller-namespace", Setting::Namespace),
-    ("linkerd-destination", "destination", "identity-trust-domain", Setting::TrustDomain),
-    ("linkerd-destination", "destination", "cluster-domain", Setting::ClusterDomain),
-    ("linkerd-destination", "destination", "controller-namespace", Setting::Namespace),
-    ("linkerd-destination", "policy", "identity-domain", Setting::TrustDomain),
-    ("linkerd-destination", "policy", "cluster-domain", Setting::ClusterDomain),
-    ("linkerd-destination", "policy", "control-plane-namespace", Setting::Namespace),
+const ARGUMENTS: [(&str, &str, &str, DomainSetting); 8] = [
+    ("linkerd-identity", "identity", "identity-trust-domain", DomainSetting::TrustDomain),
+    ("linkerd-identity", "identity", "controller-namespace", DomainSetting::Namespace),
+    ("linkerd-destination", "destination", "identity-trust-domain", DomainSetting::TrustDomain),
+    ("linkerd-destination", "destination", "cluster-domain", DomainSetting::ClusterDomain),
+    ("linkerd-destination", "destination", "controller-namespace", DomainSetting::Namespace),
+    ("linkerd-destination", "policy", "identity-domain", DomainSetting::TrustDomain),
+    ("linkerd-destination", "policy", "cluster-domain", DomainSetting::ClusterDomain),
+    ("linkerd-destination", "policy", "control-plane-namespace", DomainSetting::Namespace),
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,9 +45,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let Some(said) = value(deployment, container, argument) else { continue };
         let (wanted, by) = match setting {
-            Setting::TrustDomain => (trust_domain, "data.values: identityTrustDomain"),
-            Setting::ClusterDomain => (cluster_domain, "data.values: clusterDomain"),
-            Setting::Namespace => (home, ""),
+            DomainSetting::TrustDomain => (trust_domain, "data.values: identityTrustDomain"),
+            DomainSetting::ClusterDomain => (cluster_domain, "data.values: clusterDomain"),
+            DomainSetting::Namespace => (home, ""),
         };
         if said == wanted {
             continue;
@@ -77,14 +77,14 @@ fn value<'a>(deployment: &'a Workload, container: &str, argument: &str) -> Optio
     args.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(argument)?.strip_prefix('='))
 }
 
-fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: Setting) -> Finding {
+fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: DomainSetting) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let message = match (container, setting) {
         ("identity", _) => {
             "identity runs with another trust domain or namespace than the installation: it rejects the names that \
              proxies request, so no certificate is issued or renewed"
         }
-        ("policy", Setting::ClusterDomain) | ("destination", Setting::ClusterDomain) => {
+        ("policy", DomainSetting::ClusterDomain) | ("destination", DomainSetting::ClusterDomain) => {
             "a component runs with another cluster domain than the installation: it does not recognize the names of \
              Services, so ServiceProfiles and routes do not apply"
         }

@@ -126,23 +126,27 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
     let resources = some(&resources, 2);
     match (lacking.is_empty(), role.account) {
         (true, _) => {
-            format!("{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from \
-                     other objects")
+            format!(
+                "{kind} {name} of the chart is missing. Its ServiceAccount has the same permissions from \
+                     other objects"
+            )
         }
         (false, "linkerd-identity") => {
-            "identity lacks permission to create TokenReviews. New proxies get no certificate, and those of running proxies expire \
-             within a day"
+            "identity lacks permission to create TokenReviews. New proxies get no certificate, and those of \
+             running proxies expire within a day"
                 .to_owned()
         }
         (false, "linkerd-destination") => format!(
-            "destination lacks permission to watch {resources}. Clients get outdated endpoints or policies, and after a restart \
-             destination does not become ready"
+            "destination lacks permission to watch {resources}. Clients get outdated endpoints or policies, \
+             and after a restart destination does not become ready"
         ),
         (false, "linkerd-proxy-injector") => format!(
-            "The injector lacks permission to read {resources}, so it does not know the owners of pods. After a restart \
-             the injector does not become ready"
+            "The injector lacks permission to read {resources}, so it does not know the owners of pods. \
+             After a restart the injector does not become ready"
         ),
-        (false, _) => format!("A ServiceAccount of the control plane may not use {resources}, which its release needs"),
+        (false, _) => {
+            format!("A ServiceAccount of the control plane may not use {resources}, which its release needs")
+        }
     }
 }
 

@@ -39,13 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
-    let beats = match ctx.every::<CronJob>() {
-        Ok(jobs) => jobs.iter().any(is_heartbeat),
-        Err(missing) => {
-            ctx.gap(missing);
-            false
-        }
-    };
+    let beats = ctx.or_gap(ctx.every::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
     let findings = table
         .namespaced_roles()
         .iter()

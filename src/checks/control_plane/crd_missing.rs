@@ -181,7 +181,6 @@ fn preparation(unmet: &Unmet, name: &str) -> Remedy {
 struct Unmet {
     /// How it falls short.
     problem: Problem,
-    /// The evidence.
     evidence: Evidence,
 }
 

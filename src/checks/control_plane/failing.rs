@@ -14,7 +14,6 @@ pub(in crate::checks) struct Failing {
     pub crashed: bool,
     /// Whether the container runs now.
     pub running: bool,
-    /// The evidence.
     pub evidence: Evidence,
 }
 

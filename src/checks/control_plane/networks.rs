@@ -69,8 +69,8 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     Ok(found)
 }
 
-/// The finding about invalid syntax; `None` if the syntax is valid. Its step also adds what another finding adds, because
-/// a plan must not set the value twice.
+/// The finding about invalid syntax; `None` if the syntax is valid. Its step also adds what another finding
+/// adds, because a plan must not set the value twice.
 pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
@@ -158,12 +158,14 @@ pub(super) fn incomplete(
 ) -> Finding {
     if !proxies_have(ctx, all) {
         let message = format!(
-            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without mTLS, policy or load balancing"
+            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without mTLS, policy or \
+             load balancing"
         );
         return finding(ctx, networks, &message, proof, add);
     }
     let message = format!(
-        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without mTLS, policy or load balancing"
+        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without mTLS, policy or \
+         load balancing"
     );
     finding_without_restart(ctx, networks, &message, proof, add)
         .severity(Severity::Warning)

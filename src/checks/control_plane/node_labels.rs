@@ -76,8 +76,8 @@ fn without(labels: &[(&str, &str)]) -> String {
 }
 
 /// The step for labels that no node has, if they are unknown.
-pub(super) const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the labels that the pods \
-                      require";
+pub(super) const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no \
+     node has the labels that the pods require";
 
 /// The steps for each reason why the scheduler finds no node.
 pub(super) fn unplaced(said: &str) -> Vec<&'static str> {

@@ -20,7 +20,6 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// The evidence.
     pub fn evidence(self, component: &Component<'_>) -> Evidence {
         let meta = &component.deployment.metadata;
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);

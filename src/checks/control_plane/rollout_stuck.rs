@@ -154,9 +154,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
     if pods >= wanted {
         return None;
     }
-    if let Err(missing) = ctx.seen::<Event>() {
-        ctx.gap(missing);
-    }
+    _ = ctx.or_gap(ctx.seen::<Event>());
     let meta = &set.metadata;
     let its = |event: &&Event| {
         let about = &event.about;

@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         else {
             continue;
         };
-        let judged = Judged { ctx, configuration, webhook, what };
+        let judged = JudgedObjects { ctx, configuration, webhook, what };
         findings.extend(judged.excluded(&meshed, values, object));
         findings.extend(judged.by_labels());
     }
@@ -88,14 +88,14 @@ fn meshed<'a>(ctx: &Context<'_>, namespaces: &'a [Namespace], pods: &[Pod]) -> V
     namespaces.iter().filter(is_meshed).collect()
 }
 
-struct Judged<'a, 'c> {
+struct JudgedObjects<'a, 'c> {
     ctx: &'a Context<'c>,
     configuration: &'a WebhookConfiguration,
     webhook: &'a Webhook,
     what: &'static str,
 }
 
-impl Judged<'_, '_> {
+impl JudgedObjects<'_, '_> {
     /// The findings about meshed namespaces in which the webhook is not called, one for each reason, except
     /// for those that the chart's values exclude too.
     fn excluded(

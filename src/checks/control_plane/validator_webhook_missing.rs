@@ -12,7 +12,6 @@ use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 struct Validator {
     /// The Service that it calls.
     service: &'static str,
-    /// Its configuration.
     configuration: &'static str,
     /// The message if no webhook calls it.
     missing: &'static str,

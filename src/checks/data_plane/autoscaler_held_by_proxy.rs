@@ -51,7 +51,7 @@ static RESOURCES: [Resource; 2] = [
 
 /// A parsed message of the controller: the resource without a request, and the container if the message
 /// names it.
-struct Said<'a> {
+struct MetricMessage<'a> {
     resource: &'static Resource,
     container: Option<&'a str>,
 }
@@ -89,7 +89,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Parses a message of the autoscaler's controller: `missing request for cpu in container linkerd-proxy of
 /// Pod web-0`, or, from older ones, `missing request for cpu on container linkerd-proxy in pod shop/web-0`
 /// and `missing request for cpu`.
-fn read(message: &str) -> Option<Said<'_>> {
+fn read(message: &str) -> Option<MetricMessage<'_>> {
     let (_, rest) = message.split_once(MISSING)?;
     let mut words = rest.split_whitespace();
     let named = words.next()?;
@@ -98,7 +98,7 @@ fn read(message: &str) -> Option<Said<'_>> {
         (Some("in" | "on"), Some("container")) => words.next(),
         _ => None,
     };
-    Some(Said { resource, container })
+    Some(MetricMessage { resource, container })
 }
 
 /// The scaled workload.
@@ -122,7 +122,7 @@ fn finding(
     ctx: &Context<'_>,
     autoscaler: &HorizontalPodAutoscaler,
     condition: &Condition,
-    said: &Said<'_>,
+    said: &MetricMessage<'_>,
     target: &Owner,
     own: &[&Pod],
 ) -> Option<Finding> {

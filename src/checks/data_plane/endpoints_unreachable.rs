@@ -17,7 +17,7 @@ const ACCRUAL: [&str; 2] =
     ["balancer.linkerd.io/failure-accrual", "balancer.alpha.linkerd.io/failure-accrual-success-rate"];
 
 /// A load balancer that entered fail-fast between two reads and is still in it.
-struct Shut<'a> {
+struct FailFastBalancer<'a> {
     client: &'a Pod,
     metrics: &'a ProxyMetrics,
     port: &'a str,
@@ -25,8 +25,8 @@ struct Shut<'a> {
     pending: f64,
 }
 
-impl Shut<'_> {
-    fn is_same(&self, other: &Shut<'_>) -> bool {
+impl FailFastBalancer<'_> {
+    fn is_same(&self, other: &FailFastBalancer<'_>) -> bool {
         self.client.metadata.key() == other.client.metadata.key() && self.port == other.port
     }
 }
@@ -34,12 +34,12 @@ impl Shut<'_> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let mut by_service: BTreeMap<(&str, &str), Vec<Shut<'_>>> = BTreeMap::new();
+    let mut by_service: BTreeMap<(&str, &str), Vec<FailFastBalancer<'_>>> = BTreeMap::new();
     for (client, metrics) in all {
         for (series, _) in metrics.grown(BalancerGateShuts) {
             if let Some(pending) = pending(metrics, series) {
                 let key = (series.label("backend_namespace"), series.label("backend_name"));
-                let shut = Shut { client, metrics, port: series.label("backend_port"), pending };
+                let shut = FailFastBalancer { client, metrics, port: series.label("backend_port"), pending };
                 let known = by_service.entry(key).or_default();
                 // HTTP and TCP connections to one port have load balancers of their own.
                 match known.iter_mut().find(|one| one.is_same(&shut)) {
@@ -82,7 +82,12 @@ fn pending(metrics: &ProxyMetrics, shut: &Series) -> Option<f64> {
     (is_service && !is_open && count("ready") == 0.0).then(|| count("pending"))
 }
 
-fn finding(ctx: &Context<'_>, service: &Service, shut: &[Shut<'_>], (ready, all): (usize, usize)) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    service: &Service,
+    shut: &[FailFastBalancer<'_>],
+    (ready, all): (usize, usize),
+) -> Finding {
     let (namespace, name) = service.metadata.key();
     let is_pending = shut.iter().any(|one| one.pending > 0.0);
     let said = shut.iter().take(QUOTED).map(|one| {

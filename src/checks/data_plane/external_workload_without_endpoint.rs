@@ -25,7 +25,7 @@ enum Reason {
 }
 
 /// A Service, and the ExternalWorkloads without an endpoint for some of its ports.
-struct Found<'a> {
+struct UnservedPorts<'a> {
     service: &'a Service,
     reason: Reason,
     workloads: Vec<&'a ExternalWorkload>,
@@ -83,11 +83,11 @@ fn without_address<'a>(
     service: &'a Service,
     chosen: &[&'a ExternalWorkload],
     pods: &[&Pod],
-) -> Option<Found<'a>> {
+) -> Option<UnservedPorts<'a>> {
     let (with, workloads): (Vec<&ExternalWorkload>, Vec<_>) =
         chosen.iter().partition(|workload| has_address(service, workload));
     let has_others = !with.is_empty() || !pods.is_empty();
-    (!workloads.is_empty()).then(|| Found {
+    (!workloads.is_empty()).then(|| UnservedPorts {
         service,
         reason: Reason::Family,
         workloads,
@@ -102,14 +102,14 @@ fn not_ready<'a>(
     service: &'a Service,
     chosen: &[&'a ExternalWorkload],
     pods: &[&Pod],
-) -> Option<Found<'a>> {
+) -> Option<UnservedPorts<'a>> {
     let (with, workloads): (Vec<&ExternalWorkload>, Vec<_>) = chosen
         .iter()
         .filter(|workload| !ctx.applies(Kind::ExternalWorkload, &workload.metadata))
         .partition(|workload| workload.is_ready());
     let has_others = !with.is_empty() || !pods.is_empty();
     let is_new = |workload: &&ExternalWorkload| ctx.within_grace(workload.metadata.creation_timestamp);
-    (!workloads.is_empty() && !workloads.iter().all(is_new)).then(|| Found {
+    (!workloads.is_empty() && !workloads.iter().all(is_new)).then(|| UnservedPorts {
         service,
         reason: Reason::NotReady,
         workloads,
@@ -122,7 +122,7 @@ fn without_port<'a>(
     service: &'a Service,
     chosen: &[&'a ExternalWorkload],
     pods: &[&Pod],
-) -> Option<Found<'a>> {
+) -> Option<UnservedPorts<'a>> {
     let lacks = |port: &ServicePort, workload: &ExternalWorkload| port.leads_to_external(workload).is_none();
     let ports: Vec<&ServicePort> =
         service.spec.ports.iter().filter(|port| chosen.iter().any(|one| lacks(port, one))).collect();
@@ -132,11 +132,17 @@ fn without_port<'a>(
         pods.iter().any(|pod| port.leads_to(pod).is_some()) || chosen.iter().any(|one| !lacks(port, one))
     };
     let has_others = ports.iter().all(is_served);
-    (!ports.is_empty()).then_some(Found { service, reason: Reason::Port, workloads, ports, has_others })
+    (!ports.is_empty()).then_some(UnservedPorts {
+        service,
+        reason: Reason::Port,
+        workloads,
+        ports,
+        has_others,
+    })
 }
 
-fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
-    let Found { service, workloads, ports, .. } = found;
+fn finding(ctx: &Context<'_>, found: &UnservedPorts<'_>) -> Finding {
+    let UnservedPorts { service, workloads, ports, .. } = found;
     let (namespace, name) = service.metadata.key();
     let reason = match found.reason {
         Reason::Family => "has no address of the Service's IP family".to_owned(),
@@ -192,8 +198,8 @@ fn finding(ctx: &Context<'_>, found: &Found<'_>) -> Finding {
         .remedy(remedy(found))
 }
 
-fn remedy(found: &Found<'_>) -> Remedy {
-    let Found { service, workloads, ports, .. } = found;
+fn remedy(found: &UnservedPorts<'_>) -> Remedy {
+    let UnservedPorts { service, workloads, ports, .. } = found;
     if found.reason == Reason::NotReady {
         return made_ready(workloads);
     }

@@ -254,8 +254,8 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
         }
         Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
         Direction::Ingress => {
-            "Allow the same clients on the port of the proxy. This port carries all application traffic: restrict ports with \
-             AuthorizationPolicies"
+            "Allow the same clients on the port of the proxy. This port carries all application traffic: \
+             restrict ports with AuthorizationPolicies"
         }
         Direction::Egress => {
             "Allow egress to the port of the proxy of the same pods. This port carries all application traffic"

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::transport::inbound_port;
 use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, set};
+use crate::checks::policy::scrape_refused::admin_port;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding};
@@ -15,8 +16,6 @@ use crate::network_policy::control_plane::best;
 use crate::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
 use crate::objects::{Namespace, Pod};
 
-/// The proxy's metrics port: the name that the injector gives it, and its default number.
-const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
 /// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
@@ -93,11 +92,6 @@ fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod:
         Some(_) => best([direct.clone(), at(inbound_port(pod))]).unwrap_or(direct),
         None => direct,
     }
-}
-
-fn admin_port(pod: &Pod) -> u16 {
-    let ports = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.ports);
-    ports.filter(|port| port.name == ADMIN.0).map(|port| port.container_port).next().unwrap_or(ADMIN.1)
 }
 
 fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str) -> Option<Finding> {

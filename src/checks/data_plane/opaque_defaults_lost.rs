@@ -103,7 +103,8 @@ fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding
 fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>) -> Finding {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let list = opaque::of_pod(pod).unwrap_or_default().with(lost);
-    let text = "Add the default ports to the list, in the pod template or on its namespace. Change the source manifest too";
+    let text = "Add the default ports to the list, in the pod template or on its namespace. Change the \
+     source manifest too";
     let remedy = match owner.restartable() {
         Some(target) => {
             let patch =

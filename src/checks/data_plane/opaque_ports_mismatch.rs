@@ -21,9 +21,7 @@ const QUOTED: usize = 3;
 /// The side that does not mark a port that the other side marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Lacks {
-    /// The Service.
     Service,
-    /// The pods.
     Pods,
 }
 
@@ -32,7 +30,7 @@ type Pair = (u16, u16);
 
 /// The difference between a Service and its pods in one direction.
 #[derive(Default)]
-struct Difference<'a> {
+struct PortDifference<'a> {
     ports: BTreeSet<Pair>,
     pods: Vec<&'a Pod>,
 }
@@ -49,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if service.spec.cluster_ip.is_none() || service.spec.selector.is_empty() {
             continue;
         }
-        let mut differences: BTreeMap<(Lacks, bool), Difference<'_>> = BTreeMap::new();
+        let mut differences: BTreeMap<(Lacks, bool), PortDifference<'_>> = BTreeMap::new();
         let mut seen: BTreeSet<(Owner, Option<&str>)> = BTreeSet::new();
         for pod in by_label.by(service) {
             // Replicas have the same annotation.
@@ -110,7 +108,7 @@ fn finding(
     ctx: &Context<'_>,
     service: &Service,
     (lacks, harmless): (Lacks, bool),
-    difference: &Difference<'_>,
+    difference: &PortDifference<'_>,
     owner: Option<&Owner>,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
@@ -169,7 +167,7 @@ fn remedy(
     ctx: &Context<'_>,
     service: &Service,
     lacks: Lacks,
-    difference: &Difference<'_>,
+    difference: &PortDifference<'_>,
     owner: Option<&Owner>,
 ) -> Remedy {
     match lacks {
@@ -224,7 +222,7 @@ fn other_services(
     ctx: &Context<'_>,
     remedy: Remedy,
     service: &Service,
-    difference: &Difference<'_>,
+    difference: &PortDifference<'_>,
 ) -> Remedy {
     let targets: BTreeSet<u16> = difference.ports.iter().map(|(_, target)| *target).collect();
     let selected = ctx.selected();

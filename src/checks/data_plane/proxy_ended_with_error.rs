@@ -24,7 +24,7 @@ const KILLED: i32 = 137;
 
 /// How a proxy ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
+enum ProxyExit {
     /// It was killed while it waited for connections, because the pod's termination grace period was over.
     Grace,
     /// It was killed because of its memory.
@@ -41,7 +41,7 @@ enum End {
 struct Ended<'a> {
     pod: &'a Pod,
     status: &'a Terminated,
-    end: Option<End>,
+    end: Option<ProxyExit>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -78,13 +78,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The meaning of a proxy's exit code; `None` if it ended without an error, or the reason is unknown.
-fn end(pod: &Pod, status: &Terminated) -> Option<End> {
+fn end(pod: &Pod, status: &Terminated) -> Option<ProxyExit> {
     match (status.exit_code, status.reason.as_str()) {
-        (_, "OOMKilled") => Some(End::Memory),
-        (KILLED, _) => (shutdown(pod).0 >= grace(pod)).then_some(End::Grace),
-        (64, _) => Some(End::Settings),
-        (1, _) => Some(End::Start),
-        (101 | 132 | 134 | 135 | 136 | 139, _) => Some(End::Crash),
+        (_, "OOMKilled") => Some(ProxyExit::Memory),
+        (KILLED, _) => (shutdown(pod).0 >= grace(pod)).then_some(ProxyExit::Grace),
+        (64, _) => Some(ProxyExit::Settings),
+        (1, _) => Some(ProxyExit::Start),
+        (101 | 132 | 134 | 135 | 136 | 139, _) => Some(ProxyExit::Crash),
         _ => None,
     }
 }
@@ -125,17 +125,19 @@ fn outlasted(pod: &Pod) -> String {
     )
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, end: End, pods: &[Ended<'_>]) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, pods: &[Ended<'_>]) -> Finding {
     let message = match end {
-        End::Grace => pods.last().map(|ended| outlasted(ended.pod)).unwrap_or_default(),
-        End::Memory => {
+        ProxyExit::Grace => pods.last().map(|ended| outlasted(ended.pod)).unwrap_or_default(),
+        ProxyExit::Memory => {
             "the proxies of finished pods were killed because they reached their memory limit".to_owned()
         }
-        End::Settings => "the proxies of finished pods rejected their settings and did not start".to_owned(),
-        End::Start => {
+        ProxyExit::Settings => {
+            "the proxies of finished pods rejected their settings and did not start".to_owned()
+        }
+        ProxyExit::Start => {
             "the proxies of finished pods could not start, for example because a port was in use".to_owned()
         }
-        End::Crash => "the proxies of finished pods crashed, which is a defect of the proxy".to_owned(),
+        ProxyExit::Crash => "the proxies of finished pods crashed, which is a defect of the proxy".to_owned(),
     };
     let names: Vec<String> = pods.iter().map(|ended| ended.pod.metadata.name.clone()).collect();
     let quoted = pods.iter().rev().take(QUOTED).map(|Ended { pod, status, .. }| {
@@ -147,25 +149,25 @@ fn finding(ctx: &Context<'_>, owner: &Owner, end: End, pods: &[Ended<'_>]) -> Fi
         )
     });
     let last = pods.last().map(|ended| ended.pod);
-    let periods = last.filter(|_| end == End::Grace).map(|pod| {
+    let periods = last.filter(|_| end == ProxyExit::Grace).map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let grace = Evidence::field(object, "spec.terminationGracePeriodSeconds", grace(pod).to_string());
         [shutdown(pod).1, grace]
     });
     ctx.finding(owner.subject(names), message)
         .parameter(match end {
-            End::Grace => "grace",
-            End::Memory => "memory",
-            End::Settings => "settings",
-            End::Start => "start",
-            End::Crash => "crash",
+            ProxyExit::Grace => "grace",
+            ProxyExit::Memory => "memory",
+            ProxyExit::Settings => "settings",
+            ProxyExit::Start => "start",
+            ProxyExit::Crash => "crash",
         })
         .evidences(quoted)
         .evidences(periods.into_iter().flatten())
         .remedy(remedy(ctx, owner, end, last))
 }
 
-fn remedy(ctx: &Context<'_>, owner: &Owner, end: End, last: Option<&Pod>) -> Remedy {
+fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) -> Remedy {
     let remedy = Remedy::new();
     let logs = |remedy: Remedy| match last {
         Some(pod) => remedy.run(
@@ -180,7 +182,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: End, last: Option<&Pod>) -> Rem
         None => remedy,
     };
     match end {
-        End::Grace => {
+        ProxyExit::Grace => {
             let grace = last.map_or(GRACE, grace);
             let period = format!("{}s", grace.saturating_sub(5).max(1));
             let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
@@ -189,17 +191,17 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: End, last: Option<&Pod>) -> Rem
             let all = Options::none().set("proxy.shutdownGracePeriod", period);
             upgrade::step(ctx, remedy, StepKind::ChartValue, act, all)
         }
-        End::Memory => remedy.step(
+        ProxyExit::Memory => remedy.step(
             StepKind::Annotation,
             "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or \
              proxy.resources.memory.limit in the values of the control plane",
         ),
-        End::Settings => logs(remedy.step(
+        ProxyExit::Settings => logs(remedy.step(
             StepKind::Annotation,
             "Correct the annotation of the pod template or namespace, or the chart value, that the proxy names",
         )),
-        End::Start => logs(remedy),
-        End::Crash => logs(remedy).step(
+        ProxyExit::Start => logs(remedy),
+        ProxyExit::Crash => logs(remedy).step(
             StepKind::Note,
             "Compare the release notes of newer releases with the message, and report the crash if none has the fix",
         ),

@@ -46,15 +46,14 @@ enum Stage {
     /// The proxy is ready again after an OOM kill.
     Killed,
     /// All containers of the pod have ended, or the pod is being deleted.
-    Over(End),
+    Over(PodEnd),
 }
 
 /// How a pod that is still listed ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
+enum PodEnd {
     /// Its containers succeeded, but its proxy did not.
     Succeeded,
-    /// It failed.
     Failed,
     /// The kubelet evicted it.
     Evicted,
@@ -62,31 +61,31 @@ enum End {
     Deleted,
 }
 
-impl End {
-    fn of(pod: &Pod) -> End {
+impl PodEnd {
+    fn of(pod: &Pod) -> PodEnd {
         match (pod.status.phase.as_str(), pod.status.reason.as_str()) {
-            ("Succeeded", _) => End::Succeeded,
-            (_, "Evicted") => End::Evicted,
-            ("Failed", _) => End::Failed,
-            (_, _) => End::Deleted,
+            ("Succeeded", _) => PodEnd::Succeeded,
+            (_, "Evicted") => PodEnd::Evicted,
+            ("Failed", _) => PodEnd::Failed,
+            (_, _) => PodEnd::Deleted,
         }
     }
 
     fn message(self) -> &'static str {
         match self {
-            End::Succeeded => {
+            PodEnd::Succeeded => {
                 "the pod has succeeded, but its proxy exited with an error. None of its containers run any \
                  more, but linkerd check requires its proxy to be ready"
             }
-            End::Failed => {
+            PodEnd::Failed => {
                 "the pod has failed and is still listed. None of its containers run any more, but linkerd \
                  check requires its proxy to be ready"
             }
-            End::Evicted => {
+            PodEnd::Evicted => {
                 "the pod was evicted and is still listed. None of its containers run any more, but linkerd \
                  check requires its proxy to be ready"
             }
-            End::Deleted => {
+            PodEnd::Deleted => {
                 "the pod is being deleted. Until it is gone, linkerd check requires its proxy to be ready"
             }
         }
@@ -110,7 +109,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
             if counts_as_unwell(pod) {
-                groups.entry((owners.of(pod), Stage::Over(End::of(pod)))).or_default().push(pod);
+                groups.entry((owners.of(pod), Stage::Over(PodEnd::of(pod)))).or_default().push(pod);
             }
             continue;
         }

@@ -2,49 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::multicluster::links::MIRRORED;
+use crate::checks::multicluster::links::is_mirror;
 use crate::checks::no_endpoint;
 use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Moment, Severity, Subject};
 use crate::model::endpoints::NoEndpoint;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet};
 
 /// The number of clients whose log lines are quoted.
 const QUOTED: usize = 3;
 
 /// A Service, and the failed calls to it with their clients.
-struct Called<'a> {
+struct ServiceCalls<'a> {
     service: &'a Service,
     calls: Vec<(&'a Pod, FailedCall<'a>)>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let mut called: BTreeMap<(&str, &str), Called<'_>> = BTreeMap::new();
+    let mut called: BTreeMap<(&str, &str), ServiceCalls<'_>> = BTreeMap::new();
     for (client, log) in proxy_logs(ctx)? {
         for call in failed_calls(ctx, log, client, PROXY_CONTAINER) {
             let is_called = |service: &&Service| call.is_to(service);
             let Some(service) = services.iter().filter(|service| !is_mirror(service)).find(is_called) else {
                 continue;
             };
-            let new = || Called { service, calls: Vec::new() };
+            let new = || ServiceCalls { service, calls: Vec::new() };
             called.entry(service.metadata.key()).or_insert_with(new).calls.push((client, call));
         }
     }
-    let findings = called.into_values().filter_map(|Called { service, calls }| {
+    let findings = called.into_values().filter_map(|ServiceCalls { service, calls }| {
         let (ready, all) = EndpointSlice::counted(slices, service);
         (ready == 0).then(|| finding(ctx, service, all, &calls))
     });
     Ok(findings.collect::<Vec<_>>().into())
-}
-
-/// Mirrors are evaluated with their Links.
-fn is_mirror(service: &Service) -> bool {
-    let meta = &service.metadata;
-    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
 }
 
 fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, FailedCall<'_>)]) -> Finding {

@@ -27,7 +27,7 @@ const NAMESPACE: &str = "proxy.tracing.collector.meshIdentity.namespace";
 const QUOTED: usize = 3;
 
 /// A collector that proxies use: its address, and the identity that they expect.
-type Key = (String, Option<String>);
+type Collector = (String, Option<String>);
 
 /// The first source of a setting, and the number of pods with it.
 struct Source {
@@ -36,7 +36,7 @@ struct Source {
 }
 
 /// The collector's Service, and its port if the address has one.
-type Target<'a> = (&'a Service, Option<&'a ServicePort>);
+type CollectorService<'a> = (&'a Service, Option<&'a ServicePort>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let collectors = collectors(ctx)?;
@@ -79,8 +79,8 @@ fn is_starting(ctx: &Context<'_>, cause: &NoEndpoint<'_>) -> bool {
 }
 
 /// The collectors that running proxies use, and the one that new proxies will use.
-fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Key, Source>, crate::missing::Missing> {
-    let mut found: BTreeMap<Key, Source> = BTreeMap::new();
+fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::missing::Missing> {
+    let mut found: BTreeMap<Collector, Source> = BTreeMap::new();
     for pod in ctx.seen::<Pod>()? {
         if !ctx.has_injected(pod) {
             continue;
@@ -101,7 +101,7 @@ fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Key, Source>, crate::missing
     }
     if let Some((key, source)) = in_values(ctx) {
         // Running proxies have the same identity with the trust domain.
-        let is_used = |one: &Key| {
+        let is_used = |one: &Collector| {
             one.0 == key.0 && one.1.as_deref().map(account_of) == key.1.as_deref().map(account_of)
         };
         if !found.keys().any(is_used) {
@@ -112,7 +112,7 @@ fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Key, Source>, crate::missing
 }
 
 /// The collector in the chart values of the control plane.
-fn in_values(ctx: &Context<'_>) -> Option<(Key, Source)> {
+fn in_values(ctx: &Context<'_>) -> Option<(Collector, Source)> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
     let values = config.chart_values()?;
     let is_on = values.bool("proxy.tracing.enabled") == Some(true);
@@ -182,7 +182,7 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
 /// A collector whose pods cannot present the expected identity.
 fn wrong(
     ctx: &Context<'_>,
-    (service, port): Target<'_>,
+    (service, port): CollectorService<'_>,
     expected: (&str, &str),
     source: &Source,
 ) -> Option<Finding> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
+use crate::checks::control_plane::installation::config;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
-use crate::checks::written::{MAKE_PODS, Reader, Written, config, go_bool, values};
+use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;

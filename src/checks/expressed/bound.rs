@@ -81,7 +81,9 @@ impl<'a> Bindings<'a> {
         let (namespace, name) = (self.namespace(object), text(object, "name"));
         if let Some(home) = self.namespaces.get(namespace) {
             let metadata = &home.metadata;
-            let home = json!({"metadata": {"name": metadata.name, "labels": *metadata.labels, "annotations": *metadata.annotations}});
+            let home = json!({"metadata": {
+                "name": metadata.name, "labels": *metadata.labels, "annotations": *metadata.annotations,
+            }});
             scope.bind("namespaceObject", &home)?;
         } else if !namespace.is_empty() && !self.knows_namespaces {
             scope.leave("namespaceObject", NoValue::NoNamespace);

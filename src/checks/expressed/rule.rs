@@ -26,7 +26,6 @@ const NAMED: usize = 3;
 /// Maximum number of reasons in the report.
 const REASONS: usize = 20;
 
-/// A rule.
 #[derive(Debug)]
 pub struct Rule {
     /// The kind of its objects.

@@ -44,7 +44,7 @@ pub(super) fn as_written(message: &str) -> String {
 
 /// A step of a field path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Field(String),
     Item(usize),
     /// Any item: `containers[]`, `containers[*]`. It only names a location and has no value.
@@ -55,7 +55,7 @@ enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldPath {
     written: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl FieldPath {
@@ -65,7 +65,7 @@ impl FieldPath {
     /// It is not such a path.
     pub(super) fn parse(written: &str) -> Result<FieldPath, String> {
         let path = FieldPath::naming(written)?;
-        match path.steps.contains(&Step::Any) {
+        match path.steps.contains(&PathStep::Any) {
             true => Err(format!(
                 "{written:?} does not name a single item: use an index as in spec.containers[0].image, or \
                  expression to state the quoted value"
@@ -101,15 +101,15 @@ impl FieldPath {
                 if !is_field(&name[..end]) {
                     return Err(wrong(""));
                 }
-                steps.push(Step::Field(name[..end].to_owned()));
+                steps.push(PathStep::Field(name[..end].to_owned()));
                 rest = &name[end..];
             }
         }
         match steps.first() {
-            Some(Step::Field(first)) if first == "object" && steps.len() > 1 => {
+            Some(PathStep::Field(first)) if first == "object" && steps.len() > 1 => {
                 Err(wrong("; it starts within the object, without object"))
             }
-            Some(Step::Field(_)) => Ok(FieldPath { written: written.to_owned(), steps }),
+            Some(PathStep::Field(_)) => Ok(FieldPath { written: written.to_owned(), steps }),
             _ => Err(wrong("")),
         }
     }
@@ -117,7 +117,7 @@ impl FieldPath {
     /// The first field of the path.
     pub(super) fn first(&self) -> &str {
         match self.steps.first() {
-            Some(Step::Field(name)) => name,
+            Some(PathStep::Field(name)) => name,
             _ => "",
         }
     }
@@ -130,9 +130,9 @@ impl FieldPath {
     /// The value at the path; `absent` if there is no such field.
     pub(super) fn of(&self, object: &Value) -> String {
         let found = self.steps.iter().try_fold(object, |value, step| match step {
-            Step::Field(name) => value.get(name.as_str()),
-            Step::Item(at) => value.get(at),
-            Step::Any => None,
+            PathStep::Field(name) => value.get(name.as_str()),
+            PathStep::Item(at) => value.get(at),
+            PathStep::Any => None,
         });
         match found {
             None => "absent".to_owned(),
@@ -149,17 +149,17 @@ fn is_field(name: &str) -> bool {
 }
 
 /// The content of a bracket, and the rest after it: a key, an item by its number, or any item.
-fn bracketed(inner: &str) -> Option<(Step, &str)> {
+fn bracketed(inner: &str) -> Option<(PathStep, &str)> {
     let is_key =
         |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
     if let Some(quote @ ('\'' | '"')) = inner.chars().next() {
         let (key, after) = inner[1..].split_once(quote)?;
-        return (!key.is_empty()).then_some((Step::Field(key.to_owned()), after.strip_prefix(']')?));
+        return (!key.is_empty()).then_some((PathStep::Field(key.to_owned()), after.strip_prefix(']')?));
     }
     let (key, after) = inner.split_once(']')?;
     let step = match key {
-        "" | "*" => Step::Any,
-        _ if is_key(key) => key.parse().map_or_else(|_| Step::Field(key.to_owned()), Step::Item),
+        "" | "*" => PathStep::Any,
+        _ if is_key(key) => key.parse().map_or_else(|_| PathStep::Field(key.to_owned()), PathStep::Item),
         _ => return None,
     };
     Some((step, after))

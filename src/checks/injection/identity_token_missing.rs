@@ -22,7 +22,7 @@ const CREATED_BY: &str = "linkerd.io/created-by";
 
 /// The problem with a pod's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
+enum TokenFault {
     NoVolume,
     Audience,
     NotMounted,
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let owners = ctx.owners();
     let home = ctx.namespaces().control_plane.as_str();
-    let mut groups: BTreeMap<(Owner, Fault), Vec<&Pod>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Owner, TokenFault), Vec<&Pod>> = BTreeMap::new();
     for pod in pods?.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
         // Proxies that were injected by hand are as old as their manifest.
         let by_hand = pod.metadata.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"));
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         // Every identity component requires the same audience.
-        let counts = |fault: &Fault| !by_hand || *fault == Fault::Audience;
+        let counts = |fault: &TokenFault| !by_hand || *fault == TokenFault::Audience;
         if let Some(fault) = fault(pod).filter(counts) {
             groups.entry((owners.of(pod), fault)).or_default().push(pod);
         }
@@ -61,51 +61,51 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into())
 }
 
-fn fault(pod: &Pod) -> Option<Fault> {
+fn fault(pod: &Pod) -> Option<TokenFault> {
     let (proxy, volumes) = (pod.spec.proxy()?, &pod.spec.volumes);
     // A pod without any volume comes from an incomplete dump.
     if !volumes.some {
         return None;
     }
     match &volumes.identity_token {
-        None => Some(Fault::NoVolume),
-        Some(audience) if audience != AUDIENCE => Some(Fault::Audience),
+        None => Some(TokenFault::NoVolume),
+        Some(audience) if audience != AUDIENCE => Some(TokenFault::Audience),
         Some(_) => {
             let mounts = &proxy.volume_mounts;
             // A container without any mount comes from an incomplete dump.
             (mounts.some && !mounts.named.iter().any(|mount| mount == TOKEN_VOLUME))
-                .then_some(Fault::NotMounted)
+                .then_some(TokenFault::NotMounted)
         }
     }
 }
 
-fn finding(ctx: &Context<'_>, owner: &Owner, fault: Fault, pods: &[&Pod]) -> Finding {
+fn finding(ctx: &Context<'_>, owner: &Owner, fault: TokenFault, pods: &[&Pod]) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods[0];
     let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
     let evidence = match (fault, &first.spec.volumes.identity_token) {
-        (Fault::Audience, Some(audience)) => Evidence::field(
+        (TokenFault::Audience, Some(audience)) => Evidence::field(
             &object,
             format!("spec.volumes[{TOKEN_VOLUME}].projected.sources[].serviceAccountToken.audience"),
             if audience.is_empty() { "no token in it" } else { audience.as_str() },
         ),
-        (Fault::NotMounted, _) => Evidence::field(
+        (TokenFault::NotMounted, _) => Evidence::field(
             &object,
             format!("spec.containers[{PROXY_CONTAINER}].volumeMounts"),
             format!("{TOKEN_VOLUME} is missing"),
         ),
-        (Fault::NoVolume | Fault::Audience, _) => {
+        (TokenFault::NoVolume | TokenFault::Audience, _) => {
             Evidence::field(&object, "spec.volumes", format!("{TOKEN_VOLUME} is missing"))
         }
     };
     let ready =
         pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
     let message = match fault {
-        Fault::NoVolume | Fault::NotMounted => {
+        TokenFault::NoVolume | TokenFault::NotMounted => {
             "the proxy lacks its identity token, so it gets no certificate. Another webhook or an operator \
              changed the pod after injection"
         }
-        Fault::Audience => {
+        TokenFault::Audience => {
             "the proxy's token has another audience, so identity rejects it. Another webhook or an operator \
              changed the pod after injection"
         }

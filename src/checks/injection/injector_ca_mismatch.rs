@@ -2,7 +2,7 @@
 
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
-use crate::checks::serving::{self, Refusal, both_sides, bring_together, silent_injector};
+use crate::checks::serving::{self, Refusal, align_ca_step, both_sides, silent_injector};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
@@ -68,7 +68,7 @@ fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = bring_together(ctx, Remedy::new(), "proxyInjector", "injector");
+    let remedy = align_ca_step(ctx, Remedy::new(), "proxyInjector", "injector");
     let remedy = once_it_answers(ctx, remedy, Some(webhook));
     let seen = both_sides(
         &format!("Secret {namespace}/{SECRET}"),

@@ -63,20 +63,21 @@ fn finding(
     let (pods, they) = if is_one { ("The pod runs", "it was") } else { ("The pods run", "they were") };
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start unmeshed, without any \
-             error"
+            "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start \
+             unmeshed, without any error"
                 .to_owned()
         }
         (false, true) if siblings.iter().all(Option::is_some) => format!(
-            "{pods} without the requested proxy, although another pod of the workload has it. Most likely the injector was \
-             down when {they} created (failurePolicy Ignore)"
+            "{pods} without the requested proxy, although another pod of the workload has it. Most likely \
+             the injector was down when {they} created (failurePolicy Ignore)"
         ),
         (false, true) if asked_at_creation => format!(
-            "{pods} without the requested proxy. Most likely the injector was down when {they} created (failurePolicy Ignore)"
+            "{pods} without the requested proxy. Most likely the injector was down when {they} created \
+             (failurePolicy Ignore)"
         ),
         (false, true) => format!(
-            "{pods} without the requested proxy. Either the injector was down when {they} created (failurePolicy Ignore), or \
-             the annotation is newer"
+            "{pods} without the requested proxy. Either the injector was down when {they} created \
+             (failurePolicy Ignore), or the annotation is newer"
         ),
         (false, false) => format!(
             "{pods} without the requested proxy: the injector was not ready when {they} created (failurePolicy Ignore)"
@@ -113,8 +114,8 @@ fn unmeshed_pod(victim: &Unmeshed<'_>) -> Evidence {
     Evidence::field(object, "spec.containers", format!("no linkerd-proxy{created}"))
 }
 
-/// For each victim, a pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested when the victim was
-/// created.
+/// For each victim, a pod of the same ReplicaSet that has a proxy and is not newer: the proxy was requested
+/// when the victim was created.
 fn meshed_siblings<'a>(ctx: &Context<'a>, victims: &[Unmeshed<'_>]) -> Vec<Option<&'a Pod>> {
     fn owner_of(pod: &Pod) -> Option<(&str, &str, &str)> {
         let owner = pod.metadata.controller()?;
@@ -248,8 +249,9 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
         .map(Component::wanted);
     let remedy = remedy.step(
         StepKind::Note,
-        "To prevent this, decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail \
-         no pod starts then in any namespace that the webhook covers, meshed or not",
+        "To prevent this, decide whether pods may start unmeshed while no injector is ready. With \
+         webhookFailurePolicy Fail no pod starts then in any namespace that the webhook covers, meshed or \
+         not",
     );
     let remedy = if replicas.is_some_and(|replicas| replicas >= 2) {
         remedy

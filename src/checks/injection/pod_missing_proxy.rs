@@ -53,7 +53,7 @@ fn finding(
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
-    let (severity, message) = if let Some(part) = Part::of(ctx, first.pod) {
+    let (severity, message) = if let Some(part) = MulticlusterPart::of(ctx, first.pod) {
         (Severity::Error, part.without_proxy())
     } else if first.of_extension {
         (
@@ -80,15 +80,15 @@ fn finding(
 
 /// The parts of multicluster that do not work without a proxy, if this cluster needs them.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+enum MulticlusterPart {
     /// The gateway, of a cluster that exports Services.
     Gateway,
     /// The controller of a Link that uses a gateway.
     Mirror,
 }
 
-impl Part {
-    fn of(ctx: &Context<'_>, pod: &Pod) -> Option<Part> {
+impl MulticlusterPart {
+    fn of(ctx: &Context<'_>, pod: &Pod) -> Option<MulticlusterPart> {
         let meta = &pod.metadata;
         if meta.label(EXTENSION_LABEL) != Some("multicluster") {
             return None;
@@ -96,21 +96,21 @@ impl Part {
         if meta.annotation(ENABLE_GATEWAY).is_some() {
             let exported = |service: &Service| service.metadata.label(EXPORTED) == Some("true");
             let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
-            return services.iter().any(exported).then_some(Part::Gateway);
+            return services.iter().any(exported).then_some(MulticlusterPart::Gateway);
         }
         let cluster = meta.label(MIRRORS_CLUSTER)?;
         let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
         let links = ctx.noted(ctx.seen::<Link>()).unwrap_or_default();
-        links.iter().any(of).then_some(Part::Mirror)
+        links.iter().any(of).then_some(MulticlusterPart::Mirror)
     }
 
     fn without_proxy(self) -> &'static str {
         match self {
-            Part::Gateway => {
+            MulticlusterPart::Gateway => {
                 "the gateway has no linkerd-proxy, and no other container of it accepts connections. Other \
                  clusters get no answer from the Services that this one exports"
             }
-            Part::Mirror => {
+            MulticlusterPart::Mirror => {
                 "the controller of a Link has no linkerd-proxy, so its gateway probes have no identity. The \
                  gateway counts as not alive, and mirror services get no endpoints"
             }

@@ -21,13 +21,7 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = refused(ctx);
-    let rules = match Rules::of(ctx) {
-        Ok(rules) => Some(rules),
-        Err(missing) => {
-            ctx.gap(missing);
-            None
-        }
-    };
+    let rules = ctx.or_gap(Rules::of(ctx));
     let mut groups: BTreeMap<(&str, bool, String), Vec<&Refused<'_>>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
         if one.namespace() == ctx.namespaces().control_plane {

@@ -7,6 +7,7 @@ use super::pods_refused::is_meshed;
 use super::proxy_resources::{Stated, stated_by};
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
+use crate::checks::quota::counts_running_pods;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};
@@ -52,7 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = || -> Result<_, Missing> { Ok((rules?, limits?, stated?, makers?)) };
     let known = known().map_err(|missing| ctx.gap(missing)).ok();
     let coming = known.as_ref().map(|known| (known, quotas)).into_iter().flat_map(|(known, quotas)| {
-        let own = |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_proxies(quota);
+        let own =
+            |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_running_pods(quota);
         quotas.iter().filter(own).map(move |quota| (known, quota))
     });
     let mut by_namespace: HashMap<&str, Vec<&Maker<'_>>> = HashMap::new();
@@ -86,11 +88,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(of_limits(ctx, refused, rules, limits));
     }
     Ok(findings.into())
-}
-
-/// Whether a quota counts pods with a proxy: all pods, or those without a deadline.
-fn counts_proxies(quota: &ResourceQuota) -> bool {
-    !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 
 /// The resources of running proxies by namespace, each different one once.

@@ -16,7 +16,6 @@ use crate::objects::{ConfigMap, Container, LimitRange, Meta, Namespace};
 pub(super) struct StatedBy {
     /// The quota's name of the resource.
     resource: &'static str,
-    /// The annotation.
     pub annotation: &'static str,
     /// The chart value.
     value: &'static str,

@@ -18,7 +18,6 @@ use crate::objects::{
 
 /// A pod that requests a proxy and has none.
 pub(super) struct Unmeshed<'a> {
-    /// The pod.
     pub pod: &'a Pod,
     /// The owner of the pod.
     pub owner: Owner,

@@ -46,11 +46,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
             // It may be reachable for the controller, which connects from inside this cluster.
             Ok(answer) if !answer.is_an_answer() => {
-                let finding = finding(ctx, link, Found::Unreached, &answer.in_words());
+                let finding = finding(ctx, link, AnchorDifference::Unreached, &answer.in_words());
                 findings.push(finding.likely().fails_rows([SHARED, ACCESS]));
             }
             Ok(answer) if !answer.is_well() => {
-                let finding = finding(ctx, link, Found::NotToBeHad, &answer.in_words());
+                let finding = finding(ctx, link, AnchorDifference::NotToBeHad, &answer.in_words());
                 // The controller of the link is refused too.
                 let refused = matches!(answer.status, 401 | 403);
                 findings.push(if refused { finding.fails_rows([SHARED, ACCESS]) } else { finding });
@@ -61,13 +61,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     // Other checks report anchors in force that differ from the installed ones.
                     (Some(installed), _, _) if *installed == theirs => continue,
                     (None, true, _) => continue,
-                    (Some(_), true, _) => Found::OnPaper,
-                    (_, false, true) => Found::NoneShared,
-                    (_, false, false) => Found::SomeShared,
+                    (Some(_), true, _) => AnchorDifference::OnPaper,
+                    (_, false, true) => AnchorDifference::NoneShared,
+                    (_, false, false) => AnchorDifference::SomeShared,
                 };
                 let namespace = &ctx.namespaces().control_plane;
                 let seen = match (found, &installed) {
-                    (Found::OnPaper, Some(installed)) => Evidence::field(
+                    (AnchorDifference::OnPaper, Some(installed)) => Evidence::field(
                         format!("ConfigMap {namespace}/linkerd-config"),
                         format!("data.values: {INSTALLED}"),
                         shown(installed),
@@ -87,10 +87,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The anchors from this cluster's installation; the other cluster provides the same information.
 fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
-    let config = config(ctx).unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        None
-    });
+    let config = ctx.or_gap(config(ctx)).flatten();
     let values = config.and_then(ConfigMap::chart_values)?;
     let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
     Some(anchors.iter().map(Certificate::print).collect())
@@ -123,7 +120,7 @@ fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
 
 /// The difference between the anchors of two clusters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum AnchorDifference {
     Unreached,
     NotToBeHad,
     OnPaper,
@@ -135,34 +132,34 @@ fn shown(prints: &BTreeSet<String>) -> String {
     format!("fingerprints {}", prints.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
 }
 
-fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding {
+fn finding(ctx: &Context<'_>, link: &Link, found: AnchorDifference, said: &str) -> Finding {
     let (severity, parameter, message) = match found {
-        Found::Unreached => (
+        AnchorDifference::Unreached => (
             Severity::Error,
             "unreached",
             "the API server of the linked cluster is unreachable from here with the link's credentials. If \
              the link's controller cannot reach it either, mirror services are not updated",
         ),
-        Found::NotToBeHad => (
+        AnchorDifference::NotToBeHad => (
             Severity::Error,
             "refused",
             "the trust anchors of the linked cluster cannot be read: it rejects the link's credentials, or \
              its control plane is incomplete",
         ),
-        Found::OnPaper => (
+        AnchorDifference::OnPaper => (
             Severity::Info,
             "on-paper",
             "the linked cluster was installed with the trust anchors that are used here, but \
              linkerd-config here has others. The mesh works, but `linkerd check` compares linkerd-config \
              and fails",
         ),
-        Found::NoneShared => (
+        AnchorDifference::NoneShared => (
             Severity::Error,
             "disjoint",
             "the linked cluster and this one share no trust anchor: every mTLS connection between them \
              fails",
         ),
-        Found::SomeShared => (
+        AnchorDifference::SomeShared => (
             Severity::Warning,
             "partly",
             "the linked cluster and this one share some trust anchors, but not all: connections fail as \
@@ -176,7 +173,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
     };
     let remedy = Remedy::new();
     let remedy = match found {
-        Found::Unreached => remedy
+        AnchorDifference::Unreached => remedy
             .run(
                 StepKind::Command,
                 "Check in the log of the link's controller whether it reaches that API server",
@@ -191,16 +188,16 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
                 "If it does not, correct the address in the link's credentials, or link the clusters again. \
                  The API server there needs a certificate of the authority that the credentials name",
             ),
-        Found::NotToBeHad => remedy.run(
+        AnchorDifference::NotToBeHad => remedy.run(
             StepKind::Command,
             "Check that the other cluster has the ConfigMap linkerd-config, and link the clusters again",
             kubectl().in_context(other_cluster()).namespace(theirs).words("get configmap linkerd-config"),
         ),
-        Found::OnPaper => {
+        AnchorDifference::OnPaper => {
             let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
             put_bundle(ctx, steps, "Set it as the bundle of the installation", IN_FORCE_FILE)
         }
-        Found::NoneShared | Found::SomeShared => one_bundle(ctx, remedy, theirs),
+        AnchorDifference::NoneShared | AnchorDifference::SomeShared => one_bundle(ctx, remedy, theirs),
     };
     // The command requires identical anchors.
     ctx.finding(subject(link), message)

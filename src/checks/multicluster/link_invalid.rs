@@ -1,5 +1,7 @@
 //! `link-invalid`: a Link lacks fields that its controller needs, or has values that cannot be parsed.
 
+use jiff::SignedDuration;
+
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::policy::applied;
 use crate::checks::{Context, Judgement};
@@ -62,16 +64,16 @@ enum Wrong {
 }
 
 /// A field of a Link that its controller cannot use.
-struct Fault<'a> {
+struct LinkFault<'a> {
     path: &'static str,
     value: &'a str,
     wrong: Wrong,
 }
 
-impl Fault<'_> {
+impl LinkFault<'_> {
     /// `spec.probeSpec.period "3" has no unit`. The evidence has long values.
     fn in_words(&self) -> String {
-        let Fault { path, value, wrong } = self;
+        let LinkFault { path, value, wrong } = self;
         let is_duration = matches!(*path, PERIOD | TIMEOUT);
         match wrong {
             Wrong::Missing => format!("{path} is missing"),
@@ -114,7 +116,7 @@ impl Fault<'_> {
     }
 }
 
-fn message(faults: &[Fault<'_>], worst: Effect) -> String {
+fn message(faults: &[LinkFault<'_>], worst: Effect) -> String {
     let effect = match worst {
         Effect::NoLimit => {
             "probes of the gateway have no time limit, so a gateway that does not answer is not considered down"
@@ -132,10 +134,10 @@ fn message(faults: &[Fault<'_>], worst: Effect) -> String {
 }
 
 /// Corrects one duration of the probe; for other faults, the Link is created again.
-fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
+fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
     let (path, name, value, otherwise) = match faults {
-        [Fault { path: PERIOD, value, .. }] => (PERIOD, "period", value, "3s"),
-        [Fault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
+        [LinkFault { path: PERIOD, value, .. }] => (PERIOD, "period", value, "3s"),
+        [LinkFault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
         _ => return link_again(ctx, Remedy::new(), link),
     };
     let wanted = match value.parse::<u32>() {
@@ -160,7 +162,7 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
 }
 
 /// The faults of a Link, field by field.
-fn faults(link: &Link) -> Vec<Fault<'_>> {
+fn faults(link: &Link) -> Vec<LinkFault<'_>> {
     let spec = &link.spec;
     let probe = &spec.probe_spec;
     let mut faults = Vec::new();
@@ -183,7 +185,7 @@ fn faults(link: &Link) -> Vec<Fault<'_>> {
     // The CRD has defaults for these.
     let given = |text: &str| !text.is_empty();
     if given(&probe.timeout) {
-        faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, 1.0)));
+        faults.extend(fault(TIMEOUT, &probe.timeout, |text| duration(text, SignedDuration::from_nanos(1))));
     }
     if given(&probe.failure_threshold) {
         let number = |text: &str| (!is_count(text)).then_some(Wrong::Unparsable);
@@ -192,9 +194,13 @@ fn faults(link: &Link) -> Vec<Fault<'_>> {
     faults
 }
 
-fn fault<'a>(path: &'static str, value: &'a str, wrong: impl Fn(&str) -> Option<Wrong>) -> Option<Fault<'a>> {
+fn fault<'a>(
+    path: &'static str,
+    value: &'a str,
+    wrong: impl Fn(&str) -> Option<Wrong>,
+) -> Option<LinkFault<'a>> {
     let wrong = if value.is_empty() { Some(Wrong::Missing) } else { wrong(value) };
-    wrong.map(|wrong| Fault { path, value, wrong })
+    wrong.map(|wrong| LinkFault { path, value, wrong })
 }
 
 fn is_port(text: &str) -> bool {
@@ -206,14 +212,14 @@ fn is_count(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u32>().is_ok()
 }
 
-/// Shortest period in nanoseconds: the controller panics if a tenth of it, the range of its jitter, is none.
-const SHORTEST: f64 = 10.0;
+/// Shortest period: the controller panics if a tenth of it, the range of its jitter, is none.
+const SHORTEST: SignedDuration = SignedDuration::from_nanos(10);
 
-/// The fault of a duration, which must have at least these nanoseconds.
-fn duration(text: &str, least: f64) -> Option<Wrong> {
+/// The fault of a duration, which must not be shorter than `least`.
+fn duration(text: &str, least: SignedDuration) -> Option<Wrong> {
     match go_duration(text) {
         None => Some(Wrong::Unparsable),
-        Some(nanoseconds) => (nanoseconds < least).then_some(Wrong::NotPositive),
+        Some(duration) => (duration < least).then_some(Wrong::NotPositive),
     }
 }
 

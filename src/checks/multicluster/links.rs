@@ -27,7 +27,6 @@ const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 /// The default namespace in which the CLI creates links.
 const DEFAULT_NAMESPACE: &str = "linkerd-multicluster";
 
-/// The CRD of links.
 pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 
 /// The links of the cluster. Reads `links.multicluster.linkerd.io`, and, if these are not served,
@@ -102,6 +101,12 @@ pub(super) fn mirrors(services: &[Service]) -> impl Iterator<Item = &Service> {
     services.iter().filter(|service| {
         service.metadata.label(MIRRORED).is_some() && service.metadata.label(GATEWAY).is_none()
     })
+}
+
+/// Whether a Service mirrors one of another cluster. Mirrors are evaluated with their Links.
+pub(in crate::checks) fn is_mirror(service: &Service) -> bool {
+    let meta = &service.metadata;
+    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
 }
 
 /// Whether a mirror's endpoints are resolved in the other cluster.

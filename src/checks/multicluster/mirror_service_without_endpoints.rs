@@ -40,15 +40,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
+/// A line for each route that refers to the Service `$name`.
+const ROUTES_TO_NAME: &str = concat!(
+    ".items[] | select(any(.spec.rules[]?.backendRefs[]?; .name == $name)) ",
+    r#"| "\(.kind) \(.metadata.namespace)/\(.metadata.name)""#,
+);
+
 fn remedy(meta: &Meta) -> Remedy {
     // A line for each kind: if one is not served, the others still work.
     let routes = |kind: &'static str| {
-        kubectl().words("get").words(kind).words("--all-namespaces -o json").pipe(
-            program("jq")
-                .words("-r --arg name")
-                .arg(&meta.name)
-                .arg(r#".items[] | select(any(.spec.rules[]?.backendRefs[]?; .name == $name)) | "\(.kind) \(.metadata.namespace)/\(.metadata.name)""#),
-        )
+        kubectl()
+            .words("get")
+            .words(kind)
+            .words("--all-namespaces -o json")
+            .pipe(program("jq").words("-r --arg name").arg(&meta.name).arg(ROUTES_TO_NAME))
     };
     Remedy::new()
         .run(

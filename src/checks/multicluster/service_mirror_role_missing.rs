@@ -23,15 +23,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controllers = Controllers::new(ctx, ctx.hints::<Deployment>());
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
-        Part::of(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),
-        Part::of(Kind::ClusterRole, |m| &m.cluster_role, cluster_roles.iter().map(|o| &o.metadata)),
-        Part::of(
+        ControllerObjects::of(
+            Kind::ServiceAccount,
+            |m| &m.service_account,
+            accounts.iter().map(|o| &o.metadata),
+        ),
+        ControllerObjects::of(
+            Kind::ClusterRole,
+            |m| &m.cluster_role,
+            cluster_roles.iter().map(|o| &o.metadata),
+        ),
+        ControllerObjects::of(
             Kind::ClusterRoleBinding,
             |m| &m.cluster_role_binding,
             cluster_role_bindings.iter().map(|o| &o.metadata),
         ),
-        Part::of(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
-        Part::of(Kind::RoleBinding, |m| &m.role_binding, role_bindings.iter().map(|o| &o.metadata)),
+        ControllerObjects::of(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
+        ControllerObjects::of(
+            Kind::RoleBinding,
+            |m| &m.role_binding,
+            role_bindings.iter().map(|o| &o.metadata),
+        ),
     ];
     let mut findings = Vec::new();
     for link in links {
@@ -70,7 +82,7 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
 }
 
 /// One kind of object of a controller, for any link.
-struct Part<'a> {
+struct ControllerObjects<'a> {
     kind: Kind,
     /// Its name, with `{cluster}` as a placeholder.
     name: fn(&ServiceMirror) -> &String,
@@ -78,11 +90,15 @@ struct Part<'a> {
     all: HashMap<(&'a str, &'a str), Vec<&'a Meta>>,
 }
 
-impl<'a> Part<'a> {
-    fn of(kind: Kind, name: fn(&ServiceMirror) -> &String, all: impl Iterator<Item = &'a Meta>) -> Part<'a> {
+impl<'a> ControllerObjects<'a> {
+    fn of(
+        kind: Kind,
+        name: fn(&ServiceMirror) -> &String,
+        all: impl Iterator<Item = &'a Meta>,
+    ) -> ControllerObjects<'a> {
         let mut by_key: HashMap<_, Vec<&'a Meta>> = HashMap::new();
         all.for_each(|meta| by_key.entry(meta.key()).or_default().push(meta));
-        Part { kind, name, all: by_key }
+        ControllerObjects { kind, name, all: by_key }
     }
 
     fn is_namespaced(&self) -> bool {
@@ -130,7 +146,11 @@ impl<'a> Part<'a> {
 }
 
 /// The finding for objects that exist without the labels, which still work.
-fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceMirror)]) -> Finding {
+fn mark(
+    ctx: &Context<'_>,
+    link: &Link,
+    unmarked: &[(&ControllerObjects<'_>, &Meta, &ServiceMirror)],
+) -> Finding {
     let message = "objects of the link's controller lack their labels: they work, but `linkerd check` \
                    reports them as missing";
     let cluster = &link.spec.target_cluster_name;

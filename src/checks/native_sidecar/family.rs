@@ -41,7 +41,6 @@ pub(super) enum Fault<'a> {
     Overridden {
         /// That key.
         by: &'a str,
-        /// Its value.
         value: &'a str,
         /// Whether it is on the namespace.
         inherited: bool,
@@ -62,17 +61,14 @@ pub(super) enum Misplaced {
 /// A key with a fault.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'a> {
-    /// The object.
     pub(super) object: Annotated<'a>,
     /// The key as written.
     pub(super) key: &'a str,
-    /// Its value.
     pub(super) value: &'a str,
     /// The scope of its place.
     pub(super) scope: KeyScope,
     /// The evidence that shows it.
     pub(super) evidence: Evidence,
-    /// The fault.
     pub(super) fault: Fault<'a>,
     /// Whether the proxies of these pods are native sidecars despite the fault; `None` if unknown.
     pub(super) native: Option<bool>,

@@ -87,8 +87,8 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "The Job's pods get linkerd-proxy as an ordinary container, and no command in them stops the proxy. The pods keep running after the \
-         work is done, so the Job never completes",
+        "The Job's pods get linkerd-proxy as an ordinary container, and no command in them stops the proxy. \
+         The pods keep running after the work is done, so the Job never completes",
     )
     .likely()
     .evidence(asks)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::Survey;
 use super::wording;
+use crate::checks::control_plane::installation::config;
 use crate::checks::upgrade::{self, Options};
-use crate::checks::written::config;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -29,10 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
     let enough = native.kubernetes_on_by_default();
     let server = ctx.server_version().map_err(|missing| ctx.gap(missing)).ok();
-    let nodes = ctx.seen::<Node>().unwrap_or_else(|missing| {
-        ctx.gap(missing);
-        &[]
-    });
+    let nodes = ctx.seen_or_gap::<Node>();
     let old_server = server.filter(|version| version.minor() < enough);
     let mut old_nodes: Vec<(&Node, K8sVersion)> = nodes
         .iter()

@@ -80,8 +80,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 object.subject(),
-                "both a native sidecar and a wait before the proxy exits are requested. The injector of this release does not support \
-                 the combination and rejects the pods",
+                "both a native sidecar and a wait before the proxy exits are requested. The injector of \
+                 this release does not support the combination and rejects the pods",
             )
             .evidences(waiting)
             .evidence(native)

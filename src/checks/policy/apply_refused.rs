@@ -220,15 +220,15 @@ fn meta(object: &Value) -> Meta {
 
 /// The validating webhooks of Linkerd, as far as they are known.
 struct Webhooks<'a> {
-    policy: Called<'a>,
-    profile: Called<'a>,
+    policy: WebhookCall<'a>,
+    profile: WebhookCall<'a>,
     namespaces: BTreeMap<&'a str, &'a Meta>,
     /// Whether a finding depends on one of them.
     is_asked: bool,
 }
 
 /// Whether a webhook is called.
-enum Called<'a> {
+enum WebhookCall<'a> {
     /// It is registered.
     Registered(&'a Webhook),
     /// It is known not to be registered.
@@ -243,9 +243,9 @@ impl<'a> Webhooks<'a> {
             let here = ctx.hints::<ValidatingWebhookConfiguration>().iter();
             let found = here.flat_map(|one| &one.webhooks).find(|webhook| webhook.name.starts_with(name));
             match found {
-                Some(webhook) => Called::Registered(webhook),
-                None if ctx.every::<ValidatingWebhookConfiguration>().is_ok() => Called::Never,
-                None => Called::ByChart,
+                Some(webhook) => WebhookCall::Registered(webhook),
+                None if ctx.every::<ValidatingWebhookConfiguration>().is_ok() => WebhookCall::Never,
+                None => WebhookCall::ByChart,
             }
         };
         let namespaces = ctx.hints::<Namespace>().iter();
@@ -263,12 +263,12 @@ impl<'a> Webhooks<'a> {
         let of_kind = if kind == Kind::ServiceProfile { &self.profile } else { &self.policy };
         let labels = self.namespaces.get(namespace).map(|meta| &meta.labels);
         match of_kind {
-            Called::Never => false,
-            Called::Registered(webhook) => match (&webhook.namespace_selector, labels) {
+            WebhookCall::Never => false,
+            WebhookCall::Registered(webhook) => match (&webhook.namespace_selector, labels) {
                 (Some(selector), Some(labels)) => selector.matches(labels),
                 _ => true,
             },
-            Called::ByChart => {
+            WebhookCall::ByChart => {
                 labels.is_none_or(|labels| labels.get(SWITCH).is_none_or(|word| word != "disabled"))
             }
         }

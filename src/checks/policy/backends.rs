@@ -12,8 +12,8 @@ use crate::objects::{
 /// Namespace and name of a Service.
 pub(super) type Key<'a> = (&'a str, &'a str);
 
-/// The routes of the checked namespaces that are attached to a Service, of the kinds that the installed release applies to
-/// Services. Reads `deployments.apps`.
+/// The routes of the checked namespaces that are attached to a Service, of the kinds that the installed
+/// release applies to Services. Reads `deployments.apps`.
 pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Unjudged> {
     let deployments = ctx.seen::<Deployment>()?;
     let version = installed(deployments, None, &ctx.namespaces().control_plane).map(|(version, _)| version);

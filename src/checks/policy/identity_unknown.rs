@@ -15,7 +15,7 @@ use crate::objects::{
 };
 
 /// Why a named identity does not exist in this mesh.
-enum Fault {
+enum IdentityFault {
     /// It does not have the form of an identity.
     Form(String),
     /// It ends in another trust domain.
@@ -72,35 +72,35 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let is_harmless = faults.len() < named || is_of_chart(meta);
         for (path, text, fault) in faults {
             let act = match &fault {
-                Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
-                Fault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
+                IdentityFault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
+                IdentityFault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
                     Some(namespace) => format!("Correct the namespace of the identity to {namespace}"),
                     None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
                 },
-                Fault::Form(_) | Fault::Foreign(_) => {
+                IdentityFault::Form(_) | IdentityFault::Foreign(_) => {
                     "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
                         .to_owned()
                 }
             };
             let (message, severity) = match fault {
-                Fault::Form(wanted) => (
+                IdentityFault::Form(wanted) => (
                     format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"),
                     Severity::Warning,
                 ),
-                Fault::NoAccount(account) => {
+                IdentityFault::NoAccount(account) => {
                     let namesake = there.namesake(&account, &meta.namespace);
                     let is_expected = is_harmless && namesake.is_none();
                     let (effect, severity) = without_client(survey, object, namesake, &account);
                     let severity = if is_expected { Severity::Info } else { severity };
                     (format!("ServiceAccount {account} does not exist{effect}"), severity)
                 }
-                Fault::Foreign(suffix) => (
+                IdentityFault::Foreign(suffix) => (
                     format!(
                         "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
                     ),
                     if linked() { Severity::Info } else { Severity::Warning },
                 ),
-                Fault::NoNamespace(namespace) => (
+                IdentityFault::NoNamespace(namespace) => (
                     format!("Namespace {namespace} does not exist, so no client matches {text}"),
                     if is_harmless { Severity::Info } else { Severity::Warning },
                 ),
@@ -265,9 +265,9 @@ fn faults(
     survey: &Survey<'_>,
     object: &MeshTLSAuthentication,
     there: &There<'_>,
-) -> Vec<(&'static str, String, Fault)> {
+) -> Vec<(&'static str, String, IdentityFault)> {
     let suffix = survey.index.controller.identity_suffix();
-    let form = || Fault::Form(format!("Valid identities have the form ACCOUNT.NAMESPACE{suffix}"));
+    let form = || IdentityFault::Form(format!("Valid identities have the form ACCOUNT.NAMESPACE{suffix}"));
     let written = object.spec.identities.iter().filter_map(|text| {
         // Identities of ExternalWorkloads have another form.
         if text == "*" || text.starts_with("spiffe://") {
@@ -280,7 +280,7 @@ fn faults(
                     .strip_suffix(suffix.as_str())
                     .is_some_and(|namespace| !namespace.contains('.') && !there.has_namespace(namespace)) =>
             {
-                Fault::NoNamespace(rest.strip_suffix(suffix.as_str()).unwrap_or_default().to_owned())
+                IdentityFault::NoNamespace(rest.strip_suffix(suffix.as_str()).unwrap_or_default().to_owned())
             }
             Some(rest) if suffix.ends_with(rest) || rest.ends_with(suffix.trim_start_matches('.')) => {
                 return None;
@@ -289,7 +289,7 @@ fn faults(
                 if rest.contains(".serviceaccount.identity.")
                     || rest.starts_with("serviceaccount.identity.") =>
             {
-                Fault::Foreign(suffix.clone())
+                IdentityFault::Foreign(suffix.clone())
             }
             Some(_) => form(),
             None if text.contains('*') => form(),
@@ -299,11 +299,11 @@ fn faults(
                         if there.has_account(namespace, account) {
                             return None;
                         }
-                        Fault::NoAccount(format!("{namespace}/{account}"))
+                        IdentityFault::NoAccount(format!("{namespace}/{account}"))
                     }
                     _ => form(),
                 },
-                None if text.contains(".serviceaccount.identity.") => Fault::Foreign(suffix.clone()),
+                None if text.contains(".serviceaccount.identity.") => IdentityFault::Foreign(suffix.clone()),
                 None => form(),
             },
         };
@@ -313,13 +313,13 @@ fn faults(
         let namespace = reference.namespace.as_deref().unwrap_or(&object.metadata.namespace);
         if reference.is_a("", "Namespace") && !there.has_namespace(&reference.name) {
             let text = format!("Namespace {}", reference.name);
-            return Some(("spec.identityRefs", text, Fault::NoNamespace(reference.name.clone())));
+            return Some(("spec.identityRefs", text, IdentityFault::NoNamespace(reference.name.clone())));
         }
         if !reference.is_a("", "ServiceAccount") || there.has_account(namespace, &reference.name) {
             return None;
         }
         let account = format!("{namespace}/{}", reference.name);
-        Some(("spec.identityRefs", format!("ServiceAccount {account}"), Fault::NoAccount(account)))
+        Some(("spec.identityRefs", format!("ServiceAccount {account}"), IdentityFault::NoAccount(account)))
     });
     written.chain(referred).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::behind::behind;
+use super::backend_policy::behind;
 use super::gateways;
 use super::ingress::{Classes, callers, service_of};
 use super::survey::{Survey, field, survey};
@@ -24,7 +24,7 @@ enum Door {
 }
 
 /// A port behind an entry point whose policy denies the callers.
-struct Refused<'a> {
+struct DeniedPort<'a> {
     /// The Ingress or route, and the path or rule for this port.
     from: Evidence,
     inbound: Inbound<'a>,
@@ -43,7 +43,7 @@ enum Asking<'a> {
 }
 
 /// All denied ports, by workload, port and entry point.
-type AllRefused<'a> = BTreeMap<(Owner, u16, Door), Refused<'a>>;
+type AllRefused<'a> = BTreeMap<(Owner, u16, Door), DeniedPort<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -155,7 +155,7 @@ fn refuse<'a>(
         if asking.iter().any(|asking| admitted(&inbound, asking)) {
             continue;
         }
-        let one = refused.entry((owners.of(pod), number, door)).or_insert_with(|| Refused {
+        let one = refused.entry((owners.of(pod), number, door)).or_insert_with(|| DeniedPort {
             from: from(),
             inbound,
             callers: asking.to_vec(),
@@ -176,7 +176,7 @@ fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
     inbound.connect(client) == Entry::Admitted
 }
 
-fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Refused<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &DeniedPort<'_>) -> Finding {
     let names = one.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let by = match one.inbound.taken_by {
         TakenBy::Server(server) => {

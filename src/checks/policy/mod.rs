@@ -4,8 +4,8 @@ use super::{Check, row};
 
 mod apply_refused;
 mod authentication_missing;
+mod backend_policy;
 mod backends;
-mod behind;
 mod caller_without_identity;
 mod default_policy_not_applied;
 mod gateways;
@@ -36,7 +36,7 @@ mod route_not_accepted;
 mod route_parent_port_undeclared;
 mod route_status_unwritten;
 mod route_without_clients;
-mod scrape_refused;
+pub(super) mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;

@@ -15,11 +15,11 @@ const QUOTED: usize = 3;
 const UNDECLARED: &str = "undefined-port";
 
 /// A forbidden target: kind, namespace, name, and whether the Service does not declare the port.
-type Target<'a> = (&'a str, &'a str, &'a str, bool);
+type ForbiddenTarget<'a> = (&'a str, &'a str, &'a str, bool);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = growing(ctx, RouteCloses, |series| series.label("error") == "forbidden")?;
-    let mut targets: BTreeMap<Target<'_>, Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
+    let mut targets: BTreeMap<ForbiddenTarget<'_>, Vec<(&Growth<'_>, &Series, u64)>> = BTreeMap::new();
     for growth in &all {
         for (series, count) in &growth.grown {
             let label = |name| series.label(name);

@@ -151,13 +151,16 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
     let act = match (voids, of_gateways) {
         (true, true) => {
-            "Remove the part that the message names from the route. Until the upgrade, configure it in the Gateway's own policy"
+            "Remove the part that the message names from the route. Until the upgrade, configure it in the \
+             Gateway's own policy"
         }
         (true, false) => {
-            "Remove the part that the message names from the route. Until the upgrade, put filters for the Gateway into a separate route"
+            "Remove the part that the message names from the route. Until the upgrade, put filters for the \
+             Gateway into a separate route"
         }
         (false, _) => {
-            "Remove the part that the message names from the route, and put filters for the Gateway into a separate route"
+            "Remove the part that the message names from the route, and put filters for the Gateway into a \
+             separate route"
         }
     };
     let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));

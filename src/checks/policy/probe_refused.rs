@@ -17,7 +17,7 @@ const NETWORKS: &str = "Set policyController.probeNetworks to the networks of th
                         on the port with a NetworkAuthentication";
 
 /// Workload, port, and probe.
-type Asked = (Owner, u16, Probed);
+type ProbedPort = (Owner, u16, Probed);
 
 /// Pods of one workload whose probe is denied in the same way.
 struct Refused<'a> {
@@ -29,9 +29,9 @@ struct Refused<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<Asked, Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<ProbedPort, Refused<'_>> = BTreeMap::new();
     // Result of the previous pod: replicas have the same result and are mostly consecutive.
-    let mut before: Option<(&Pod, Vec<Asked>)> = None;
+    let mut before: Option<(&Pod, Vec<ProbedPort>)> = None;
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         if let Some((_, keys)) = before.as_ref().filter(|(known, _)| is_replica(known, pod)) {
             for key in keys {

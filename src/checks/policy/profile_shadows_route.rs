@@ -15,8 +15,8 @@ const OF_SERVICE: [&str; 4] =
 
 /// A proxy chooses between profile and routes once for each target, and keeps the choice while it has
 /// connections to it.
-const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy with open connections keeps using the profile. This lists the \
-                       meshed pods and their owners";
+const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy with open connections keeps using \
+     the profile. This lists the meshed pods and their owners";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;

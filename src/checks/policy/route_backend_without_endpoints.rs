@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic, weight};
 use super::survey::{about, field, on};
-use crate::checks::multicluster::links::MIRRORED;
+use crate::checks::multicluster::links::is_mirror;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{EndpointSlice, Kind, Meta, Route, Service};
 
 /// The share that rules of a route send to a Service without endpoints.
@@ -72,12 +71,6 @@ fn lost<'a>(
         }
     }
     found
-}
-
-/// Mirror services have their own check.
-fn is_mirror(service: &Service) -> bool {
-    let meta = &service.metadata;
-    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Finding {

@@ -106,7 +106,7 @@ fn scrapers<'a>(
 }
 
 /// The metrics port of a pod's proxy.
-pub(super) fn admin_port(pod: &Pod) -> u16 {
+pub(in crate::checks) fn admin_port(pod: &Pod) -> u16 {
     let ports = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.ports);
     ports.filter(|port| port.name == ADMIN.0).map(|port| port.container_port).next().unwrap_or(ADMIN.1)
 }

@@ -86,7 +86,9 @@ fn remedy(winner: &Server, loser: &Server, by_age: bool) -> Remedy {
         )
         .run(
             StepKind::Command,
-            format!("If Server {ignored} is the intended one, first check that policies authorize its clients"),
+            format!(
+                "If Server {ignored} is the intended one, first check that policies authorize its clients"
+            ),
             kubectl().namespace(namespace).words(
                 "get authorizationpolicies.policy.linkerd.io,serverauthorizations.policy.linkerd.io -o yaml",
             ),
@@ -94,8 +96,8 @@ fn remedy(winner: &Server, loser: &Server, by_age: bool) -> Remedy {
         .run(
             StepKind::Command,
             format!(
-                "Then, if Server {ignored} is the intended one, delete Server {effective}. Clients without an authorization \
-                 for {ignored} are denied from then on"
+                "Then, if Server {ignored} is the intended one, delete Server {effective}. Clients without \
+                 an authorization for {ignored} are denied from then on"
             ),
             on("delete", Kind::Server, &winner.metadata),
         )

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::behind::behind;
+use super::backend_policy::behind;
 use super::survey::{field, survey};
 use crate::checks::rewrite::no_longer_skipped;
 use crate::checks::{Context, Judgement};

@@ -1,5 +1,5 @@
-//! The steps after a change of a pod template that replaces no pod: of a paused Deployment, of a set with the strategy OnDelete,
-//! and of the pods below a partition.
+//! The steps after a change of a pod template that replaces no pod: of a paused Deployment, of a set with the
+//! strategy OnDelete, and of the pods below a partition.
 
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl};

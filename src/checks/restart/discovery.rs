@@ -1,5 +1,5 @@
-//! Problems of the control plane that keep proxies from endpoints or policies although destination is ready, for commands
-//! that answer a single question.
+//! Problems of the control plane that keep proxies from endpoints or policies although destination is ready,
+//! for commands that answer a single question.
 
 use crate::checks::serving::component_missing;
 use crate::checks::{Check, Settings, control_plane, evaluate};

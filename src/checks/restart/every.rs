@@ -297,7 +297,8 @@ impl EveryStep {
         }
         if self.is_injected && !self.is_all_injected() {
             add(format!(
-                "The commands inject the manually injected workloads again, with the linkerd CLI{} (a restart keeps the old proxy)",
+                "The commands inject the manually injected workloads again, with the linkerd CLI{} (a \
+                 restart keeps the old proxy)",
                 self.cli
             ));
         }

@@ -11,8 +11,8 @@ use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::objects::Pod;
 
-/// The check of proxies that need other trust anchors. Its card lists the evidence of a restart, and the cards of all problems
-/// that must be repaired before such a restart name it.
+/// The check of proxies that need other trust anchors. Its card lists the evidence of a restart, and the
+/// cards of all problems that must be repaired before such a restart name it.
 const RESTARTED: &str = "data-plane-anchors-disjoint";
 
 /// Whether identity can issue certificates.

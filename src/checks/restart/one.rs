@@ -33,8 +33,8 @@ pub(in crate::checks) fn renew(
         ),
         Inject::ManualByHand if owner.kind == "Job" => (
             StepKind::Note,
-            "Run linkerd inject --manual on the manifest of the Job, and replace the Job with it (kubectl replace --force), \
-             since its template is immutable"
+            "Run linkerd inject --manual on the manifest of the Job, and replace the Job with it (kubectl \
+             replace --force), since its template is immutable"
                 .to_owned(),
             Vec::new(),
         ),
@@ -62,7 +62,8 @@ pub(in crate::checks) fn renew(
 /// The kind of the owner of static pods.
 pub(super) const STATIC: &str = "Node";
 
-/// The instruction for a static pod: the kubelet creates it from a manifest on its node, and ignores changes in the cluster.
+/// The instruction for a static pod: the kubelet creates it from a manifest on its node, and ignores changes
+/// in the cluster.
 fn of_static(owner: &Owner, needs: Needs) -> String {
     let manifest =
         "the static pod's manifest (in the kubelet's staticPodPath, by default /etc/kubernetes/manifests)";
@@ -120,7 +121,8 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
     (kind, text.to_owned(), lines)
 }
 
-pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
+pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready \
+     again: the update strategy replaces no pod otherwise";
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };

@@ -64,7 +64,8 @@ pub(super) struct Way<'a> {
 /// Kinds whose templates `linkerd inject` changes and that keep their pods running.
 const INJECTABLE: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
 
-/// Whether the proxy is in the pod's template: the annotation of the linkerd CLI, which the injector overwrites with its own.
+/// Whether the proxy is in the pod's template: the annotation of the linkerd CLI, which the injector
+/// overwrites with its own.
 fn is_injected_by_hand(pod: &Pod) -> bool {
     let meta = &pod.metadata;
     pod.spec.proxy().is_some()
@@ -72,8 +73,8 @@ fn is_injected_by_hand(pod: &Pod) -> bool {
         && meta.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"))
 }
 
-/// Owners of ReplicaSets and Jobs with the proxy in their template: Argo Rollouts, CronJobs, or the objects themselves. A
-/// Deployment's own template decides for its ReplicaSets.
+/// Owners of ReplicaSets and Jobs with the proxy in their template: Argo Rollouts, CronJobs, or the objects
+/// themselves. A Deployment's own template decides for its ReplicaSets.
 fn of_other_templates(ctx: &Context<'_>) -> Vec<Owner> {
     let sets = ctx.hints::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
     let jobs = ctx.hints::<Job>().iter().map(|one| ("Job", &one.metadata, &one.spec.template));

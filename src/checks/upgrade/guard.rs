@@ -36,8 +36,8 @@ pub(in crate::checks) fn force(
         .then_some(FORCE)
 }
 
-/// The workloads of the pods for which an upgrade must be forced, as namespace and `deployment/web`; `None` if a restart of
-/// one of them is not a single command.
+/// The workloads of the pods for which an upgrade must be forced, as namespace and `deployment/web`; `None`
+/// if a restart of one of them is not a single command.
 pub(super) fn refused_workloads(
     ctx: &Context<'_>,
     issuer: IssuerWritten,

@@ -1,5 +1,5 @@
-//! Options that a `linkerd upgrade` needs on its command line because the CLI does not take them from its stored values.
-//! Decided in one place for every printed `linkerd upgrade`.
+//! Options that a `linkerd upgrade` needs on its command line because the CLI does not take them from its
+//! stored values. Decided in one place for every printed `linkerd upgrade`.
 
 use serde_yaml::Value;
 
@@ -15,16 +15,16 @@ use crate::version::LinkerdVersion;
 const RUN_AS_ROOT: &str = "proxyInit.runAsRoot";
 
 /// An option that sets a value.
-struct Setting {
+struct CliOption {
     option: &'static str,
     text: String,
     /// Whether the value was replaced by a marker, so that the reader must fill it in.
     is_withheld: bool,
 }
 
-impl Setting {
-    fn new(path: &str, value: &str) -> Setting {
-        Setting { option: "--set", text: helm_set(path, value), is_withheld: false }
+impl CliOption {
+    fn new(path: &str, value: &str) -> CliOption {
+        CliOption { option: "--set", text: helm_set(path, value), is_withheld: false }
     }
 
     fn arg(&self) -> Arg {
@@ -37,7 +37,7 @@ impl Setting {
 pub(in crate::checks) struct Unstored<'a> {
     /// The value, which may be a map or a list.
     pub(in crate::checks) row: &'a UnstoredValue,
-    settings: Vec<Setting>,
+    settings: Vec<CliOption>,
 }
 
 impl Unstored<'_> {
@@ -60,8 +60,8 @@ impl Unstored<'_> {
     }
 }
 
-/// The values that differ from their defaults and that `linkerd upgrade` of a release drops. `None` as the release: unknown,
-/// presumed to drop them.
+/// The values that differ from their defaults and that `linkerd upgrade` of a release drops. `None` as the
+/// release: unknown, presumed to drop them.
 pub(in crate::checks) fn unstored<'a>(
     ctx: &Context<'a>,
     values: &Values,
@@ -88,7 +88,8 @@ pub(super) fn options(ctx: &Context<'_>, call: Call, release: Option<&LinkerdVer
     }
 }
 
-/// Whether the CLI refuses the upgrade because a node runs Docker: it reads only the command line, not the stored values.
+/// Whether the CLI refuses the upgrade because a node runs Docker: it reads only the command line, not the
+/// stored values.
 fn refuses_docker(ctx: &Context<'_>, release: Option<&LinkerdVersion>) -> bool {
     ctx.knowledge.upgrades().guards_docker(release, ctx.knowledge.minors())
         && ctx.for_steps::<Node>().iter().any(Node::runs_docker)
@@ -99,7 +100,7 @@ fn is_within(path: &str, value: &str) -> bool {
 }
 
 /// Collects the options that set a value, except for the parts that are at their default. Lists are set as a whole.
-fn gather(path: &str, value: &Value, default: Option<&Value>, into: &mut Vec<Setting>) {
+fn gather(path: &str, value: &Value, default: Option<&Value>, into: &mut Vec<CliOption>) {
     if default == Some(value) || is_empty(value) && default.is_none_or(is_empty) {
         return;
     }
@@ -123,15 +124,15 @@ fn gather(path: &str, value: &Value, default: Option<&Value>, into: &mut Vec<Set
         Value::String(text) => {
             let is_withheld = is_marked(text);
             let is_text = serde_yaml::from_str::<Value>(text).is_ok_and(|value| value.is_string());
-            into.push(Setting {
+            into.push(CliOption {
                 option: if is_text { "--set" } else { "--set-string" },
                 is_withheld,
-                ..Setting::new(path, if is_withheld { "" } else { text })
+                ..CliOption::new(path, if is_withheld { "" } else { text })
             });
         }
-        Value::Bool(value) => into.push(Setting::new(path, &value.to_string())),
-        Value::Number(number) => into.push(Setting::new(path, &number.to_string())),
-        Value::Null => into.push(Setting::new(path, "null")),
+        Value::Bool(value) => into.push(CliOption::new(path, &value.to_string())),
+        Value::Number(number) => into.push(CliOption::new(path, &number.to_string())),
+        Value::Null => into.push(CliOption::new(path, "null")),
         Value::Tagged(_) => {}
     }
 }

@@ -1,6 +1,6 @@
-//! Steps of a control plane whose stored values `linkerd upgrade` cannot read: it exits with an error before it prints
-//! anything. `linkerd install` reads none, so it renders the control plane from the values, trust anchors and issuer in the
-//! cluster; or the Secret is written by hand first.
+//! Steps of a control plane whose stored values `linkerd upgrade` cannot read: it exits with an error before
+//! it prints anything. `linkerd install` reads none, so it renders the control plane from the values, trust
+//! anchors and issuer in the cluster; or the Secret is written by hand first.
 
 use super::{Options, apply, guarded};
 use crate::chart::values::Values;
@@ -18,8 +18,8 @@ const ISSUER: &str = "linkerd-identity-issuer";
 /// Every file that the commands write.
 const FILES: &str = "stored-values.yaml stored-ca.crt stored-issuer.crt stored-issuer.key";
 
-/// Whether `linkerd upgrade` is known to find no usable values. Only for control planes that the CLI manages: Helm writes no such
-/// Secret.
+/// Whether `linkerd upgrade` is known to find no usable values. Only for control planes that the CLI manages:
+/// Helm writes no such Secret.
 pub(super) fn is_unusable(ctx: &Context<'_>) -> bool {
     if ctx.is_absent_for_steps::<Secret>(STORED_VALUES) {
         return true;
@@ -60,7 +60,8 @@ impl Stored {
         }
     }
 
-    /// The values that the reader must write by hand, if `linkerd install` cannot render the control plane from the cluster.
+    /// The values that the reader must write by hand, if `linkerd install` cannot render the control plane
+    /// from the cluster.
     pub(in crate::checks) fn by_hand(&self) -> Option<&'static str> {
         self.by_hand_with(&Options::none())
     }
@@ -80,7 +81,8 @@ impl Stored {
             Some("identity.issuer.scheme and identityTrustAnchorsPEM")
         } else if lacks_keys {
             Some(
-                "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and those of the webhooks",
+                "identityTrustAnchorsPEM, the certificate and key of the issuer (identity.issuer.tls), and \
+                 those of the webhooks",
             )
         } else if !self.has_config || lacks(self.has_anchors, ANCHORS) || lacks(self.has_issuer, CERTIFICATE)
         {
@@ -122,11 +124,15 @@ impl Stored {
             .step(
                 StepKind::Note,
                 format!(
-                    "Write to overrides.yaml the values that you set at the installation, with {needed}. Leave out all others, \
-                     in particular versions: they would override the target's"
+                    "Write to overrides.yaml the values that you set at the installation, with {needed}. \
+                     Leave out all others, in particular versions: they would override the target's"
                 ),
             )
-            .run(StepKind::Command, "Create the Secret from that file", Command::lines([create, Line::from(label)]))
+            .run(
+                StepKind::Command,
+                "Create the Secret from that file",
+                Command::lines([create, Line::from(label)]),
+            )
     }
 
     /// The steps that render the control plane at its own release, with its current values and issuer.
@@ -141,8 +147,8 @@ impl Stored {
             .run(
                 StepKind::Command,
                 format!(
-                    "Apply the control plane of the installed release again; with it the CLI writes the Secret. Do this before \
-                     you install the CLI of {}",
+                    "Apply the control plane of the installed release again; with it the CLI writes the \
+                     Secret. Do this before you install the CLI of {}",
                     way.to
                 ),
                 guarded(Some(&way.from), install(ctx, &none)),
@@ -155,8 +161,8 @@ impl Stored {
     }
 }
 
-/// Adds the step that renders the control plane without its stored values. If that is impossible, the steps that write them;
-/// `upgrade` then follows. Returns whether `upgrade` is still needed.
+/// Adds the step that renders the control plane without its stored values. If that is impossible, the steps
+/// that write them; `upgrade` then follows. Returns whether `upgrade` is still needed.
 pub(super) fn instead(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -170,8 +176,9 @@ pub(super) fn instead(
         return (stored.written_by_hand(ctx, remedy, needed), true);
     }
     let text = format!(
-        "{act}. `linkerd upgrade` cannot read its stored values (Secret {STORED_VALUES}), so `linkerd install` renders the \
-         current ones. The last command deletes the files, which contain the issuer's private key"
+        "{act}. `linkerd upgrade` cannot read its stored values (Secret {STORED_VALUES}), so `linkerd \
+         install` renders the current ones. The last command deletes the files, which contain the issuer's \
+         private key"
     );
     let mut command = Command::lines(files(ctx, options));
     let delete = program("rm").words("-f").words(FILES);
@@ -196,8 +203,8 @@ fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
     lines
 }
 
-/// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last: they win over
-/// those of the values file.
+/// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:
+/// they win over those of the values file.
 fn install(ctx: &Context<'_>, options: &Options<'_>) -> Line {
     let install = linkerd()
         .control_plane(&ctx.namespaces().control_plane)

@@ -1,5 +1,5 @@
-//! Link controllers on the way to a release: the controllers that the extension's chart creates, and the ones of the CLI that
-//! they replace.
+//! Link controllers on the way to a release: the controllers that the extension's chart creates, and the ones
+//! of the CLI that they replace.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +51,8 @@ impl<'a> ChartController<'a> {
     }
 }
 
-/// The controllers that the chart of a release creates: one for each Link, and for each existing controller. Empty if the CLI
-/// creates them in that release. Reads `deployments.apps`.
+/// The controllers that the chart of a release creates: one for each Link, and for each existing controller.
+/// Empty if the CLI creates them in that release. Reads `deployments.apps`.
 pub(in crate::checks) fn chart_controllers<'a>(
     ctx: &Context<'a>,
     release: &LinkerdVersion,
@@ -127,8 +127,9 @@ pub(super) fn awaited(remedy: Remedy, controllers: &[ChartController<'_>]) -> Re
     )
 }
 
-/// The phase that follows the upgrade of the multicluster extension: the Links of the release, then the removal of controllers
-/// that the CLI created. `None` without that extension. Reads `namespaces` and `deployments.apps`.
+/// The phase that follows the upgrade of the multicluster extension: the Links of the release, then the
+/// removal of controllers that the CLI created. `None` without that extension. Reads `namespaces` and
+/// `deployments.apps`.
 pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
     if !is_installed(ctx) {
         return None;

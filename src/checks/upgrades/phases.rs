@@ -7,7 +7,6 @@ use crate::checks::find;
 use crate::finding::{Finding, Fingerprint, Remedy, When};
 use crate::version::LinkerdVersion;
 
-/// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Its phases, in order.

@@ -119,13 +119,25 @@ fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &Linkerd
     })
 }
 
+/// Adds the phases up to the control plane and its extensions of a release.
 fn hop(
     ctx: &Context<'_>,
     (from, to): (&LinkerdVersion, &LinkerdVersion),
     reached: &mut Reached,
     phases: &mut Vec<Phase>,
 ) {
+    let phase = |title: String, part, remedy| Phase { title, part, release: Some(to.clone()), remedy };
     phases.extend(gateway_api(ctx, to, reached));
+    phases.push(phase(format!("CLI and CRDs of {to}"), Part::Crds, cli_and_crds(ctx, to, reached)));
+    phases.extend(linkerd_cni(ctx, to, reached));
+    phases.push(phase(format!("Control plane to {to}"), Part::ControlPlane, control_plane(ctx, (from, to))));
+    if let Some(remedy) = extensions(ctx, (from, to)) {
+        phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
+        phases.extend(mirrors::phase(ctx, to));
+    }
+}
+
+fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> Remedy {
     let act = format!("Install the linkerd CLI {to}");
     let origin = ctx.knowledge.channels().of(to);
     let remedy = match origin {
@@ -156,14 +168,12 @@ fn hop(
         "From here on keep the CRDs, even in a rollback: older ones may lack a version in which objects \
          are stored by now",
     );
-    let remedy = remedy.shown_by(
+    remedy.shown_by(
         meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
-    );
-    let phase = |title: String, part, remedy| Phase { title, part, release: Some(to.clone()), remedy };
-    phases.push(phase(format!("CLI and CRDs of {to}"), Part::Crds, remedy));
+    )
+}
 
-    phases.extend(linkerd_cni(ctx, to, reached));
-
+fn control_plane(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Remedy {
     let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), (from, to));
     let remedy = remedy.run(
         StepKind::Command,
@@ -191,9 +201,11 @@ fn hop(
         .arg(CONTROL_PLANE)
         .words("--fail-on warning");
     let remedy = remedy.shown_by(Command::lines([of_control_plane, all]));
-    let remedy = release::pruned(ctx, remedy, to);
-    phases.push(phase(format!("Control plane to {to}"), Part::ControlPlane, remedy));
+    release::pruned(ctx, remedy, to)
+}
 
+/// The steps for the installed extensions; `None` without any. Links have a phase of their own.
+fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Option<Remedy> {
     let namespaces = ctx.hints::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
     // A finding covers an extension without further releases.
@@ -201,23 +213,19 @@ fn hop(
     let mut names: Vec<&str> = extensions.filter(|name| !is_gone(name)).collect();
     names.sort_unstable();
     names.dedup();
-    if !names.is_empty() {
-        let remedy = names
-            .iter()
-            .fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
-        // Links have a phase of their own.
-        let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
-        let checked: Vec<&str> =
-            checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
-        let remedy = match checked.is_empty() {
-            true => remedy,
-            false => remedy.shown_by(
-                meshdoctor().words("check --only").arg(checked.join(",")).words("--fail-on warning"),
-            ),
-        };
-        phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
-        phases.extend(mirrors::phase(ctx, to));
+    if names.is_empty() {
+        return None;
     }
+    let remedy =
+        names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
+    let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
+    let checked: Vec<&str> =
+        checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
+    Some(match checked.is_empty() {
+        true => remedy,
+        false => remedy
+            .shown_by(meshdoctor().words("check --only").arg(checked.join(",")).words("--fail-on warning")),
+    })
 }
 
 /// Whether the chart of the CRDs manages the Gateway API by then, and the release's chart would omit it by

@@ -1,5 +1,5 @@
-//! The containers of a pod after an upgrade: the images of the target at the registries in use, and linkerd-proxy among the init
-//! containers if the upgrade makes it a native sidecar.
+//! The containers of a pod after an upgrade: the images of the target at the registries in use, and
+//! linkerd-proxy among the init containers if the upgrade makes it a native sidecar.
 
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
@@ -26,9 +26,7 @@ const POLICY: (&str, &str) = ("policy", "destination");
 /// A container: its name, image and place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Placed {
-    /// Its name.
     pub(super) name: String,
-    /// Its image.
     pub(super) image: String,
     /// Whether it is an init container.
     pub(super) init: bool,
@@ -53,11 +51,8 @@ pub(super) struct TargetImages<'c, 'a> {
 /// The owner of a pod, which decides the containers that the upgrade changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The control plane.
     ControlPlane,
-    /// An extension.
     Extension,
-    /// linkerd-cni.
     LinkerdCni,
     /// A meshed workload: only injected containers change.
     Meshed,

@@ -114,8 +114,8 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject) -> F
     ctx.finding(
         subject,
         format!(
-            "The pod stops its proxy through the endpoint /shutdown, which is disabled by default from {since} on. The work \
-             finishes, and the pod never completes"
+            "The pod stops its proxy through the endpoint /shutdown, which is disabled by default from \
+             {since} on. The work finishes, and the pod never completes"
         ),
     )
     .evidence(way.target.clone())

@@ -30,7 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .evidence(way.target.clone())
                     .remedy(Remedy::new().step(
                         StepKind::Note,
-                        "Keep injected pods away from these nodes (node affinity, a taint), or replace them before the upgrade",
+                        "Keep injected pods away from these nodes (node affinity, a taint), or replace them \
+                         before the upgrade",
                     )),
             )
         })

@@ -1,4 +1,5 @@
-//! `upgrade-drops-mesh-tls`: ExternalWorkloads are written in the first version of the kind, whose identity the target does not read.
+//! `upgrade-drops-mesh-tls`: ExternalWorkloads are written in the first version of the kind, whose identity
+//! the target does not read.
 
 use super::Way;
 use crate::checks::{Context, Judgement};
@@ -19,8 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let (namespace, name) = workload.metadata.key();
             let subject = Subject::object(Kind::ExternalWorkload, namespace, name);
             let message = format!(
-                "The ExternalWorkload is written as v1alpha1, with meshTls. From {since} on Linkerd reads v1beta1, which \
-                 names the field meshTLS, and the workload has no identity"
+                "The ExternalWorkload is written as v1alpha1, with meshTls. From {since} on Linkerd reads \
+                 v1beta1, which names the field meshTLS, and the workload has no identity"
             );
             Some(
                 ctx.finding(subject.clone(), message)

@@ -29,13 +29,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              only OpenTelemetry, and no trace arrives"
         );
         let remedy = Remedy::new()
-            .step(StepKind::Note, format!("Configure the collector to receive OTLP over gRPC on port \
-             {OTLP}, and declare the port in its Service"))
+            .step(
+                StepKind::Note,
+                format!(
+                    "Configure the collector to receive OTLP over gRPC on port \
+             {OTLP}, and declare the port in its Service"
+                ),
+            )
             .step(
                 StepKind::ChartValue,
                 format!(
-                    "Name it with the upgrade: proxy.tracing.enabled=true and proxy.tracing.collector.endpoint=HOST:{OTLP} for \
-                     proxies, controller.tracing likewise for the control plane"
+                    "Name it with the upgrade: proxy.tracing.enabled=true and \
+                     proxy.tracing.collector.endpoint=HOST:{OTLP} for proxies, controller.tracing likewise \
+                     for the control plane"
                 ),
             );
         ctx.finding(subject, message).evidence(evidence).evidence(way.target.clone()).remedy(remedy)

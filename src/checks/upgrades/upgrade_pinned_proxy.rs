@@ -1,4 +1,5 @@
-//! `upgrade-pinned-proxy`: a proxy is pinned to a release whose image has no linkerd-init, which the target runs from it.
+//! `upgrade-pinned-proxy`: a proxy is pinned to a release whose image has no linkerd-init, which the target
+//! runs from it.
 
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};

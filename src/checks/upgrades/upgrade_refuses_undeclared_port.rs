@@ -1,4 +1,5 @@
-//! `upgrade-refuses-undeclared-port`: from the target on, meshed clients cannot use a port that the Service does not declare.
+//! `upgrade-refuses-undeclared-port`: from the target on, meshed clients cannot use a port that the Service
+//! does not declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -205,8 +205,8 @@ fn told<'n>(
         _ => ("scrapes metrics from", "finds no target"),
     };
     let message = format!(
-        "The {kind} {what} port {old} of the control plane by name. From {} on, containers name it {new}, and the {kind} \
-         {then}",
+        "The {kind} {what} port {old} of the control plane by name. From {} on, containers name it {new}, \
+         and the {kind} {then}",
         renaming.since
     );
     let subject = Subject::object(kind, &meta.namespace, &meta.name);

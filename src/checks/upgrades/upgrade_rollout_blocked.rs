@@ -47,9 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = found.into_iter().flatten();
         findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
     }
-    if let Err(missing) = ranges {
-        ctx.gap(missing);
-    }
+    _ = ctx.or_gap(ranges);
     match quotas {
         Err(missing) if findings.is_empty() => return Err(missing.into()),
         Err(missing) => ctx.gap(missing),
@@ -88,7 +86,8 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
 fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Finding {
     let (message, command, act, text) = match obstacle.refusal {
         Refusal::Room => (
-            "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota has no room for another pod",
+            "The rollout hangs: it starts a new pod before it stops an old one, and the namespace's quota \
+             has no room for another pod",
             "describe resourcequota",
             "List the quota's limits and usage",
             "Raise the quota by one pod of the Deployment during the upgrade, or set maxUnavailable of its \
@@ -104,8 +103,8 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
             "The API server refuses the new pods: a quota requires an amount of every container, and one states none",
             "describe resourcequota",
             "List the quota's limits and usage",
-            "Give the namespace a LimitRange with defaults for containers, set the amount in the chart values, or remove \
-             it from the quota",
+            "Give the namespace a LimitRange with defaults for containers, set the amount in the chart \
+             values, or remove it from the quota",
         ),
         Refusal::Bounds => (
             "The API server refuses the new pods: the amounts of a container are outside of the namespace's LimitRange",

@@ -23,7 +23,7 @@ const OTHERS: [&str; 3] = [
 ];
 
 /// The evaluated release and its requirements.
-struct Judged<'a> {
+struct ReleaseRequirements<'a> {
     version: LinkerdVersion,
     seen: Evidence,
     wanted: &'a GatewayApi,
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = is_refused_by_the_cli(ctx);
     let required = refused
         || row.is_some_and(|row| row.releases.covers(&version, ctx.knowledge.minors()) == Contains::Yes);
-    let judged = Judged { version, seen, wanted, required, refused };
+    let judged = ReleaseRequirements { version, seen, wanted, required, refused };
     if http.is_none() && grpc.is_none() && required {
         let findings = vec![absent(ctx, &judged)];
         note_presumed(ctx, &findings);
@@ -120,12 +120,12 @@ impl<'a> Unserved<'a> {
     }
 }
 
-fn supported(judged: &Judged<'_>) -> Evidence {
+fn supported(judged: &ReleaseRequirements<'_>) -> Evidence {
     let range = format!("Gateway API {} to {}", judged.wanted.minimum, judged.wanted.maximum);
     Evidence::other(format!("Linkerd {}", judged.version), range)
 }
 
-fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
+fn absent(ctx: &Context<'_>, judged: &ReleaseRequirements<'_>) -> Finding {
     let remedy = bring(ctx, Remedy::new(), None, judged.wanted);
     ctx.finding(
         Subject::thing("Gateway API"),
@@ -139,7 +139,7 @@ fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
 }
 
 /// The behavior of the target's CLI without them.
-fn refusal(judged: &Judged<'_>) -> Option<Evidence> {
+fn refusal(judged: &ReleaseRequirements<'_>) -> Option<Evidence> {
     let said = "exits with an error and prints no manifests until they exist and serve v1";
     judged.refused.then(|| Evidence::other(format!("linkerd upgrade of {}", judged.version), said))
 }
@@ -147,7 +147,7 @@ fn refusal(judged: &Judged<'_>) -> Option<Evidence> {
 /// The finding for a policy controller that exits at startup.
 fn no_start(
     ctx: &Context<'_>,
-    judged: &Judged<'_>,
+    judged: &ReleaseRequirements<'_>,
     unserved: &Unserved<'_>,
     there: Option<&CustomResourceDefinition>,
 ) -> Finding {
@@ -188,7 +188,7 @@ fn no_start(
 /// The finding for one kind of routes without effect.
 fn without(
     ctx: &Context<'_>,
-    judged: &Judged<'_>,
+    judged: &ReleaseRequirements<'_>,
     definition: &CustomResourceDefinition,
     wanted_version: &str,
 ) -> Finding {

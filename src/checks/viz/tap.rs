@@ -10,7 +10,7 @@ use crate::objects::{Secret, Webhook, WebhookConfiguration};
 /// The API version that tap serves.
 pub(super) const API: &str = "v1alpha1.tap.linkerd.io";
 /// The Secret with its certificate and key.
-const SECRET: &str = "tap-k8s-tls";
+pub(super) const SECRET: &str = "tap-k8s-tls";
 /// The Deployment and the Service of the injector of tap.
 pub(super) const INJECTOR: &str = "tap-injector";
 /// The Secret with its certificate and key.
@@ -41,9 +41,9 @@ impl Tap<'_> {
     }
 }
 
-/// The Secret as an item.
-pub(super) fn item() -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
+/// A Secret of viz as an item.
+pub(super) fn item(secret: &str) -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: secret.to_owned() }
 }
 
 /// Tap, if viz is installed. Reads `namespaces` and the Secret.

@@ -16,7 +16,6 @@ use super::viz_prometheus_missing::external;
 
 /// An address in the arguments of a component.
 struct Setting {
-    /// The component.
     component: &'static str,
     /// Its argument, without dashes.
     flag: &'static str,

@@ -17,13 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|name| finding(ctx, Kind::ClusterRole, &name, "linkerd-viz ClusterRoles exist"));
     let unbound = absent_of(bindings, known.viz_cluster_role_bindings(namespace))
         .map(|name| finding(ctx, Kind::ClusterRoleBinding, &name, "linkerd-viz ClusterRoleBindings exist"));
-    let reader = match ctx.every::<RoleBinding>() {
-        Ok(bindings) => reader_missing(ctx, bindings, namespace),
-        Err(missing) => {
-            ctx.gap(missing);
-            None
-        }
-    };
+    let reader =
+        ctx.or_gap(ctx.every::<RoleBinding>()).and_then(|bindings| reader_missing(ctx, bindings, namespace));
     Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
 }
 

@@ -22,10 +22,10 @@ const DEFECT: &str = "viz-admin-ports";
 /// Maximum number of quoted Deployments.
 const QUOTED: usize = 3;
 /// Jobs of the chart, and the components that each is for.
-const JOBS: [(&str, Target); 3] = [
-    ("linkerd-controller", Target::Controllers),
-    ("linkerd-multicluster-controller", Target::Mirrors),
-    ("linkerd-proxy", Target::Proxies),
+const JOBS: [(&str, ScrapedComponents); 3] = [
+    ("linkerd-controller", ScrapedComponents::Controllers),
+    ("linkerd-multicluster-controller", ScrapedComponents::Mirrors),
+    ("linkerd-proxy", ScrapedComponents::Proxies),
 ];
 
 /// Values of the label `component` of service mirrors that the chart scrapes.
@@ -33,7 +33,7 @@ const MIRRORS: [&str; 2] = ["linkerd-service-mirror", "controller"];
 
 /// The components that a job is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum ScrapedComponents {
     /// The programs of the control plane and of viz.
     Controllers,
     /// The service mirrors of the multicluster extension.
@@ -77,7 +77,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-impl Target {
+impl ScrapedComponents {
     fn workloads<'a>(self, ctx: &Context<'_>, deployments: &'a [Workload], viz: &str) -> Vec<&'a Workload> {
         let home = &ctx.namespaces().control_plane;
         let own = || components(deployments, home).into_iter().map(|component| component.deployment);
@@ -87,12 +87,12 @@ impl Target {
                 .filter(move |one| one.metadata.label(EXTENSION_LABEL) == Some(extension.name()))
         };
         match self {
-            Target::Proxies => own().collect(),
-            Target::Controllers => {
+            ScrapedComponents::Proxies => own().collect(),
+            ScrapedComponents::Controllers => {
                 let of_viz = of(Extension::Viz).filter(|one| one.metadata.namespace == viz);
                 own().chain(of_viz).collect()
             }
-            Target::Mirrors => {
+            ScrapedComponents::Mirrors => {
                 let is_meant = |one: &&Workload| {
                     one.spec.template.metadata.label("component").is_some_and(|name| MIRRORS.contains(&name))
                 };
@@ -109,7 +109,7 @@ impl Target {
         let is_proxy = |container: &Container| container.name.as_str() == PROXY_CONTAINER;
         // Prometheus scrapes itself by another job, and the gateway has nothing but a proxy.
         let is_own = |container: &&Container| {
-            is_proxy(container) == (self == Target::Proxies)
+            is_proxy(container) == (self == ScrapedComponents::Proxies)
                 && container.name.as_str() != "prometheus"
                 && container.name.as_str() != "pause"
         };

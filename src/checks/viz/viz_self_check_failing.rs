@@ -45,13 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The finding for the answer of a pod, if it is unhealthy. A missing answer is noted.
 fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
-    let answer = match ctx.probe(program, namespace, name) {
-        Ok(answer) => answer,
-        Err(missing) => {
-            ctx.gap(missing);
-            return None;
-        }
-    };
+    let answer = ctx.or_gap(ctx.probe(program, namespace, name))?;
     if answer.is_well() {
         return None;
     }

@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| pod.metadata.label("component") == Some("tap"))
         .collect();
     let (evidence, state) = match service {
-        None => (Evidence::other(format!("APIService {API}"), "missing"), State::Gone),
+        None => (Evidence::other(format!("APIService {API}"), "missing"), TapProblem::Gone),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
             Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
             Some(condition) => {
@@ -41,12 +41,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let socket = egress_socket(&condition.message).map(str::to_owned);
                 (
                     Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said),
-                    State::Unreached { socket },
+                    TapProblem::Unreached { socket },
                 )
             }
             None => (
                 Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"),
-                State::Unreached { socket: None },
+                TapProblem::Unreached { socket: None },
             ),
         },
     };
@@ -88,7 +88,7 @@ fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
 }
 
 /// Why the API of tap is unavailable.
-enum State {
+enum TapProblem {
     /// Its APIService is missing.
     Gone,
     /// The API server does not reach it.
@@ -105,8 +105,8 @@ fn egress_socket(message: &str) -> Option<&str> {
     rest.split_once(": ").map(|(path, _)| path).filter(|path| path.starts_with('/'))
 }
 
-fn finding(ctx: &Context<'_>, namespace: &str, state: &State) -> Finding {
-    let gone = matches!(state, State::Gone);
+fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
+    let gone = matches!(state, TapProblem::Gone);
     let message = if gone {
         "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
     } else {
@@ -114,15 +114,15 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &State) -> Finding {
          groups, such as the deletion of a namespace, wait or fail"
     };
     let fix = match state {
-        State::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
-        State::Unreached { socket: Some(path) } => Remedy::new().step(
+        TapProblem::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
+        TapProblem::Unreached { socket: Some(path) } => Remedy::new().step(
             StepKind::Note,
             format!(
                 "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: \
                  the API server cannot open {path}"
             ),
         ),
-        State::Unreached { socket: None } => Remedy::new()
+        TapProblem::Unreached { socket: None } => Remedy::new()
             .run(
                 StepKind::Command,
                 "Check that a pod of tap is ready and that its Service has an endpoint",

@@ -1,6 +1,6 @@
 //! `viz-tap-certificate-invalid`: the certificate of tap is missing, expired, or not trusted by the API server.
 
-use super::tap::{API, Tap, item, tap};
+use super::tap::{API, SECRET, Tap, item, tap};
 use crate::certificates::{Certificate, Validity, at_least_one, from_base64_bundle, from_base64_pool};
 use crate::checks::dates::{clocks_first, dates};
 use crate::checks::extensions::reinstall;
@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;
     let name = format!("tap.{}.svc", tap.namespace);
     let refused = refusal(&served, &trusted, &name)
-        .map_err(|message| ctx.lacking(item(), Why::Malformed { message }, "its certificate"))?;
+        .map_err(|message| ctx.lacking(item(SECRET), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
     if !trusted.is_empty()
         && let Err(error) = from_base64_bundle(&service.spec.ca_bundle).and_then(at_least_one)

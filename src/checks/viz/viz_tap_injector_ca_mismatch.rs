@@ -1,6 +1,6 @@
 //! `viz-tap-injector-ca-mismatch`: the API server does not trust the certificate that the injector of tap serves.
 
-use super::tap::{INJECTOR as SERVICE, INJECTOR_SECRET as SECRET, injector_webhook};
+use super::tap::{INJECTOR as SERVICE, INJECTOR_SECRET as SECRET, injector_webhook, item};
 use crate::certificates::from_base64_pool;
 use crate::checks::extensions::{installed_in, reinstall};
 use crate::checks::serving::{self, Refusal, both_sides};
@@ -25,12 +25,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )));
     };
     let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
-    let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
+    let served =
+        serving::served(secret).map_err(|message| wrong(item(SECRET), "its certificate", message))?;
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
         wrong(Item::List(Kind::MutatingWebhookConfiguration), "the caBundle of the injector of tap", message)
     })?;
     let refused = serving::refusal(&served, &trusted, &format!("{SERVICE}.{namespace}.svc"))
-        .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
+        .map_err(|algorithm| wrong(item(SECRET), "its certificate", algorithm))?;
     let Some(refused) = refused else { return Ok(Verdict::fine()) };
     let why = match refused {
         Refusal::WrongName => "is not valid for the name of its Service",
@@ -74,8 +75,4 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(object, "webhooks[].failurePolicy", policy))
         .remedy(remedy);
     Ok(vec![finding].into())
-}
-
-fn item() -> Item {
-    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
 }

@@ -1,6 +1,6 @@
 //! `viz-tap-key-mismatch`: the private key of tap does not match its certificate.
 
-use super::tap::{item, tap};
+use super::tap::{SECRET, item, tap};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let matches = key_matches(secret);
     if matches == KeyMatches::Unknown {
-        return Err(key_not_known(ctx, item()).into());
+        return Err(key_not_known(ctx, item(SECRET)).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     let said = format!("{}: {said}", served[0].summary());

@@ -2,7 +2,7 @@
 //! values are unknown, a text states the reason.
 use super::{CONTROL_PLANE, few, laid};
 use crate::chart::gitops::Installed;
-use crate::chart::given::Given;
+use crate::chart::values_input::Given;
 use crate::checks::chart;
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;

@@ -17,7 +17,7 @@ use crate::report::{PlanStep, Report};
 const SHELL: &str = if cfg!(unix) { "/bin/sh" } else { "sh" };
 
 /// An answer to a question on the terminal.
-enum Answer {
+enum Confirmation {
     Yes,
     No,
     Quit,
@@ -49,14 +49,14 @@ pub(super) fn run(
             None => "Do it by hand. Is it done? [y]es, [n]o, [q]uit: ",
         };
         match (ask(question)?, command) {
-            (Answer::Yes, Some(command)) => execute(number, &render::guarded(command, "exit 1"))?,
-            (Answer::Yes, None) => {}
-            (Answer::No, Some(_)) => {
+            (Confirmation::Yes, Some(command)) => execute(number, &render::guarded(command, "exit 1"))?,
+            (Confirmation::Yes, None) => {}
+            (Confirmation::No, Some(_)) => {
                 say(&format!("step {number} skipped"));
                 declined = true;
                 continue;
             }
-            (Answer::No, None) | (Answer::Quit, _) => {
+            (Confirmation::No, None) | (Confirmation::Quit, _) => {
                 say(&format!("stopped before step {number}; {} plans the rest again", own("fix --apply")));
                 return Ok(latest);
             }
@@ -86,17 +86,17 @@ fn show((number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
 }
 
 /// Asks on the terminal; the end of input ends the run.
-fn ask(question: &str) -> anyhow::Result<Answer> {
+fn ask(question: &str) -> anyhow::Result<Confirmation> {
     let mut error = std::io::stderr();
     let _ = write!(error, "{question}").and_then(|()| error.flush());
     let mut line = String::new();
     if std::io::stdin().read_line(&mut line)? == 0 {
-        return Ok(Answer::Quit);
+        return Ok(Confirmation::Quit);
     }
     Ok(match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Answer::Yes,
-        "n" | "no" => Answer::No,
-        _ => Answer::Quit,
+        "y" | "yes" => Confirmation::Yes,
+        "n" | "no" => Confirmation::No,
+        _ => Confirmation::Quit,
     })
 }
 

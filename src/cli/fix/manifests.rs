@@ -78,13 +78,13 @@ struct Input<'a> {
 }
 
 /// Manifests with their findings.
-struct Judged {
+struct JudgedManifests {
     report: Report,
     set: Set,
     places: Option<Places>,
 }
 
-impl Judged {
+impl JudgedManifests {
     /// The findings that need a repair, in its order.
     fn planned(&self) -> Vec<String> {
         let planned = self.report.repair.findings.keys().map(|&at| &self.report.findings[at]);
@@ -94,7 +94,10 @@ impl Judged {
 
 impl Input<'_> {
     /// Reads and checks the manifests.
-    fn judge<T>(&self, act: &mut dyn FnMut(&Judged, &Overlay<'_, Versions>) -> T) -> anyhow::Result<T> {
+    fn judge<T>(
+        &self,
+        act: &mut dyn FnMut(&JudgedManifests, &Overlay<'_, Versions>) -> T,
+    ) -> anyhow::Result<T> {
         let knowledge = Knowledge::embedded();
         let change::Loaded { mut given, set, versions, release } = change::loaded(self.args)?;
         let mut settings: Settings = check::settings(self.args, self.policy)?;
@@ -121,13 +124,13 @@ impl Input<'_> {
             change::place(&mut report.findings, places);
         }
         chart::place(&mut report.findings, &settings.values);
-        Ok(act(&Judged { report, set, places }, &overlay))
+        Ok(act(&JudgedManifests { report, set, places }, &overlay))
     }
 }
 
 /// Edits the files of manifests, finding by finding.
 struct Repairer<'a> {
-    judged: &'a Judged,
+    judged: &'a JudgedManifests,
     overlay: &'a Overlay<'a, Versions>,
     set: Set,
     state: State,
@@ -137,7 +140,7 @@ struct Repairer<'a> {
 }
 
 impl<'a> Repairer<'a> {
-    fn new(judged: &'a Judged, overlay: &'a Overlay<'a, Versions>) -> Repairer<'a> {
+    fn new(judged: &'a JudgedManifests, overlay: &'a Overlay<'a, Versions>) -> Repairer<'a> {
         let state = overlay.judge(&judged.set);
         let repair = FileRepair { status: judged.report.verdict.status, ..FileRepair::default() };
         Repairer { judged, overlay, set: judged.set.clone(), state, texts: BTreeMap::new(), repair }

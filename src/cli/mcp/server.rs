@@ -44,7 +44,7 @@ pub(super) fn run(args: Mcp) -> anyhow::Result<u8> {
 }
 
 async fn serve(args: Mcp) -> anyhow::Result<u8> {
-    let server = Server { session: Arc::new(Session::new(args)), calls: Arc::new(Semaphore::new(CALLS)) };
+    let server = McpServer { session: Arc::new(Session::new(args)), calls: Arc::new(Semaphore::new(CALLS)) };
     let running = match server.serve((tokio::io::stdin(), tokio::io::stdout())).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(exit::FINE),
@@ -59,12 +59,12 @@ async fn serve(args: Mcp) -> anyhow::Result<u8> {
     Ok(exit::FINE)
 }
 
-struct Server {
+struct McpServer {
     session: Arc<Session>,
     calls: Arc<Semaphore>,
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let instructions = format!(
             "Diagnoses the Linkerd service mesh of {}. All tools are read-only. Start with check; explain gives the \

@@ -20,7 +20,7 @@ const CONTINUED: &str = ":6";
 pub(super) fn answer(mut command: Command, line: &[String]) -> String {
     command.build();
     let (last, before) = line.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let place = Place::after(&command, before);
+    let place = CursorPosition::after(&command, before);
     let (candidates, directive) = place.candidates(last);
     let mut text = String::new();
     for (candidate, meaning) in candidates {
@@ -35,7 +35,7 @@ pub(super) fn answer(mut command: Command, line: &[String]) -> String {
 }
 
 /// The position on a command line.
-struct Place<'a> {
+struct CursorPosition<'a> {
     command: &'a Command,
     /// The flag whose value comes next.
     flag: Option<&'a Arg>,
@@ -45,9 +45,9 @@ struct Place<'a> {
     literal: bool,
 }
 
-impl<'a> Place<'a> {
-    fn after(root: &'a Command, words: &[String]) -> Place<'a> {
-        let mut place = Place { command: root, flag: None, positionals: 0, literal: false };
+impl<'a> CursorPosition<'a> {
+    fn after(root: &'a Command, words: &[String]) -> CursorPosition<'a> {
+        let mut place = CursorPosition { command: root, flag: None, positionals: 0, literal: false };
         for word in words {
             let optional = |flag: &Arg| flag.get_num_args().is_some_and(|number| number.min_values() == 0);
             if place.flag.take().is_some_and(|flag| !(optional(flag) && word.starts_with('-'))) {

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use meshdoctor::published::Published;
+use meshdoctor::report_api::Published;
 use serde_json::{Value, json};
 
 use super::server::{Asked, Reply, Server};

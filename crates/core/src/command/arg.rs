@@ -102,20 +102,20 @@ impl Arg {
     }
 
     /// A script runs elsewhere, so only its substitutions get connection options.
-    pub(super) fn aim(&mut self, connection: &Connection) {
+    pub(super) fn with_connection(&mut self, connection: &Connection) {
         for part in &mut self.0 {
             if let Part::Output(line) = part {
-                line.aim(connection);
+                line.with_connection(connection);
             }
         }
     }
 
-    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
+    pub(super) fn render_as(&mut self, text: &dyn Fn(&str) -> String) {
         for part in &mut self.0 {
             match part {
                 Part::Text(old) | Part::Path(old) => *old = text(old),
-                Part::Output(line) => line.retell(text),
-                Part::Script(lines) => lines.iter_mut().for_each(|line| line.retell(text)),
+                Part::Output(line) => line.render_as(text),
+                Part::Script(lines) => lines.iter_mut().for_each(|line| line.render_as(text)),
                 Part::Known(_) | Part::Variable(_) | Part::Placeholder(_) => {}
             }
         }

@@ -25,8 +25,8 @@ pub enum Program {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Call {
     program: Program,
-    /// Its connection options, added by `aim`.
-    aim: Vec<Arg>,
+    /// Its connection options, added by `with_connection`.
+    connection: Vec<Arg>,
     /// It contacts no cluster, or another one.
     elsewhere: bool,
     words: Vec<Word>,
@@ -95,7 +95,8 @@ impl Call {
         let restarts = options
             .windows(2)
             .any(|pair| pair[0].arg().text() == Some("rollout") && pair[1].arg().text() == Some("restart"));
-        let is_alike = self.program == other.program && self.aim == other.aim && options == others;
+        let is_alike =
+            self.program == other.program && self.connection == other.connection && options == others;
         if !restarts || !is_alike || own.is_empty() || operands.is_empty() {
             return false;
         }
@@ -104,7 +105,7 @@ impl Call {
     }
 
     fn new(program: Program) -> Call {
-        Call { program, aim: Vec::new(), elsewhere: false, words: Vec::new() }
+        Call { program, connection: Vec::new(), elsewhere: false, words: Vec::new() }
     }
 
     /// Uses another cluster, by a context that the reader must set.
@@ -160,7 +161,7 @@ impl Call {
         self
     }
 
-    pub(super) fn aim(&mut self, connection: &Connection) {
+    pub(super) fn with_connection(&mut self, connection: &Connection) {
         let asks_none = match (self.program, self.words.first()) {
             (Program::Other(_), _) => true,
             // Only these subcommands contact a cluster.
@@ -170,9 +171,9 @@ impl Call {
             (Program::Kubectl | Program::Linkerd | Program::Helm | Program::Meshdoctor, _) => false,
         };
         if !(self.elsewhere || asks_none) {
-            self.aim = connection.options(self.program);
+            self.connection = connection.options(self.program);
         }
-        self.each(|arg| arg.aim(connection));
+        self.each(|arg| arg.with_connection(connection));
     }
 
     /// Whether it runs on a node, where the program has its own name.
@@ -195,13 +196,13 @@ impl Call {
         }
     }
 
-    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
-        self.aim.iter_mut().for_each(|arg| arg.retell(text));
-        self.each(|arg| arg.retell(text));
+    pub(super) fn render_as(&mut self, text: &dyn Fn(&str) -> String) {
+        self.connection.iter_mut().for_each(|arg| arg.render_as(text));
+        self.each(|arg| arg.render_as(text));
     }
 
     pub(super) fn placeholders(&self, names: &mut Vec<&'static str>) {
-        self.aim.iter().for_each(|arg| arg.placeholders(names));
+        self.connection.iter().for_each(|arg| arg.placeholders(names));
         for Word::Plain(arg) | Word::Operand(arg) in &self.words {
             arg.placeholders(names);
         }
@@ -232,7 +233,7 @@ impl fmt::Display for Call {
             words().partition(|(at, _)| (risky..end).contains(at) && self.is_operand(*at));
         let front: Vec<_> = front.into_iter().map(|(_, word)| word.arg()).collect();
         let (first, rest) = front.split_at(subcommand.min(front.len()));
-        for arg in first.iter().copied().chain(&self.aim).chain(rest.iter().copied()) {
+        for arg in first.iter().copied().chain(&self.connection).chain(rest.iter().copied()) {
             write!(f, " {arg}")?;
         }
         if !behind.is_empty() {

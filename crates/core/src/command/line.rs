@@ -132,21 +132,23 @@ impl Line {
         })
     }
 
-    pub(super) fn aim(&mut self, connection: &Connection) {
+    pub(super) fn with_connection(&mut self, connection: &Connection) {
         for piece in &mut self.0 {
             match piece {
-                Piece::Call(call) => call.aim(connection),
-                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.aim(connection),
+                Piece::Call(call) => call.with_connection(connection),
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => {
+                    arg.with_connection(connection)
+                }
                 Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }
     }
 
-    pub(super) fn retell(&mut self, text: &dyn Fn(&str) -> String) {
+    pub(super) fn render_as(&mut self, text: &dyn Fn(&str) -> String) {
         for piece in &mut self.0 {
             match piece {
-                Piece::Call(call) => call.retell(text),
-                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.retell(text),
+                Piece::Call(call) => call.render_as(text),
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.render_as(text),
                 Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }

@@ -129,7 +129,6 @@ impl Command {
         self.runs_on
     }
 
-    /// Its node.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }
@@ -173,13 +172,13 @@ impl Command {
     /// The command with all texts from outside replaced, for tests of quoting.
     pub fn retold(mut self, text: &dyn Fn(&str) -> String) -> Command {
         self.node = self.node.map(|node| text(&node));
-        self.lines.iter_mut().for_each(|line| line.retell(text));
+        self.lines.iter_mut().for_each(|line| line.render_as(text));
         self
     }
 
     /// The command with connection options for the cluster of the run.
     pub fn aimed(mut self, connection: &Connection) -> Command {
-        self.lines.iter_mut().for_each(|line| line.aim(connection));
+        self.lines.iter_mut().for_each(|line| line.with_connection(connection));
         self
     }
 

@@ -18,7 +18,6 @@ pub enum Place {
     },
     /// A place in a file of a node.
     File {
-        /// The node.
         node: String,
         /// The file's path on the node.
         file: String,
@@ -32,11 +31,9 @@ pub enum Place {
         #[serde(skip_serializing_if = "Option::is_none")]
         column: Option<u32>,
     },
-    /// An Event.
     Event {
         /// Its object: `Pod shop/web-5d9f`.
         object: String,
-        /// Its reason.
         reason: String,
         /// How often it was seen.
         count: u32,
@@ -45,10 +42,7 @@ pub enum Place {
         last: Option<Timestamp>,
     },
     /// Something else that is named: `linkerd CLI`, `API server /version`, `node ip-10-0-1-12`.
-    Other {
-        /// Its name.
-        name: String,
-    },
+    Other { name: String },
 }
 
 /// The location of an object or a field in the given manifests.
@@ -96,11 +90,9 @@ impl Evidence {
 /// An object that a piece of evidence names, in fields.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
-    /// Its kind.
     pub kind: String,
     /// Its namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 

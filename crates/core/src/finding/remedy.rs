@@ -15,7 +15,6 @@ pub enum StepKind {
     Annotation,
     /// An edit of a file on a node.
     NodeFile,
-    /// A command.
     Command,
     /// An upgrade to a version.
     Upgrade,

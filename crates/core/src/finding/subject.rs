@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 pub enum Subject {
     /// A Kubernetes object, resolved to its owner: the Deployment rather than its 40 pods.
     Object {
-        /// Its kind.
         kind: String,
         /// Its namespace; empty for cluster-scoped objects.
         #[serde(skip_serializing_if = "String::is_empty", default)]
         namespace: String,
-        /// Its name.
         name: String,
         /// The affected pods of the object, if the finding is about pods.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -43,7 +41,6 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// An object.
     pub fn object(kind: impl fmt::Display, namespace: &str, name: &str) -> Subject {
         Subject::Object {
             kind: kind.to_string(),

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// A Kubernetes minor such as 1.31.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,11 +43,7 @@ impl Serialize for K8sMinor {
     }
 }
 
-impl<'de> Deserialize<'de> for K8sMinor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+deserialize_by_text!(K8sMinor);
 
 /// A distribution that marks its version strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,11 +184,7 @@ impl Serialize for K8sVersion {
     }
 }
 
-impl<'de> Deserialize<'de> for K8sVersion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+deserialize_by_text!(K8sVersion);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::numbers::{EdgeTag, InvalidVersion, Minor, MinorTable, Release, dated, release, shorten};
 
@@ -66,7 +66,6 @@ pub struct LinkerdVersion {
 }
 
 impl LinkerdVersion {
-    /// Its channel.
     pub fn channel(&self) -> Channel {
         self.channel
     }
@@ -253,11 +252,7 @@ impl Serialize for LinkerdVersion {
     }
 }
 
-impl<'de> Deserialize<'de> for LinkerdVersion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+deserialize_by_text!(LinkerdVersion);
 
 #[cfg(test)]
 mod tests {

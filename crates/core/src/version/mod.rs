@@ -3,6 +3,17 @@
 //! releases; the opening edges of minors are passed in as a [`MinorTable`]. Versions are never compared as
 //! strings.
 
+/// Reads types from the text that they parse.
+macro_rules! deserialize_by_text {
+    ($($name:ty),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
 mod cni;
 mod contains;
 mod image;

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// The date-like number of an edge release: `25.4.4` is the fourth edge of April 2025.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,16 +174,7 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-macro_rules! serde_by_text {
-    ($($name:ty),+) => {$(
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )+};
-}
-serde_by_text!(EdgeTag, Release, Minor);
+deserialize_by_text!(EdgeTag, Release, Minor);
 
 impl Serialize for EdgeTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -51,13 +51,13 @@ impl Node {
 }
 
 /// A key that waits for its value: text, start, end, column.
-type Key = (String, usize, usize, usize);
+type OpenKey = (String, usize, usize, usize);
 
 /// The only document of a text; `None` if it is not valid or uses aliases.
 pub(super) fn read(text: &str) -> Option<Node> {
     let limits = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
     let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    let mut open: Vec<(Node, Option<Key>)> = Vec::new();
+    let mut open: Vec<(Node, Option<OpenKey>)> = Vec::new();
     for event in Parser::new_from_str_with_options(text, limits) {
         let (event, span) = event.ok()?;
         let start = *bytes.get(span.start.index())?;

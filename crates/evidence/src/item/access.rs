@@ -7,9 +7,9 @@ use serde::Deserialize;
 
 use super::asked::Asked;
 use super::{Scope, UnknownKind};
-use crate::close::Close;
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::objects::meta::nullable;
 use crate::objects::{Object, Store};
 
@@ -181,9 +181,9 @@ impl Asked for Access {
             .to_owned()
     }
 
-    fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close> {
+    fn close(&self, why: &Why, namespace: Option<&str>) -> Option<GapRemediation> {
         matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
-            Close::run(
+            GapRemediation::run(
                 format!(
                     "check the live cluster, or save the result in a bundle with {}",
                     crate::command::own("collect --pre")

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::asked::Asked;
 use super::{Probe, Program};
 use crate::certificates::{Certificate, from_pem};
-use crate::close::Close;
 use crate::command::{Arg, kubectl};
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::objects::{Meta, Object, Pod, Store, by_metadata};
 use crate::yaml;
 
@@ -92,16 +92,16 @@ impl Asked for Probe {
         .to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
         match (why, self.program) {
-            (Why::NotCaptured | Why::NotOffered, _) => Some(Close::with_probe()),
-            (Why::TimedOut { .. } | Why::Failed { .. }, Program::LinkedCluster) => Some(Close::run(
+            (Why::NotCaptured | Why::NotOffered, _) => Some(GapRemediation::with_probe()),
+            (Why::TimedOut { .. } | Why::Failed { .. }, Program::LinkedCluster) => Some(GapRemediation::run(
                 "using the context of the linked cluster, compare the output of",
                 kubectl()
                     .in_context(Arg::placeholder("OTHER_CLUSTER"))
                     .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
             )),
-            (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(Close::say(
+            (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(GapRemediation::say(
                 "check that the API server reaches the kubelet and the kubelet the pod; kubectl \
                  port-forward uses the same path",
             )),

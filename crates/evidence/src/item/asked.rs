@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::close::Close;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::objects::Store;
 use crate::redact::{self, Rule};
 
@@ -40,7 +40,7 @@ pub trait Asked {
     }
 
     /// How to provide missing evidence, for this reason; `None`: the default.
-    fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close>;
+    fn close(&self, why: &Why, namespace: Option<&str>) -> Option<GapRemediation>;
 
     /// Folder and file name in a bundle; `None` if the manifest contains it.
     fn kept(&self) -> Option<(String, String)> {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::proxy_metrics::ProxyMetrics;
-use crate::close::Close;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 use crate::knowledge::MetricMeaning;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
@@ -79,7 +79,6 @@ fn is_zero(count: &usize) -> bool {
 /// A metric family of which a Prometheus server returned nothing, or not everything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LackingFamily {
-    /// Its meaning.
     pub meaning: MetricMeaning,
     /// The error; empty if there are no series.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -102,9 +101,7 @@ pub struct FailedRead {
 pub struct PortPolicy {
     /// The pod's namespace.
     pub namespace: String,
-    /// The pod.
     pub pod: String,
-    /// The port.
     pub port: u16,
     /// The parts of the response that are compared.
     pub answer: InboundAnswer,
@@ -130,7 +127,6 @@ pub struct InboundAnswer {
 pub struct ServiceEndpoints {
     /// The namespace of the Service and of its pods.
     pub namespace: String,
-    /// The Service.
     pub service: String,
     /// Addresses of pods, without others such as gateways.
     pub endpoints: Vec<Endpoint>,
@@ -140,11 +136,9 @@ pub struct ServiceEndpoints {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Endpoint {
-    /// The pod.
     pub pod: String,
     /// Its address.
     pub ip: String,
-    /// The port.
     pub port: u16,
 }
 
@@ -277,8 +271,8 @@ impl Asked for OfDiagnostics {
             .to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        Some(Close::say(match why {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
+        Some(GapRemediation::say(match why {
             Why::NotOffered | Why::NotCaptured => {
                 "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics \
                  proxy-metrics, controller-metrics, policy or endpoints -o json with --diagnostics FILE"

@@ -34,7 +34,6 @@ impl Program {
         }
     }
 
-    /// Its extension.
     pub const fn extension(self) -> Extension {
         match self {
             Program::MetricsApi | Program::Prometheus => Extension::Viz,
@@ -79,7 +78,6 @@ impl Program {
 /// A query of one pod of a program, or, in cards, of all running ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Probe {
-    /// The program.
     pub program: Program,
     /// The pod's name; empty in cards.
     pub pod: String,

@@ -17,7 +17,6 @@ pub struct ProxyMetrics {
     /// The pod's namespace; empty if unknown, because the linkerd command does not print it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// The pod.
     pub pod: String,
     /// The container; empty for the proxy.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -46,7 +45,6 @@ pub struct ProxyMetrics {
     /// Meanings with more series than are kept.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub truncated: BTreeSet<MetricMeaning>,
-    /// The series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
 }
@@ -55,7 +53,6 @@ pub struct ProxyMetrics {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Series {
-    /// Its meaning.
     pub meaning: MetricMeaning,
     /// The kept labels.
     #[serde(default)]
@@ -72,11 +69,8 @@ pub struct Series {
 pub struct MetricsTarget {
     /// The pod's namespace.
     pub namespace: String,
-    /// The pod.
     pub pod: String,
-    /// The container.
     pub container: String,
-    /// The port.
     pub port: u16,
 }
 
@@ -106,7 +100,6 @@ impl Series {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Denied {
-    /// The port.
     pub port: u16,
     /// `requests` or `connections`.
     pub what: String,

@@ -1,9 +1,9 @@
 //! Versions of the API server and of the operator's `linkerd` command.
 
 use super::asked::Asked;
-use crate::close::Close;
 use crate::command::kubectl;
 use crate::fetched::Why;
+use crate::gap_remediation::GapRemediation;
 
 /// Redaction rules for both.
 const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState: word, buildDate: word, \
@@ -34,9 +34,9 @@ impl Asked for OfServer {
         "get on /version (the role system:public-info-viewer)".to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
         matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
-            Close::run(
+            GapRemediation::run(
                 "add version.json with --bundle",
                 kubectl().words("version -o json").to_file("version.json"),
             )
@@ -69,8 +69,8 @@ impl Asked for OfCli {
         "the version of the operator's linkerd command (no permission)".to_owned()
     }
 
-    fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
-        Some(Close::say(match why {
+    fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
+        Some(GapRemediation::say(match why {
             Why::NotOffered | Why::NotCaptured => {
                 "provide the version of the linkerd CLI: --linkerd-cli VERSION"
             }

@@ -27,11 +27,11 @@ pub(super) struct Ahead {
 struct Work {
     pages: SyncSender<Vec<u8>>,
     /// Finishes after the last page: all compressed data, and the position of each page.
-    worker: JoinHandle<io::Result<(Spool, Vec<Page>)>>,
+    worker: JoinHandle<io::Result<(Spool, Vec<SpoolPage>)>>,
 }
 
 /// One page: offset, compressed length, and uncompressed length.
-type Page = (u64, u64, u64);
+type SpoolPage = (u64, u64, u64);
 
 impl Ahead {
     /// For an archive in a folder.

@@ -41,7 +41,6 @@ const PAGE_BYTES: usize = 2 << 20;
 /// A written bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// Its path.
     pub path: PathBuf,
     /// Size in bytes.
     pub bytes: u64,
@@ -56,16 +55,16 @@ pub struct Saved {
 pub struct Writer {
     path: PathBuf,
     form: Form,
-    state: Mutex<State>,
+    state: Mutex<SaverState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct SaverState {
     spool: Spool,
     ahead: Ahead,
     items: BTreeMap<Request, Pages>,
     ended: BTreeMap<Request, Fetched>,
-    nodes: BTreeMap<String, Vec<(String, Place)>>,
+    nodes: BTreeMap<String, Vec<(String, SpoolPosition)>>,
     server_version: Option<Value>,
     cli_version: Option<String>,
     cli_extensions: Option<Vec<String>>,
@@ -74,7 +73,7 @@ struct State {
 }
 
 /// Position in the spool: offset and length.
-type Place = (u64, u64);
+type SpoolPosition = (u64, u64);
 
 /// A full page.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +86,7 @@ struct Full {
 /// Position of a page.
 #[derive(Debug, Clone, Copy)]
 enum PagePlace {
-    Spooled(Place),
+    Spooled(SpoolPosition),
     /// Number of a page that was compressed ahead.
     Packed(usize),
 }
@@ -118,7 +117,7 @@ impl Writer {
 
     /// Temporary data is stored in `folder`.
     fn within(folder: &Path, form: Form, path: &Path) -> Writer {
-        let state = State {
+        let state = SaverState {
             spool: Spool::within(folder),
             ahead: Ahead::of(form, folder),
             items: BTreeMap::new(),
@@ -161,12 +160,12 @@ impl Writer {
         Ok(Packed { path: self.path, form: self.form, files, seconds, objects, nodes })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SaverState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs an operation unless an earlier one failed, and records failures.
-    fn attempt(&self, work: impl FnOnce(&mut State) -> Result<(), String>) {
+    fn attempt(&self, work: impl FnOnce(&mut SaverState) -> Result<(), String>) {
         let mut state = self.state();
         if state.error.is_none() {
             state.error = work(&mut state).err();
@@ -244,8 +243,8 @@ fn list_of(item: &Item) -> Option<(&'static str, String)> {
     }
 }
 
-impl State {
-    fn put(&mut self, bytes: &[u8]) -> io::Result<Place> {
+impl SaverState {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<SpoolPosition> {
         let begin = self.spool.len();
         self.spool.write_all(bytes)?;
         Ok((begin, bytes.len() as u64))

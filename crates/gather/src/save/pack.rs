@@ -21,7 +21,6 @@ const ZSTD_LEVEL: i32 = 3;
 /// Format of a bundle, from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A folder.
     Folder,
     /// `.tar`
     Tar,

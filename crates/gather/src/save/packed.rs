@@ -77,7 +77,7 @@ impl Packed {
     /// Compressed data cannot be read.
     pub fn size(self) -> io::Result<u64> {
         let form = if self.form == Form::Folder { Form::TarGz } else { self.form };
-        Ok(pack::tar(form, Counted(0), &named(self.files), self.seconds)?.0)
+        Ok(pack::tar(form, CountingSink(0), &named(self.files), self.seconds)?.0)
     }
 }
 
@@ -86,9 +86,9 @@ fn named(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
 }
 
 /// Counts bytes and discards them.
-struct Counted(u64);
+struct CountingSink(u64);
 
-impl Write for Counted {
+impl Write for CountingSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())

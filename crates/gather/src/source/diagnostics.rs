@@ -28,9 +28,7 @@ pub const MOST: u64 = 64 << 20;
 pub struct PortOf {
     /// The pod's namespace.
     pub namespace: String,
-    /// The pod.
     pub pod: String,
-    /// The port.
     pub port: u16,
 }
 

@@ -57,7 +57,7 @@ impl<S: Source> Layered<S> {
         request: &Request,
         sink: &mut dyn ObjectSink,
     ) -> Fetched {
-        let mut held = Held::default();
+        let mut held = BaseNodes::default();
         let base = self.base.fetch(request, &mut held).await;
         let mut warnings = Vec::new();
         let given = nodes.answer(&mut |files| {
@@ -148,9 +148,9 @@ impl<S: Source> Source for Layered<S> {
 
 /// The node files of the base.
 #[derive(Default)]
-struct Held(BTreeMap<String, NodeFiles>);
+struct BaseNodes(BTreeMap<String, NodeFiles>);
 
-impl ObjectSink for Held {
+impl ObjectSink for BaseNodes {
     fn object(&mut self, _: &[u8]) {}
 
     fn node(&mut self, files: NodeFiles) {

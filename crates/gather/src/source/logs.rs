@@ -21,9 +21,7 @@ pub const STDIN: &str = "-";
 pub struct ContainerLog {
     /// The pod's namespace.
     pub namespace: String,
-    /// The pod.
     pub pod: String,
-    /// The container.
     pub container: String,
     /// Whether it is the log of the run before the last restart.
     pub previous: bool,

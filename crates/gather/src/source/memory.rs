@@ -17,7 +17,6 @@ use crate::request::Request;
 pub struct Held {
     /// Namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// Name.
     pub name: String,
     /// The object as JSON text.
     pub json: Vec<u8>,

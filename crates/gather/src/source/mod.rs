@@ -11,13 +11,13 @@ use crate::node_files::NodeFiles;
 use crate::protobuf::Message;
 use crate::request::Request;
 
+pub mod bounded_errors;
 pub mod bundle;
 pub mod change;
 pub mod diagnostics;
 pub mod dump;
 pub mod error;
 pub mod evidence;
-pub mod few;
 pub mod folder;
 pub mod json;
 pub mod layered;

@@ -27,10 +27,9 @@ pub const MAX_FILE: u64 = (16 << 20) + 1;
 /// The folders of a snapshot; see the node model.
 const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];
 
-/// Node evidence.
 #[derive(Debug, Default)]
 pub struct NodeEvidence {
-    nodes: BTreeMap<String, Found>,
+    nodes: BTreeMap<String, UnreadNodeFiles>,
     trouble: Vec<Why>,
     warnings: Vec<String>,
     name: String,
@@ -38,7 +37,7 @@ pub struct NodeEvidence {
 
 /// Files of one node, not read yet.
 #[derive(Debug)]
-struct Found {
+struct UnreadNodeFiles {
     /// Their path, for messages.
     from: String,
     files: BTreeMap<String, Blob>,
@@ -125,7 +124,6 @@ impl NodeEvidence {
         self.trouble.push(why);
     }
 
-    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -256,7 +254,7 @@ impl NodeEvidence {
         if let Some(other) = meta.node.filter(|other| other != node) {
             self.warnings.push(format!("{from}: given as node {node}, but its meta.json names {other}"));
         }
-        let found = Found { from: from.to_owned(), files, collected_at: meta.collected_at };
+        let found = UnreadNodeFiles { from: from.to_owned(), files, collected_at: meta.collected_at };
         match self.nodes.remove(node) {
             None => _ = self.nodes.insert(node.to_owned(), found),
             Some(earlier) => {

@@ -10,9 +10,9 @@ mod set;
 pub use annotated::{Annotated, annotated};
 use serde_yaml::{Mapping, Value};
 
-use super::given::ValuesFile;
-use super::held::{Held, Spots};
+use super::stored_values::{Held, Spots};
 use super::values::as_go_reads;
+use super::values_input::ValuesFile;
 use crate::archive::{folder_of, joined};
 use crate::yaml::guard;
 use crate::yaml::node::{Holds, Node, steps, tree};
@@ -24,7 +24,6 @@ pub struct Text {
     pub name: String,
     /// Path in the set.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 

@@ -2,9 +2,9 @@
 //! installation, also in objects of GitOps tools.
 
 pub mod gitops;
-pub mod given;
-mod held;
+mod stored_values;
 pub mod values;
+pub mod values_input;
 pub mod yaml;
 
 pub use values::Values;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_yaml::{Mapping, Value};
 
-use super::given::Leaf;
+use super::values_input::Leaf;
 use super::yaml;
 use crate::knowledge::ChartType;
 
@@ -51,7 +51,7 @@ impl Values {
     pub(super) fn overlaid(&self, over: &Mapping) -> Values {
         let mut root = self.0.root.clone();
         if let Value::Mapping(root) = &mut root {
-            super::given::lay(over, root);
+            super::values_input::lay(over, root);
         }
         Values(Arc::new(Tree { root, marked: None }))
     }
@@ -64,7 +64,7 @@ impl Values {
     /// The values that are set, with their paths.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         match &self.0.root {
-            Value::Mapping(root) => super::given::gather(root),
+            Value::Mapping(root) => super::values_input::gather(root),
             _ => Vec::new(),
         }
     }

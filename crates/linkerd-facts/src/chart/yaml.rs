@@ -20,13 +20,13 @@ struct AsJson(Value);
 
 impl<'de> Deserialize<'de> for AsJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AsJson, D::Error> {
-        deserializer.deserialize_any(Reader).map(AsJson)
+        deserializer.deserialize_any(YamlReader).map(AsJson)
     }
 }
 
-struct Reader;
+struct YamlReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for YamlReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -78,7 +78,6 @@ pub enum AdmissionRule {
 /// The schema of a field, as in `openAPIV3Schema`.
 #[derive(Debug, Default)]
 pub struct Schema {
-    /// The type.
     pub of_type: Option<SchemaType>,
     /// The known fields of an object.
     pub fields: BTreeMap<String, Arc<Schema>>,

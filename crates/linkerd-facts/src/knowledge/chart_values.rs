@@ -63,13 +63,10 @@ pub enum ChartType {
     Number,
     /// A map of anything.
     Map,
-    /// A map of texts.
     TextMap,
     /// A list of anything.
     List,
-    /// A list of texts.
     TextList,
-    /// A list of maps.
     MapList,
 }
 

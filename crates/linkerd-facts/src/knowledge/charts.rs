@@ -27,7 +27,6 @@ pub struct Charts {
     charts: BTreeMap<String, Chart>,
 }
 
-/// A chart.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {
@@ -237,7 +236,6 @@ impl Chart {
 /// Expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Of this kind.
     Kind(ValueKind),
     /// A map that contains values.
     Map,

@@ -71,7 +71,6 @@ struct Account {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ControlPlaneService {
-    /// Its name.
     pub name: String,
     /// Component of its pods.
     pub component: String,
@@ -108,11 +107,9 @@ pub struct ChartWebhook {
 pub struct ChartRule {
     /// API group, empty for core.
     pub group: String,
-    /// Resources.
     pub resources: Vec<String>,
     /// All versions; empty: not compared.
     pub versions: Vec<String>,
-    /// Operations.
     pub operations: Vec<String>,
     #[serde(default)]
     releases: ReleaseRange,
@@ -161,7 +158,6 @@ pub struct NamespacedRole {
 pub struct OneRight {
     /// API group, empty for core.
     pub group: String,
-    /// The resource.
     pub resource: String,
     /// The required verbs.
     pub verbs: Vec<String>,

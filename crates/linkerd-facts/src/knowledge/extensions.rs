@@ -87,7 +87,6 @@ pub struct ServiceMirror {
     pub cluster_role_binding: String,
     /// Its Role, in the link's namespace.
     pub role: String,
-    /// Binding of the Role.
     pub role_binding: String,
     /// The Service of its gateway probes, in the link's namespace.
     pub probe_service: String,

@@ -12,7 +12,6 @@ pub enum KnowledgeError {
     /// The directory or file could not be read.
     #[error("cannot read knowledge {path}: {source}")]
     Unreadable {
-        /// The path.
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,

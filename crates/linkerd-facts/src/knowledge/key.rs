@@ -35,11 +35,9 @@ impl fmt::Display for KeyKind {
 pub enum KeyScope {
     /// A workload's pod template, and its pods.
     PodTemplate,
-    /// A Namespace.
     Namespace,
     /// Metadata of a Deployment, StatefulSet, DaemonSet, Job or CronJob itself. No release reads it.
     Workload,
-    /// A Service.
     Service,
     /// An EgressNetwork.
     EgressNetwork,
@@ -53,7 +51,6 @@ pub enum KeyScope {
     GatewayGrpcRoute,
     /// Endpoints and EndpointSlices.
     Endpoints,
-    /// A Secret.
     Secret,
     /// A TrafficSplit of the SMI extension.
     TrafficSplit,

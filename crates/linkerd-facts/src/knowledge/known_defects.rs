@@ -88,9 +88,7 @@ pub enum Reach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decides {
-    /// The control plane.
     ControlPlane,
-    /// The proxies.
     Proxy,
     /// The service mirrors of the multicluster extension.
     ServiceMirror,
@@ -121,7 +119,6 @@ pub struct DefectTrigger {
     /// Limits the row to some of the objects. It cannot read `others`, so it is cheap.
     #[serde(rename = "where")]
     pub only_where: Option<String>,
-    /// The expression.
     pub expression: String,
     /// Path of the field to quote as evidence.
     #[serde(default)]

@@ -45,7 +45,6 @@ pub enum RowList {
     GatewayLinks,
 }
 
-/// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Row {
@@ -77,7 +76,6 @@ impl Row {
 /// Placeholder for an extension's command, in a category that is printed once per command.
 pub const COMMAND: &str = "{command}";
 
-/// A category of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RowCategory {

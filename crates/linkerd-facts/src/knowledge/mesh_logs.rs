@@ -150,7 +150,6 @@ fn source_position(text: &str) -> usize {
 }
 
 impl MeshLogs {
-    /// All rows.
     pub fn rows(&self) -> &[MeshSignature] {
         &self.signatures
     }

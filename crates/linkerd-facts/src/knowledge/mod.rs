@@ -13,6 +13,7 @@ mod control_plane;
 mod extensions;
 mod file;
 mod free_text;
+mod go_duration;
 mod key;
 mod known_defects;
 mod linkerd_check;
@@ -55,6 +56,7 @@ pub use control_plane::{
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use free_text::{FreeText, KeyValue};
+pub use go_duration::go_duration;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use known_defects::{Decides, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
@@ -81,7 +83,7 @@ pub use upgrades::{
     Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, RetypedValue,
     UnstoredValue, Upgrades,
 };
-pub use value::{ValueType, go_duration, policy_duration};
+pub use value::{ValueType, policy_duration};
 
 use crate::version::MinorTable;
 use file::{KnowledgeFile, Part};

@@ -4,7 +4,6 @@
 use super::annotations::Mistaken;
 use super::key::Key;
 
-/// A suggestion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Suggestion<'a> {
     /// The key that was probably meant; `None` if no key has the intended effect.

@@ -64,7 +64,6 @@ pub struct Kubelet {
     pub processes: Vec<String>,
     /// Its configuration file.
     pub config_files: Vec<String>,
-    /// Files with flags.
     pub flag_files: Vec<String>,
 }
 
@@ -98,13 +97,10 @@ pub struct LogPlaces {
 pub struct NodePlaces {
     source: String,
     date: jiff::civil::Date,
-    /// containerd.
     pub containerd: Containerd,
     /// CRI-O.
     pub crio: Crio,
-    /// crictl.
     pub crictl: Crictl,
-    /// The kubelet.
     pub kubelet: Kubelet,
     /// PATH of a service without its own.
     pub path: String,
@@ -116,7 +112,6 @@ pub struct NodePlaces {
     pub modules: Vec<String>,
     /// Relevant kernel settings.
     pub sysctls: Vec<String>,
-    /// Logs.
     pub logs: LogPlaces,
 }
 

@@ -45,7 +45,6 @@ pub struct ProxyError {
     /// Position in the source.
     #[serde(rename = "where")]
     pub place: String,
-    /// An example.
     pub example: String,
 }
 
@@ -67,7 +66,6 @@ pub struct BareStatus {
 pub struct ExitCode {
     /// The container of the program.
     pub container: String,
-    /// The codes.
     pub codes: Vec<i32>,
     /// The meaning, as a clause.
     pub means: String,

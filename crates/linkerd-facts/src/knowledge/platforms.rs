@@ -11,11 +11,9 @@ use crate::version::Distribution;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// Present.
     Present,
     /// Usually present.
     Likely,
-    /// Unknown.
     Unknown,
     /// Usually missing.
     LikelyAbsent,

@@ -9,13 +9,11 @@ use super::file::KnowledgeFile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
-    /// The server.
     Server,
     /// It depends.
     Perhaps,
 }
 
-/// A protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KnownProtocol {

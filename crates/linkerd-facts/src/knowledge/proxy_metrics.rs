@@ -105,7 +105,6 @@ pub enum MetricKind {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MetricFamily {
-    /// The meaning.
     pub meaning: MetricMeaning,
     /// How values are read.
     pub kind: MetricKind,
@@ -141,9 +140,7 @@ struct FamilyName {
 pub struct ScrapeLabels {
     /// The pod's namespace.
     pub namespace: Vec<String>,
-    /// The pod.
     pub pod: Vec<String>,
-    /// The container.
     pub container: Vec<String>,
     /// The container, in jobs that do not add the name of the pod.
     pub component: Vec<String>,
@@ -190,9 +187,7 @@ pub struct MetricGroup<'a> {
     pub among: &'a BTreeMap<String, Vec<String>>,
     /// Labels and their values of the series that are ignored.
     pub except: &'a BTreeMap<String, Vec<String>>,
-    /// The names.
     pub names: Vec<&'a str>,
-    /// The meanings.
     pub meanings: Vec<MetricMeaning>,
 }
 

@@ -119,7 +119,6 @@ pub struct InstalledPlugin {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ChartDefault {
-    /// Chart.
     pub chart: String,
     /// Path of the value.
     pub value: String,

@@ -47,7 +47,6 @@ pub struct Signature {
     /// Issues with it: `owner/repository#number`.
     #[serde(default)]
     pub refs: Vec<String>,
-    /// An example.
     pub example: String,
 }
 

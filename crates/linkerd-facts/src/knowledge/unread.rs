@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 
-/// The kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UnreadKinds {

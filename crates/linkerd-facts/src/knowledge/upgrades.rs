@@ -39,7 +39,6 @@ pub struct Upgrades {
 pub struct UnstoredValue {
     /// Its path.
     pub value: String,
-    /// Its default.
     #[serde(default)]
     pub default: serde_yaml::Value,
     from: Option<EdgeTag>,
@@ -51,9 +50,7 @@ pub struct UnstoredValue {
 pub struct RetypedValue {
     /// The path of its map.
     pub within: String,
-    /// Its key.
     pub key: String,
-    /// Its default.
     pub default: i64,
     from: EdgeTag,
 }
@@ -67,7 +64,6 @@ pub struct LostValue {
     /// Its defaults through the releases.
     pub defaults: Vec<String>,
     from: EdgeTag,
-    /// The effect.
     pub effect: Effect,
     /// Path of the value that re-enables it if true.
     pub unless: Option<String>,
@@ -127,7 +123,6 @@ pub struct DefaultMatters {
     pub value: String,
     /// Its new default.
     pub default: String,
-    /// Severity.
     pub severity: Severity,
     /// Description of the effect.
     pub why: String,
@@ -148,7 +143,6 @@ pub struct GoneArchitecture {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoneExtension {
-    /// Its name.
     pub name: String,
     from: EdgeTag,
     /// The webhook that remains.
@@ -161,7 +155,6 @@ pub struct GoneExtension {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RenamedPort {
-    /// The container.
     pub container: String,
     /// The old name.
     pub old: String,

@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use serde::Deserialize;
 
-/// Type of a value.
+use super::go_duration;
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ValueType {
@@ -99,8 +101,8 @@ impl ValueType {
             ValueType::GoBool {} | ValueType::StrictBool {} => BOOLS.contains(&value),
             ValueType::GoDuration { min_seconds, max_seconds } => {
                 go_duration(value).is_some_and(|duration| {
-                    min_seconds.is_none_or(|least| duration >= f64::from(least) * 1e9)
-                        && max_seconds.is_none_or(|most| duration <= f64::from(most) * 1e9)
+                    min_seconds.is_none_or(|least| duration >= SignedDuration::from_secs(least.into()))
+                        && max_seconds.is_none_or(|most| duration <= SignedDuration::from_secs(most.into()))
                 })
             }
             ValueType::PolicyDuration {} => policy_duration(value).is_some(),
@@ -226,49 +228,6 @@ fn list(words: &[&str]) -> String {
 
 fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-/// A duration as Go's `time.ParseDuration` reads it, in nanoseconds: `[+-](NUMBER[.FRACTION]UNIT)+`, or a
-/// bare zero; within 63 bits.
-pub fn go_duration(text: &str) -> Option<f64> {
-    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
-    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if rest == "0" {
-        return Some(0.0);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut total = 0f64;
-    while !rest.is_empty() {
-        let whole = digits(rest);
-        let mut end = whole;
-        let mut fraction = 0;
-        if rest[end..].starts_with('.') {
-            fraction = digits(&rest[end + 1..]);
-            end += 1 + fraction;
-        }
-        if whole + fraction == 0 {
-            return None;
-        }
-        let number = &rest[..end];
-        rest = &rest[end..];
-        // Longer units first: `ms` is not minutes.
-        let units = [
-            ("ns", 1e0),
-            ("us", 1e3),
-            ("µs", 1e3),
-            ("μs", 1e3),
-            ("ms", 1e6),
-            ("s", 1e9),
-            ("m", 6e10),
-            ("h", 3.6e12),
-        ];
-        let (unit, nanoseconds) = units.into_iter().find(|(unit, _)| rest.starts_with(unit))?;
-        rest = &rest[unit.len()..];
-        total += number.parse::<f64>().ok()? * nanoseconds;
-    }
-    (total < 9.3e18).then_some(sign * total)
 }
 
 /// A duration as the policy controller reads it in annotations: a whole number and one unit, or 0. Trims

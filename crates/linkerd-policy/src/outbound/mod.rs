@@ -11,13 +11,13 @@ use std::net::SocketAddr;
 
 use super::authentication::NetworkMatch;
 use super::controller::Controller;
+use super::ineffective::Void;
 use super::parse::{self, Broken};
 use super::routes::RouteKind;
-use super::void::Void;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 
-pub use route::{Backend, Destination, OutboundRoute, OutboundRule, go_duration};
+pub use route::{Backend, Destination, OutboundRoute, OutboundRule};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
 pub(super) use settings::{accrual, retry, timeouts};
 
@@ -27,7 +27,6 @@ const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 /// The objects that outbound policy is read from.
 #[derive(Debug, Clone, Default)]
 pub struct OutboundObjects<'a> {
-    /// Services.
     pub services: &'a [Service],
     /// EgressNetworks.
     pub egress_networks: &'a [EgressNetwork],
@@ -53,17 +52,11 @@ pub struct OutboundIndex<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parent<'a> {
     /// A Service; a missing one is treated as one without settings.
-    Service {
-        /// Its namespace.
-        namespace: String,
-        /// Its name.
-        name: String,
-    },
+    Service { namespace: String, name: String },
     /// An address of an EgressNetwork.
     Egress {
         /// The object.
         network: &'a EgressNetwork,
-        /// The address.
         address: SocketAddr,
     },
     /// An outside address without an EgressNetwork.
@@ -79,7 +72,6 @@ pub enum Spoken {
     Http1,
     /// HTTP/2.
     Http2,
-    /// gRPC.
     Grpc,
     /// TLS of the application, by its server name.
     Tls,
@@ -94,7 +86,6 @@ pub enum Spoken {
 pub struct Outbound<'a> {
     /// The destination.
     pub parent: Parent<'a>,
-    /// The port.
     pub port: u16,
     /// The protocol.
     pub spoken: Spoken,

@@ -3,20 +3,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jiff::SignedDuration;
+
 use super::super::parse::Broken;
 use super::super::routes::{self, RouteKind};
 use super::settings::{self, Retry, Timeouts};
+use crate::knowledge::go_duration;
 use crate::names::with_article;
 use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule, Service};
 
 /// A route of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboundRoute<'a> {
-    /// Its kind.
     pub kind: RouteKind,
     /// The object.
     pub route: &'a Route,
-    /// Its rules.
     pub rules: Vec<OutboundRule<'a>>,
 }
 
@@ -49,28 +50,17 @@ pub struct Backend<'a> {
 pub enum Destination<'a> {
     /// A port of an existing Service.
     Service {
-        /// Its namespace.
         namespace: &'a str,
-        /// The port.
         port: u16,
         /// Whether the Service declares it; requests to others fail with 502.
         declared: bool,
     },
     /// A port of a missing Service: requests fail with 500.
-    NoService {
-        /// The namespace.
-        namespace: &'a str,
-        /// The port.
-        port: u16,
-    },
+    NoService { namespace: &'a str, port: u16 },
     /// To the requested address, through the EgressNetwork that the route is attached to.
-    Egress {
-        /// Its namespace.
-        namespace: &'a str,
-    },
+    Egress { namespace: &'a str },
     /// An EgressNetwork that cannot be used here, and why: requests fail with 500.
     NoEgress {
-        /// Its namespace.
         namespace: &'a str,
         /// Why, in the controller's words.
         why: String,
@@ -204,7 +194,10 @@ impl<'a> Read<'a> {
         let rule = |rule: &'a RouteRule| {
             let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
             let of_rule = match self.kind {
-                RouteKind::LinkerdHttp => request.and_then(go_duration),
+                RouteKind::LinkerdHttp => {
+                    // The controller drops the sign.
+                    request.and_then(go_duration).map(SignedDuration::unsigned_abs)
+                }
                 RouteKind::Http if world.gateway_timeouts => {
                     request.and_then(|text| settings::duration(text).ok())
                 }
@@ -302,20 +295,4 @@ fn unsupported(kind: RouteKind, filter: &RouteFilter) -> Option<&'static str> {
         RouteFilter { extension_ref: Some(_), .. } => "ExtensionRef filter is not supported",
         _ => "unknown filter",
     })
-}
-
-/// A duration in Go's format, such as `1m30s` or `1.5s`.
-pub fn go_duration(text: &str) -> Option<std::time::Duration> {
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let after = &rest[end..];
-        let units = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-        let (unit, seconds) = units.iter().find(|(unit, _)| after.starts_with(unit))?;
-        total += number * seconds;
-        rest = &after[unit.len()..];
-    }
-    std::time::Duration::try_from_secs_f64(total).ok()
 }

@@ -10,9 +10,7 @@ use crate::objects::{BackendRef, Condition, HTTPLocalRateLimitPolicy, Kind, Pare
 pub struct Parent<'a> {
     /// Server, Service or EgressNetwork.
     pub kind: Kind,
-    /// Its namespace.
     pub namespace: &'a str,
-    /// Its name.
     pub name: &'a str,
     /// Its port; `None` for Servers, which have only one.
     pub port: Option<u16>,
@@ -36,7 +34,6 @@ impl Parent<'_> {
 /// The result of a route at one parent.
 #[derive(Debug, Clone)]
 pub struct ParentAnswer<'a> {
-    /// The parent.
     pub parent: Parent<'a>,
     /// The parent reference as written.
     pub reference: &'a ParentRef,
@@ -69,14 +66,7 @@ pub enum Refused<'a> {
     /// The EgressNetwork itself is not accepted.
     NetworkRefused,
     /// A route of a kind that takes precedence has the same parent.
-    Conflict {
-        /// Its kind.
-        kind: RouteKind,
-        /// Its namespace.
-        namespace: &'a str,
-        /// Its name.
-        name: &'a str,
-    },
+    Conflict { kind: RouteKind, namespace: &'a str, name: &'a str },
     /// The Server of a rate limit does not exist.
     NoTarget,
     /// The Server of a rate limit exists but cannot be read.
@@ -121,9 +111,7 @@ pub enum BackendFault<'a> {
     Missing {
         /// Service or EgressNetwork.
         kind: Kind,
-        /// Its namespace.
         namespace: &'a str,
-        /// Its name.
         name: &'a str,
     },
     /// It is of an unsupported kind.

@@ -14,9 +14,9 @@ pub use answer::{BackendFault, Parent, ParentAnswer, Refused};
 pub use release::Writes;
 
 use super::authentication::NetworkMatch;
+use super::ineffective::Void;
 use super::read::{read_rate_limit, read_server};
 use super::routes::{self, RouteKind};
-use super::void::Void;
 use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
 };
@@ -50,7 +50,7 @@ impl<'a> StatusObjects<'a> {
 }
 
 /// Namespace and name.
-type Key<'a> = (&'a str, &'a str);
+type ObjectKey<'a> = (&'a str, &'a str);
 
 /// Predicts statuses as the controller of a release writes them.
 #[derive(Debug)]
@@ -58,15 +58,15 @@ pub struct Statuses<'a> {
     writes: Writes,
     objects: StatusObjects<'a>,
     /// Servers, and whether the controller can read them.
-    servers: HashMap<Key<'a>, bool>,
-    services: HashMap<Key<'a>, &'a Service>,
+    servers: HashMap<ObjectKey<'a>, bool>,
+    services: HashMap<ObjectKey<'a>, &'a Service>,
     /// EgressNetworks with their rejection; unreadable ones are included.
-    networks: HashMap<Key<'a>, Option<Refused<'a>>>,
+    networks: HashMap<ObjectKey<'a>, Option<Refused<'a>>>,
     /// Kinds that are not read at all, because one object cannot be read.
     void: Void,
     /// The routes of each parent, by the precedence of their kinds.
-    attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>>,
-    limits: HashMap<Key<'a>, &'a HTTPLocalRateLimitPolicy>,
+    attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, ObjectKey<'a>)>>,
+    limits: HashMap<ObjectKey<'a>, &'a HTTPLocalRateLimitPolicy>,
 }
 
 impl<'a> Statuses<'a> {
@@ -101,7 +101,7 @@ impl<'a> Statuses<'a> {
             };
             networks.insert(network.metadata.key(), said);
         }
-        let mut attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>> = HashMap::new();
+        let mut attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, ObjectKey<'a>)>> = HashMap::new();
         for (kind, routes) in objects.routes() {
             for route in routes.iter().filter(|route| !is_void(kind.kind()) && writes.reads(kind, route)) {
                 let key = route.metadata.key();
@@ -111,7 +111,7 @@ impl<'a> Statuses<'a> {
                 }
             }
         }
-        let mut limits: HashMap<Key<'a>, &HTTPLocalRateLimitPolicy> = HashMap::new();
+        let mut limits: HashMap<ObjectKey<'a>, &HTTPLocalRateLimitPolicy> = HashMap::new();
         let limits_read = |limit: &&HTTPLocalRateLimitPolicy| {
             !is_void(Kind::HTTPLocalRateLimitPolicy) && read_rate_limit(limit).is_ok()
         };
@@ -262,7 +262,7 @@ fn order(kind: RouteKind) -> u8 {
     }
 }
 
-fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<Key<'_>> {
+fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<ObjectKey<'_>> {
     let target = &limit.spec.target_ref;
     target
         .is_a("policy.linkerd.io", "Server")

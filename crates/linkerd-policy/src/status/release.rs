@@ -10,7 +10,6 @@ pub struct Writes {
     pub grpc_routes: bool,
     /// For EgressNetworks, their routes, TLSRoutes and TCPRoutes.
     pub egress: bool,
-    /// For rate limits.
     pub rate_limits: bool,
     /// Not for kinds with an unreadable object.
     pub broken_voids_kind: bool,

@@ -24,14 +24,12 @@ pub enum Clause {
         key: String,
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
         operator: String,
-        /// Its values.
         values: Vec<String>,
     },
     /// No webhook is known, and a default install excludes the namespace.
     OfDefaultInstall,
     /// A condition that is false.
     Condition {
-        /// Its name.
         name: String,
         /// Its expression, in CEL.
         expression: String,

@@ -31,7 +31,6 @@ const KNOWN_FIELDS: [&str; 14] = [
 pub struct NewObject<'a> {
     /// API group, version, kind and resource.
     pub kind: (&'a str, &'a str, &'a str, &'a str),
-    /// Its namespace.
     pub namespace: &'a str,
     /// Its labels, if known.
     pub meta: Option<&'a Meta>,

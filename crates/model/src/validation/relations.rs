@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::known;
+use crate::knowledge::go_duration;
 use crate::knowledge::{Schema, SchemaRule};
-use crate::policy::go_duration;
 
 /// The path of a field, and the reason.
-type Fault = (String, String);
+type FieldFault = (String, String);
 
 /// Adds the faults of a value with respect to its own fields or items.
-pub(super) fn faults(schema: &Schema, value: &Value, path: &str, found: &mut Vec<Fault>) {
+pub(super) fn faults(schema: &Schema, value: &Value, path: &str, found: &mut Vec<FieldFault>) {
     found.extend(union_faults(schema, value, path));
     found.extend(repeated(schema, value, path));
     for rule in &schema.rules {
@@ -27,7 +27,7 @@ pub(super) fn faults(schema: &Schema, value: &Value, path: &str, found: &mut Vec
     }
 }
 
-fn fault(path: impl Into<String>, why: impl Into<String>) -> Option<Fault> {
+fn fault(path: impl Into<String>, why: impl Into<String>) -> Option<FieldFault> {
     Some((path.into(), why.into()))
 }
 
@@ -40,7 +40,7 @@ fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
 }
 
 /// Fields that do not fit the `type`.
-fn union_faults(schema: &Schema, value: &Value, path: &str) -> Vec<Fault> {
+fn union_faults(schema: &Schema, value: &Value, path: &str) -> Vec<FieldFault> {
     let Some(of_type) = value["type"].as_str().and_then(known) else { return Vec::new() };
     let faults =
         schema.union.iter().filter_map(|(kind, field)| match (kind == of_type, is_set(value, field)) {
@@ -54,7 +54,7 @@ fn union_faults(schema: &Schema, value: &Value, path: &str) -> Vec<Fault> {
 }
 
 /// Types that a list may contain only once, and contains more often.
-fn repeated(schema: &Schema, value: &Value, path: &str) -> Vec<Fault> {
+fn repeated(schema: &Schema, value: &Value, path: &str) -> Vec<FieldFault> {
     let Some(items) = value.as_array().filter(|_| !schema.unique.is_empty()) else { return Vec::new() };
     let faults = schema.unique.iter().filter_map(|kind| {
         let mut of_kind = items.iter().enumerate().filter(|(_, item)| item["type"] == **kind);
@@ -64,7 +64,7 @@ fn repeated(schema: &Schema, value: &Value, path: &str) -> Vec<Fault> {
     faults.collect()
 }
 
-fn service_port(reference: &Value, path: &str) -> Option<Fault> {
+fn service_port(reference: &Value, path: &str) -> Option<FieldFault> {
     let is_service = reference["group"].as_str().is_none_or(str::is_empty)
         && reference["kind"].as_str().is_none_or(|kind| kind == "Service");
     let lacks_port = is_service && !is_set(reference, "port");
@@ -75,21 +75,21 @@ fn has_filter(list: &[Value], field: &str) -> bool {
     list.iter().any(|filter| is_set(filter, field))
 }
 
-fn redirect_or_backends(rule: &Value, path: &str) -> Option<Fault> {
+fn redirect_or_backends(rule: &Value, path: &str) -> Option<FieldFault> {
     let is_both =
         has_filter(items(rule, "filters"), "requestRedirect") && !items(rule, "backendRefs").is_empty();
     let why = "a rule with a RequestRedirect must not have backendRefs";
     is_both.then(|| fault(format!("{path}.backendRefs"), why))?
 }
 
-fn redirect_or_rewrite(filters: &Value, path: &str) -> Option<Fault> {
+fn redirect_or_rewrite(filters: &Value, path: &str) -> Option<FieldFault> {
     let has = |kind: &str| filters.as_array().is_some_and(|list| list.iter().any(|one| one["type"] == kind));
     let is_both = has("RequestRedirect") && has("URLRewrite");
     is_both.then(|| fault(path, "RequestRedirect and URLRewrite must not be combined"))?
 }
 
 /// A prefix can only be replaced if exactly one match, by PathPrefix, determines it.
-fn prefix_needs_prefix_match(rule: &Value, path: &str) -> Option<Fault> {
+fn prefix_needs_prefix_match(rule: &Value, path: &str) -> Option<FieldFault> {
     // Without matches, the default is one match with the prefix "/".
     let matches = match &rule["matches"] {
         Value::Null => return None,
@@ -115,7 +115,7 @@ fn prefix_needs_prefix_match(rule: &Value, path: &str) -> Option<Fault> {
     filters.any(replaces).then(|| fault(format!("{path}.matches"), why))?
 }
 
-fn absolute_path(matched: &Value, path: &str) -> Option<Fault> {
+fn absolute_path(matched: &Value, path: &str) -> Option<FieldFault> {
     if matched["type"].as_str().is_some_and(|kind| !matches!(kind, "Exact" | "PathPrefix")) {
         return None;
     }
@@ -134,7 +134,7 @@ fn absolute_path(matched: &Value, path: &str) -> Option<Fault> {
     fault(place, format!("{text:?} must not contain the character {invalid:?}"))
 }
 
-fn backend_timeout(timeouts: &Value, path: &str) -> Option<Fault> {
+fn backend_timeout(timeouts: &Value, path: &str) -> Option<FieldFault> {
     let limit = |field: &str| timeouts[field].as_str().and_then(known).and_then(go_duration);
     let (request, of_backend) = (limit("request")?, limit("backendRequest")?);
     let is_longer = !request.is_zero() && of_backend > request;
@@ -142,7 +142,7 @@ fn backend_timeout(timeouts: &Value, path: &str) -> Option<Fault> {
     is_longer.then(|| fault(format!("{path}.backendRequest"), why))?
 }
 
-fn method_or_service(matched: &Value, path: &str) -> Option<Fault> {
+fn method_or_service(matched: &Value, path: &str) -> Option<FieldFault> {
     let has_none = !is_set(matched, "service") && !is_set(matched, "method");
     has_none.then(|| fault(path, "at least one of service and method must be set"))?
 }

@@ -1,12 +1,13 @@
 //! The policy-validator webhook for routes.
 
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::{Denied, Validation, read};
 use crate::item::Kind;
-use crate::knowledge::AdmissionRule as Rule;
+use crate::knowledge::{AdmissionRule as Rule, go_duration};
 use crate::objects::{BackendRef, MethodMatch, Redirect, Route, RouteFilter, RouteMatch};
-use crate::policy::{self, RouteAnnotations, RouteKind, go_duration};
+use crate::policy::{self, RouteAnnotations, RouteKind};
 
 pub(super) fn validate(of: &Validation<'_>, kind: Kind, object: &Value) -> Result<(), Denied> {
     let Some(route) = read::<Route>(object) else { return Ok(()) };
@@ -178,16 +179,17 @@ fn filtered(of: &Validation<'_>, filter: &RouteFilter, path: &str) -> Result<(),
 
 /// The time limits of a rule of Linkerd's own HTTPRoutes.
 fn timeouts(written: &Value, path: &str) -> Result<(), Denied> {
-    let limit = |field: &str| -> Result<Option<std::time::Duration>, Denied> {
+    let limit = |field: &str| -> Result<Option<SignedDuration>, Denied> {
         let Some(text) = written[field].as_str().and_then(super::known) else { return Ok(None) };
         let place = format!("{path}.timeouts.{field}");
         let denied = |why: String| Err(Denied::new(Rule::RouteTimeouts, &*place, why));
         if text.starts_with('-') {
             return denied(format!("{text} must not be negative"));
         }
-        match go_duration(text.trim_start_matches('+')) {
+        // Unlike Go, the controller reads a text without a number as zero, and accepts several signs.
+        let unsigned = text.trim_start_matches('+');
+        match go_duration(unsigned).or(unsigned.is_empty().then_some(SignedDuration::ZERO)) {
             Some(duration) => Ok(Some(duration)),
-            None if text == "0" => Ok(Some(std::time::Duration::ZERO)),
             None => denied(format!("{text:?} is not a duration such as 250ms or 10s")),
         }
     };

@@ -12,7 +12,7 @@ use crate::objects::{
     AuthorizationPolicy, EgressNetwork, HTTPLocalRateLimitPolicy, LabelSelector, MeshTLSAuthentication,
     NetworkAuthentication, Server, ServerAuthorization, TargetRef,
 };
-use crate::policy::{self, DefaultPolicy};
+use crate::policy::{self, DefaultPolicy, qualified};
 
 const LINKERD: &str = "policy.linkerd.io";
 const GATEWAY: &str = "gateway.networking.k8s.io";
@@ -242,10 +242,6 @@ fn rate_limit(object: &HTTPLocalRateLimitPolicy) -> Result<(), Denied> {
         }
     }
     Ok(())
-}
-
-fn qualified(kind: &str, group: &str) -> String {
-    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
 /// The denial of a Server because of one that takes the same port.

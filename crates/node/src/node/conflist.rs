@@ -27,7 +27,6 @@ pub struct Defect {
     pub json_path: Option<String>,
 }
 
-/// The kinds of defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DefectKind {
     /// No content, as during a non-atomic rewrite.
@@ -167,7 +166,7 @@ pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> Reading {
     } else {
         ConfigKind::Single
     });
-    let mut walk = Walk { plugins: Vec::new(), entries: Vec::new() };
+    let mut walk = ConflistWalk { plugins: Vec::new(), entries: Vec::new() };
     match kind {
         ConfigKind::List => walk.list(tree.get_exact("plugins"), "plugins", 0),
         ConfigKind::Single => walk.plugin(&tree, ".".to_owned(), 0, 0, 1),
@@ -323,12 +322,12 @@ pub(super) fn join(path: &str, field: &str) -> String {
     if path == "." { field.to_owned() } else { format!("{path}.{field}") }
 }
 
-struct Walk {
+struct ConflistWalk {
     plugins: Vec<Plugin>,
     entries: Vec<LinkerdEntry>,
 }
 
-impl Walk {
+impl ConflistWalk {
     fn list(&mut self, list: Option<&Located>, path: &str, depth: usize) {
         let items = list.and_then(Located::as_array).unwrap_or_default();
         for (index, item) in items.iter().enumerate() {

@@ -19,7 +19,7 @@ use crate::redact;
 impl NodeSnapshot {
     /// Reads normalised files (see [`super::normalise`]).
     pub fn parse(files: &NodeFiles) -> NodeSnapshot {
-        let mut reader = Reader { files: &files.files, problems: Vec::new() };
+        let mut reader = FactsReader { files: &files.files, problems: Vec::new() };
         let mut snapshot = NodeSnapshot { node: files.node.clone(), ..NodeSnapshot::default() };
         snapshot.meta = reader.meta(&files.node);
         snapshot.dirs = reader.dirs();
@@ -45,12 +45,12 @@ impl NodeSnapshot {
     }
 }
 
-struct Reader<'a> {
+struct FactsReader<'a> {
     files: &'a BTreeMap<String, Vec<u8>>,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl FactsReader<'_> {
     fn problem(&mut self, file: &str, message: impl Into<String>) {
         self.problems.push(Problem {
             file: file.to_owned(),

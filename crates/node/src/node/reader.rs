@@ -17,7 +17,7 @@ const MAX_VALUES: usize = 100_000;
 
 /// Reads one JSON document by Go's rules.
 pub(super) fn read(bytes: &[u8]) -> Result<Located, Defect> {
-    let mut reader = Reader { bytes, at: 0, depth: 0, values: 0, places: Places::new(bytes) };
+    let mut reader = Reader { bytes, at: 0, depth: 0, values: 0, places: OffsetMap::new(bytes) };
     reader.blanks();
     if reader.at == bytes.len() {
         return Err(reader.defect(DefectKind::Empty, "unexpected end of JSON input"));
@@ -35,7 +35,7 @@ struct Reader<'a> {
     at: usize,
     depth: usize,
     values: usize,
-    places: Places,
+    places: OffsetMap,
 }
 
 impl Reader<'_> {
@@ -294,16 +294,16 @@ impl Reader<'_> {
 }
 
 /// Converts offsets of a redacted file to positions in the original.
-struct Places {
+struct OffsetMap {
     /// Offset of the first byte of each line.
     lines: Vec<usize>,
     markers: Vec<Marker>,
 }
 
-impl Places {
-    fn new(bytes: &[u8]) -> Places {
+impl OffsetMap {
+    fn new(bytes: &[u8]) -> OffsetMap {
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-        Places { lines: std::iter::once(0).chain(ends).collect(), markers: markers(bytes) }
+        OffsetMap { lines: std::iter::once(0).chain(ends).collect(), markers: markers(bytes) }
     }
 
     fn place(&self, offset: usize) -> Position {

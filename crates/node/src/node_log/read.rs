@@ -108,7 +108,7 @@ pub fn read_all(log: &[u8]) -> Vec<Result<Held, (String, LogError)>> {
 /// # Errors
 /// The log contains no complete snapshot.
 pub fn read(log: &[u8]) -> Result<Held, LogError> {
-    let mut reading = Reading::default();
+    let mut reading = ReadState::default();
     let mut lines = log.split(|byte| *byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         match reading.line(line.strip_suffix(b"\r").unwrap_or(line)) {
@@ -127,7 +127,7 @@ pub fn read(log: &[u8]) -> Result<Held, LogError> {
 
 /// The state of reading.
 #[derive(Default)]
-struct Reading {
+struct ReadState {
     node: Option<String>,
     packed: Vec<u8>,
     lines: usize,
@@ -135,7 +135,7 @@ struct Reading {
     last: String,
 }
 
-impl Reading {
+impl ReadState {
     /// Adds a line. Returns the snapshot after its end line.
     fn line(&mut self, line: &[u8]) -> Result<Option<Held>, LogError> {
         let Some(ours) = find(line, TAG.as_bytes()).map(|at| &line[at + TAG.len()..]) else {

@@ -88,7 +88,6 @@ pub enum NotTaken {
     /// The given or found name is not valid.
     #[error("{name:?} is not a valid node name (from {named_by})")]
     BadName {
-        /// The name.
         name: String,
         /// Its source.
         named_by: &'static str,

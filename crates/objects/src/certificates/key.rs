@@ -13,7 +13,6 @@ pub enum Key {
     Rsa(usize),
     /// An elliptic curve: P-256, P-384 or P-521 by their bits; 0 for any other.
     Ecdsa(u16),
-    /// Ed25519.
     Ed25519,
     /// Anything else, by its object identifier.
     Other(String),

@@ -111,12 +111,10 @@ impl Certificate {
         format!("sha256 {}...", &self.print()[..8])
     }
 
-    /// The subject.
     pub fn subject(&self) -> String {
         self.parsed.tbs_certificate().subject().to_string()
     }
 
-    /// The issuer.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()
     }

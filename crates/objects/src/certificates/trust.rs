@@ -86,7 +86,7 @@ pub fn reach(
     trusted: &[Certificate],
     usable: &dyn Fn(&Certificate) -> bool,
 ) -> Reached {
-    let mut walk = Walk { served, trusted, usable, left: MAX_SIGNATURES, found: Reached::default() };
+    let mut walk = PathSearch { served, trusted, usable, left: MAX_SIGNATURES, found: Reached::default() };
     if !served.is_empty() {
         walk.up(&mut Vec::new());
     }
@@ -99,7 +99,7 @@ pub fn reach(
 }
 
 /// A depth-first search for paths.
-struct Walk<'a> {
+struct PathSearch<'a> {
     served: &'a [Certificate],
     trusted: &'a [Certificate],
     usable: &'a dyn Fn(&Certificate) -> bool,
@@ -108,7 +108,7 @@ struct Walk<'a> {
     found: Reached,
 }
 
-impl Walk<'_> {
+impl PathSearch<'_> {
     /// Continues from the last of `between` (indexes into `served`), or from the first certificate if it is empty.
     fn up(&mut self, between: &mut Vec<usize>) {
         let at = &self.served[between.last().copied().unwrap_or(0)];

@@ -14,7 +14,6 @@ pub struct Schema {
 /// One field.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its number.
     pub number: u64,
     /// Its name in JSON.
     pub name: &'static str,
@@ -37,7 +36,6 @@ pub enum Holds {
     One(&'static Schema),
     /// Messages.
     Many(&'static Schema),
-    /// Texts.
     Texts,
     /// Texts by name.
     Map,

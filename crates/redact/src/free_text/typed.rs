@@ -10,7 +10,6 @@ const SHORT: usize = 4;
 /// Numbers to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// Any.
     Any,
     /// Those in messages: ports, counts, process ids.
     Usual,

@@ -31,7 +31,7 @@ pub(super) fn found(input: &[u8], keys: &'static [String]) -> (Vec<Range<usize>>
 
 /// Classification of a value by its key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum ValueClass {
     /// The key announces a secret, or is below one that does.
     Secret,
     /// The key is known to contain names and similar.
@@ -47,9 +47,9 @@ struct Lexer<'a> {
     /// Whether the file is invalid JSON.
     broken: bool,
     /// Class of the values in each open bracket.
-    open: Vec<Behind>,
+    open: Vec<ValueClass>,
     /// Class of the last key, until its value.
-    pending: Option<Behind>,
+    pending: Option<ValueClass>,
     hits: Vec<Range<usize>>,
     /// Digits of numbers after a secret key; replaced individually, since a marker would need quotes.
     digits: Vec<usize>,
@@ -81,19 +81,19 @@ impl Lexer<'_> {
         }
     }
 
-    fn behind(&self) -> Behind {
-        self.pending.or(self.open.last().copied()).unwrap_or(Behind::Other)
+    fn behind(&self) -> ValueClass {
+        self.pending.or(self.open.last().copied()).unwrap_or(ValueClass::Other)
     }
 
     /// Class of a key. Kernel settings (`net.ipv4.ip_forward`) are numbers.
-    fn said_by(&self, key: &str) -> Behind {
+    fn said_by(&self, key: &str) -> ValueClass {
         let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
-        if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !known {
-            Behind::Secret
+        if self.open.last() == Some(&ValueClass::Secret) || keys::is_secret(key) && !known {
+            ValueClass::Secret
         } else if known || key.starts_with("net.") || key.starts_with("fs.") {
-            Behind::Known
+            ValueClass::Known
         } else {
-            Behind::Other
+            ValueClass::Other
         }
     }
 
@@ -121,10 +121,10 @@ impl Lexer<'_> {
         }
         let content = if closed { content } else { content.trim_ascii_end() };
         let end = start + content.len();
-        let passes = self.behind() == Behind::Known
+        let passes = self.behind() == ValueClass::Known
             || keys::is_harmless(content)
             || Marker::whole(content).is_some()
-            || self.behind() == Behind::Other && is_number(content);
+            || self.behind() == ValueClass::Other && is_number(content);
         if !passes || hides_secret(content) {
             self.hits.push(start..end);
         }
@@ -139,7 +139,7 @@ impl Lexer<'_> {
         };
         self.at += self.input[start..].iter().take_while(|byte| !stop(**byte)).count().max(1);
         let word = &self.input[start..self.at];
-        let secret = self.behind() == Behind::Secret;
+        let secret = self.behind() == ValueClass::Secret;
         let unknown = self.broken
             && word.len() > MARKS
             && !is_number(word)

@@ -2,15 +2,15 @@
 
 /// Text in two-byte units.
 #[derive(Clone, Copy)]
-pub(super) struct Wide {
+pub(super) struct Utf16Reader {
     big_endian: bool,
 }
 
-impl Wide {
-    pub(super) fn of(input: &[u8]) -> Option<Wide> {
+impl Utf16Reader {
+    pub(super) fn of(input: &[u8]) -> Option<Utf16Reader> {
         match input {
-            [0xFF, 0xFE, ..] => return Some(Wide { big_endian: false }),
-            [0xFE, 0xFF, ..] => return Some(Wide { big_endian: true }),
+            [0xFF, 0xFE, ..] => return Some(Utf16Reader { big_endian: false }),
+            [0xFE, 0xFF, ..] => return Some(Utf16Reader { big_endian: true }),
             _ => {}
         }
         // Without a byte-order mark: every other byte of an ASCII text is zero.
@@ -21,7 +21,7 @@ impl Wide {
         if many == 0 || even.max(odd) <= many {
             return None;
         }
-        Some(Wide { big_endian: even > odd })
+        Some(Utf16Reader { big_endian: even > odd })
     }
 
     pub(super) fn decode(self, input: &[u8]) -> String {

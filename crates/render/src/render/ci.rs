@@ -25,9 +25,7 @@ use crate::report::{Gap, Report};
 
 /// The locations of a finding: one for the whole finding if it is in no file, else one per subject.
 pub(super) struct Spot<'a> {
-    /// The fingerprint.
     pub fingerprint: Fingerprint,
-    /// The subjects.
     pub subjects: Vec<&'a Subject>,
     /// The location in the manifests.
     pub written: Vec<&'a Written>,

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::look::Look;
 use super::subject;
 use super::text::{clean, count, shortened, some_of, wrap};
+use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::command::own;
 use crate::command::{Arg, Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
-use crate::judged::Judged;
-use crate::missing::{Close, get_each, grant_links, rbac_of_brought};
+use crate::missing::{GapRemediation, get_each, grant_links, rbac_of_brought};
 use crate::report::{Gap, Report, Unread};
 
 /// Maximum number of checks, parts or messages shown for a group.
@@ -197,7 +197,8 @@ fn unread(unread: &[Unread], look: Look) -> Vec<String> {
 
 /// Number of checks that did not run fully.
 pub fn unable(report: &Report) -> usize {
-    let unable = |check: &&Judged| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
+    let unable =
+        |check: &&CheckOutcome| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
     report.checks.iter().filter(unable).count()
 }
 
@@ -447,7 +448,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             vec![(collect_them(), Some(Command::lines(get_each(&kinds))))]
         }
         _ => {
-            let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();
+            let ways: BTreeSet<&GapRemediation> = gaps.iter().map(|gap| &gap.close).collect();
             // One sentence leads to all of its commands.
             let mut joined: Vec<(String, Option<Command>)> = Vec::new();
             for way in ways {

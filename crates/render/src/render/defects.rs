@@ -51,7 +51,7 @@ fn write_row(row: &KnownDefect, knowledge: &Knowledge, text: &mut String) {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct DefectRow<'a> {
     id: &'a str,
     component: &'a str,
     decides: Decides,
@@ -74,25 +74,25 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct List<'a> {
     schema: &'static str,
-    defects: Vec<Row<'a>>,
+    defects: Vec<DefectRow<'a>>,
 }
 
 /// The list as one JSON document, schema `meshdoctor.defects/1`.
 pub fn json(knowledge: &Knowledge) -> String {
-    let defects = knowledge.known_defects().rows().iter().map(|row| Row::new(row, knowledge));
+    let defects = knowledge.known_defects().rows().iter().map(|row| DefectRow::new(row, knowledge));
     json::write(&List { schema: SCHEMA, defects: defects.collect() })
 }
 
 /// One defect in the same form.
 pub fn json_of(row: &KnownDefect, knowledge: &Knowledge) -> String {
-    json::write(&List { schema: SCHEMA, defects: vec![Row::new(row, knowledge)] })
+    json::write(&List { schema: SCHEMA, defects: vec![DefectRow::new(row, knowledge)] })
 }
 
 const SCHEMA: &str = "meshdoctor.defects/1";
 
-impl<'a> Row<'a> {
-    fn new(defect: &'a KnownDefect, knowledge: &Knowledge) -> Row<'a> {
-        Row {
+impl<'a> DefectRow<'a> {
+    fn new(defect: &'a KnownDefect, knowledge: &Knowledge) -> DefectRow<'a> {
+        DefectRow {
             id: &defect.id,
             component: &defect.component,
             decides: defect.decides,

@@ -49,9 +49,7 @@ impl State {
 pub struct Entry {
     /// The change.
     pub state: State,
-    /// Its check.
     pub check: String,
-    /// The subject.
     pub subject: String,
     /// Its severity in the first report.
     pub before: Option<Severity>,
@@ -59,14 +57,12 @@ pub struct Entry {
     pub after: Option<Severity>,
     /// What is wrong.
     pub message: String,
-    /// The fingerprint.
     pub fingerprint: String,
     /// Why it cannot be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// The difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
@@ -199,7 +195,6 @@ impl Difference {
         self.of(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
     }
 
-    /// As JSON.
     pub fn json(&self) -> String {
         json::write(self)
     }

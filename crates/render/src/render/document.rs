@@ -79,7 +79,6 @@ pub struct Document {
     pub causes: Vec<Cause>,
     /// Findings that are waived, as a whole or in part, and their waivers.
     pub waivers: Vec<Waived>,
-    /// Redactions.
     pub redaction: Redaction,
     /// Problems of the run itself.
     pub errors: Vec<RunError>,
@@ -90,16 +89,15 @@ pub struct Document {
 pub struct Tool {
     /// `meshdoctor`.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// The date of the embedded data about releases and annotations; `null` if the run did not get that far.
     pub knowledge: Option<String>,
 }
 
-/// Metadata of the run.
+/// The invocation of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct Invocation {
     /// Its start.
     pub started: Option<Timestamp>,
     /// Its duration.
@@ -109,6 +107,14 @@ pub struct Run {
     /// The configuration file that added to the command line; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Config>,
+}
+
+/// Metadata of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    #[serde(flatten)]
+    pub invocation: Invocation,
     /// The evaluation time.
     pub judged_at: Option<Timestamp>,
     /// The source of that time.
@@ -133,7 +139,6 @@ pub struct Run {
 /// The configuration file of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The file.
     pub file: String,
     /// Whether it was given explicitly; otherwise it was found in the working directory or above.
     pub named: bool,
@@ -178,7 +183,6 @@ pub struct Traffic {
 pub struct Before {
     /// The file that they come from.
     pub file: String,
-    /// The workloads.
     pub workloads: Vec<WorkloadTraffic>,
 }
 
@@ -271,11 +275,8 @@ pub struct Verdict {
 /// A number for each severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Errors.
     pub error: usize,
-    /// Warnings.
     pub warning: usize,
-    /// Infos.
     pub info: usize,
 }
 
@@ -294,7 +295,6 @@ pub struct Tally {
     pub not_checked: Option<usize>,
     /// Deprecated: the same number as `notChecked`, under the name it had in 0.1.0.
     pub not_judged: usize,
-    /// Crashed.
     pub crashed: usize,
 }
 
@@ -358,15 +358,11 @@ pub struct Gap {
 /// A selected check and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// Its id.
     pub id: String,
-    /// Its category.
     pub category: String,
-    /// Its title.
     pub title: String,
     /// The highest severity its findings may have.
     pub severity: Severity,
-    /// Its outcome.
     pub outcome: Outcome,
     /// Why it does not apply, why it did not run (fully), or the message of the crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -400,9 +396,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waived {
-    /// Its check.
     pub check: String,
-    /// Its fingerprint.
     pub fingerprint: String,
     /// The accepted subjects, if not all are: the finding then counts for the others. Empty if all are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -411,7 +405,6 @@ pub struct Waived {
     pub by: Vec<WaivedBy>,
 }
 
-/// Redactions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Redaction {
     /// Number of objects and node files with redactions.

@@ -313,7 +313,7 @@ pub fn markdown(check: &'static Check) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Page<'a> {
+struct CheckPage<'a> {
     schema: &'static str,
     id: &'a str,
     title: &'a str,
@@ -345,7 +345,7 @@ pub fn json(check: &'static Check) -> String {
     let front = &card.front;
     let [what_it_finds, why_it_matters, how_to_fix, what_it_cannot_see] = &card.prose;
     let example = check.cases().iter().find(|case| case.kind == CaseKind::Fires);
-    json::write(&Page {
+    json::write(&CheckPage {
         schema: "meshdoctor.check/1",
         id: check.id,
         title: &front.title,

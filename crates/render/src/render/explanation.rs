@@ -86,7 +86,7 @@ fn next(meaning: &Explanation) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Document<'a> {
+struct ExplanationDocument<'a> {
     schema: &'static str,
     meanings: Vec<Meaning<'a>>,
     unknown_lines: usize,
@@ -103,7 +103,11 @@ struct Meaning<'a> {
 pub fn json(explained: &Explained) -> String {
     let each = explained.meanings.iter();
     let meanings = each.map(|meaning| Meaning { meaning, next: next(meaning) }).collect();
-    json::write(&Document { schema: "meshdoctor.explanation/1", meanings, unknown_lines: explained.unknown })
+    json::write(&ExplanationDocument {
+        schema: "meshdoctor.explanation/1",
+        meanings,
+        unknown_lines: explained.unknown,
+    })
 }
 
 /// The place of a text in the source of its program, without the name of the table that quotes it.

@@ -13,11 +13,11 @@ use super::look::Look;
 use super::table::Folding;
 use super::text::{clean, clean_lines, count, shortened};
 use super::{coverage, subject};
+use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::command::{Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::judged::Judged;
 use crate::page;
 use crate::report::Report;
 use crate::rows::{Category, RowResult, RowVerdict};
@@ -35,7 +35,7 @@ pub fn report(report: &Report) -> String {
 
 /// The rows of a report.
 pub fn rows(report: &Report) -> Vec<Category> {
-    let mut categories: Vec<(&str, Vec<&Judged>)> = Vec::new();
+    let mut categories: Vec<(&str, Vec<&CheckOutcome>)> = Vec::new();
     for check in &report.checks {
         match categories.iter_mut().find(|(name, _)| *name == check.category) {
             Some((_, checks)) => checks.push(check),
@@ -80,7 +80,7 @@ fn fine(description: String) -> RowVerdict {
 }
 
 /// The passed checks of a category, as one row; `None` if no check passed.
-fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
+fn passed(checks: &[&CheckOutcome]) -> Option<RowVerdict> {
     let passed = checks.iter().filter(|check| check.outcome == Outcome::Pass).count();
     (passed > 0).then(|| fine(format!("{} found no problems", count(passed, "check", "checks"))))
 }
@@ -103,7 +103,7 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
         let Some(check) = check.filter(|_| !folding.roots(at).iter().any(told)) else { continue };
         let row = RowVerdict {
             description: format!("{}: {}", finding.check, subject::heading(&finding.subjects, look)),
-            hint: Some(page::page_url(finding.check)),
+            hint: page::page_url(finding.check),
             error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
             result,
             checks: vec![finding.check],

@@ -63,7 +63,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// For a report.
     pub fn of_report(report: &Report) -> Form {
         let now = report.at.0;
         match report.repair.findings.len() {

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::look::Look;
-use super::text::{clean, clean_lines, count, harmless, wrap, wrapped_to};
+use super::text::{clean, clean_lines, count, escape_ci_commands, wrap, wrapped_to};
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
-use crate::inspect::ends::{Mismatch, Seen, UNREAD, Unseen};
+use crate::inspect::link_endpoints::{self, Mismatch, Seen, UNREAD, Unseen};
 
 /// Several clusters with their results.
 pub struct Fleet {
@@ -150,7 +150,7 @@ impl Fleet {
         self.told_links(&mut text, look);
         self.next_steps(&mut text, look);
         self.result(&mut text, exit);
-        harmless(&text).into_owned()
+        escape_ci_commands(&text).into_owned()
     }
 
     /// A row for each cluster.
@@ -293,7 +293,6 @@ impl Fleet {
         }
     }
 
-    /// As JSON.
     pub fn json(&self, status: u8) -> String {
         let members = self.members.iter().map(|member| match &member.outcome {
             Outcome::Judged(document) => json!({
@@ -325,8 +324,7 @@ impl Fleet {
                 "fix": one.fix,
             })
         });
-        let line =
-            |line: &crate::inspect::ends::Line| json!({"from": line.from, "to": line.to, "link": line.link});
+        let line = |line: &link_endpoints::Line| json!({"from": line.from, "to": line.to, "link": line.link});
         let unseen = self.links.unseen.iter().map(|one| json!({"link": line(&one.line), "why": one.why}));
         let document = json!({
             "schema": "meshdoctor.fleet/1",

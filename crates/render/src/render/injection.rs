@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, harmless, wrap};
+use super::text::{clean, count, escape_ci_commands, wrap};
 use crate::inspect::injection::{Injection, On, asked_by};
 use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
@@ -73,7 +73,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             false => "no workload that can be read creates pods here; some objects were not read\n\n",
         });
     }
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// The result for new pods, and the running pods that differ from it.
@@ -133,7 +133,6 @@ fn on(on: On) -> &'static str {
     }
 }
 
-/// As JSON.
 pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
     let of = |injection: &Injection<'_>| {
         let (fate, why) = match &injection.of.fate {

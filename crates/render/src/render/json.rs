@@ -6,7 +6,6 @@ pub use super::document::Failure;
 use super::text::escape_json;
 use crate::report::Report;
 
-/// A report.
 pub fn report(report: &Report) -> String {
     write(&Document::from(report))
 }

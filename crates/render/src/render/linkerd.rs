@@ -25,7 +25,6 @@ pub struct Document {
 /// A category of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentCategory {
-    /// Its name.
     #[serde(rename = "categoryName")]
     pub name: String,
     /// Its rows.
@@ -43,7 +42,6 @@ pub struct DocumentRow {
     /// The problem. Readers treat a row with a text here as failed, whatever its result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub error: String,
-    /// The result.
     pub result: RowResult,
 }
 
@@ -139,7 +137,6 @@ fn failed(message: &str, reached: bool) -> Vec<Category> {
     vec![Category { name: "kubernetes-api".to_owned(), rows }]
 }
 
-/// The table.
 pub fn table(report: &Report, look: Look) -> String {
     let mut text = rows_table(&report.rows, is_sound(report), look);
     if let Some(beside) = beside(report) {

@@ -63,7 +63,7 @@ fn by_category(checks: &[&'static Check]) -> BTreeMap<&'static str, Vec<&'static
 /// A check in the JSON list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct CheckRow<'a> {
     id: &'a str,
     category: &'a str,
     title: &'a str,
@@ -80,7 +80,7 @@ struct Row<'a> {
 #[derive(Serialize)]
 struct List<'a> {
     schema: &'static str,
-    checks: Vec<Row<'a>>,
+    checks: Vec<CheckRow<'a>>,
 }
 
 /// The list as one JSON document, schema `meshdoctor.list/1`.
@@ -89,7 +89,7 @@ pub fn json(checks: &[&'static Check]) -> String {
         .iter()
         .map(|check| {
             let front = &check.card().front;
-            Row {
+            CheckRow {
                 id: check.id,
                 category: &front.category,
                 title: &front.title,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, wrap};
+use super::text::{clean, escape_ci_commands, wrap};
 use crate::inspect::evidence::OutboundEvidence;
 use crate::inspect::outbound::{CallAnswer, Called, catches_all, matched};
 use crate::model::policy::{
@@ -39,7 +39,7 @@ pub fn table(index: &OutboundIndex<'_>, answers: &[CallAnswer<'_>], look: Look) 
         }
         text.push('\n');
     }
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// The lines about a call, each with its depth.
@@ -266,7 +266,6 @@ fn counts_for_nothing(
     nothing
 }
 
-/// As JSON.
 pub fn json(evidence: &OutboundEvidence<'_>, answers: &[CallAnswer<'_>]) -> Value {
     let index = &evidence.index;
     let call = |answer: &CallAnswer<'_>| {

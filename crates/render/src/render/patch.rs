@@ -7,11 +7,9 @@ use crate::kubectl::{Action, Edit, Target, actions};
 /// The patch of one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Patch {
-    /// The object.
     pub object: Target,
     /// The format of the patch, as `kubectl patch --type` names it.
     pub format: &'static str,
-    /// The patch.
     pub patch: Value,
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, harmless, pad, some_of, width, wrap};
+use super::text::{clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
@@ -73,7 +73,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         text.push_str("no injected pod and no ExternalWorkload\n\n");
     }
     text.push_str(&ignored(evidence, answers, look));
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// How many clients the strictest port of a workload allows; the strictest first.
@@ -486,7 +486,6 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     text
 }
 
-/// As JSON.
 pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Value {
     let controller = &evidence.index.controller;
     let workloads: Vec<Value> = answers.iter().map(workload).collect();

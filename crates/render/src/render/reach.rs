@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, pad, width, wrap};
+use super::text::{clean, escape_ci_commands, pad, width, wrap};
 use crate::checks::words::sentence;
 use crate::finding::{Evidence, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
@@ -75,7 +75,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
             _ = writeln!(text, "  {head}{line}");
         }
     }
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// A piece of evidence on one line.
@@ -176,7 +176,7 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
         _ = writeln!(text, "{line}");
     }
     failures(walks(), &local, look, &mut text);
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// A table of short cells.
@@ -284,7 +284,6 @@ fn short_cell(walk: &Walk) -> String {
     .to_owned()
 }
 
-/// As JSON.
 pub fn json(walks: &[&Walk], gaps: &[String]) -> Value {
     json!({
         "schema": "meshdoctor.reach/1",

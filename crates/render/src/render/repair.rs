@@ -48,15 +48,15 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     if plan.findings.is_empty() {
         return Vec::new();
     }
-    let steps = steps_of(plan);
-    let shared = shared(plan, &steps);
+    let order = Order::of(plan);
+    let rows = order.rows(plan);
     let digits = plan.steps.len().to_string().len();
     let folding = Folding::of(&report.findings);
     let details = Printer::new(look, Form::of_report(report));
-    let printer = PlanPrinter { report, extent, look, digits, steps, shared, folding, details };
+    let printer = PlanPrinter { report, extent, look, digits, order, folding, details };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
-    for row in rows(plan) {
+    for row in rows {
         match row {
             Row::Findings(numbers) => lines.extend(printer.headings(&numbers)),
             Row::Step { number, repairs } => {
@@ -83,49 +83,6 @@ pub(super) enum Row<'p> {
     Step { number: usize, repairs: Option<&'p BTreeSet<usize>> },
 }
 
-/// The rows of a plan. A finding whose steps all belong to others follows them; one without a step comes last.
-pub(super) fn rows(plan: &RepairPlan) -> Vec<Row<'_>> {
-    let steps = steps_of(plan);
-    let shared = shared(plan, &steps);
-    let mut rows = Vec::new();
-    let mut current: BTreeSet<usize> = BTreeSet::new();
-    let mut introduced: BTreeSet<usize> = BTreeSet::new();
-    for (number, step) in (1..).zip(&plan.steps) {
-        let mut new: BTreeSet<usize> = BTreeSet::new();
-        for &one in step.repairs.iter().filter(|one| !shared.contains_key(*one)) {
-            let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
-            // A finding that has a step of its own later stands there, so that each heading is above its steps.
-            let mut later = steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
-            let is_later = step.repairs.iter().any(is_known)
-                && later.any(|later| !plan.steps[later - 1].repairs.iter().any(is_known));
-            if !introduced.contains(&one) && !is_later {
-                new.insert(one);
-            }
-        }
-        if !new.is_empty() {
-            introduced.extend(&new);
-            current.clone_from(&new);
-            rows.push(Row::Findings(new));
-        }
-        // The headings of others name the steps that they have in common.
-        let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
-        rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
-        let is_last = |one: &&usize| steps.get(*one).and_then(|own| own.last()) == Some(&number);
-        let ended: BTreeSet<usize> = shared.keys().filter(is_last).copied().collect();
-        if !ended.is_empty() {
-            introduced.extend(&ended);
-            rows.push(Row::Findings(ended));
-        }
-    }
-    let without_steps = plan.findings.values().map(|planned| planned.number);
-    let without_steps: BTreeSet<usize> =
-        without_steps.filter(|number| !introduced.contains(number)).collect();
-    if !without_steps.is_empty() {
-        rows.push(Row::Findings(without_steps));
-    }
-    rows
-}
-
 /// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
 fn verdict(report: &Report, look: Look) -> String {
     let planned = || report.repair.findings.keys().map(|&at| &report.findings[at]);
@@ -147,12 +104,66 @@ struct PlanPrinter<'a> {
     look: Look,
     /// Width of the step numbers.
     digits: usize,
-    /// The steps of each finding, by their numbers.
-    steps: BTreeMap<usize, BTreeSet<usize>>,
-    /// The findings without a step of their own: others have all their steps and more.
-    shared: BTreeMap<usize, BTreeSet<usize>>,
+    order: Order,
     folding: Folding,
     details: Printer,
+}
+
+/// Which steps repair which findings of a plan.
+pub(super) struct Order {
+    /// The steps of each finding, by their numbers.
+    steps: BTreeMap<usize, BTreeSet<usize>>,
+    /// The findings without a step of their own, each with the findings that have all its steps and more.
+    shared: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl Order {
+    pub(super) fn of(plan: &RepairPlan) -> Order {
+        let steps = steps_of(plan);
+        let shared = shared(plan, &steps);
+        Order { steps, shared }
+    }
+
+    /// The rows of a plan. A finding whose steps all belong to others follows them; one without a step comes last.
+    pub(super) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<Row<'p>> {
+        let mut rows = Vec::new();
+        let mut current: BTreeSet<usize> = BTreeSet::new();
+        let mut introduced: BTreeSet<usize> = BTreeSet::new();
+        for (number, step) in (1..).zip(&plan.steps) {
+            let mut new: BTreeSet<usize> = BTreeSet::new();
+            for &one in step.repairs.iter().filter(|one| !self.shared.contains_key(*one)) {
+                let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
+                // A finding that has a step of its own later stands there, so that each heading is above its steps.
+                let mut later = self.steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
+                let is_later = step.repairs.iter().any(is_known)
+                    && later.any(|later| !plan.steps[later - 1].repairs.iter().any(is_known));
+                if !introduced.contains(&one) && !is_later {
+                    new.insert(one);
+                }
+            }
+            if !new.is_empty() {
+                introduced.extend(&new);
+                current.clone_from(&new);
+                rows.push(Row::Findings(new));
+            }
+            // The headings of others name the steps that they have in common.
+            let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
+            rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
+            let is_last = |one: &&usize| self.steps.get(*one).and_then(|own| own.last()) == Some(&number);
+            let ended: BTreeSet<usize> = self.shared.keys().filter(is_last).copied().collect();
+            if !ended.is_empty() {
+                introduced.extend(&ended);
+                rows.push(Row::Findings(ended));
+            }
+        }
+        let without_steps = plan.findings.values().map(|planned| planned.number);
+        let without_steps: BTreeSet<usize> =
+            without_steps.filter(|number| !introduced.contains(number)).collect();
+        if !without_steps.is_empty() {
+            rows.push(Row::Findings(without_steps));
+        }
+        rows
+    }
 }
 
 /// The steps of each finding, by their numbers.
@@ -258,14 +269,17 @@ impl PlanPrinter<'_> {
 
     /// ` (after error 1)`, or ` (fixed by steps 1 and 2)` for a finding whose steps all belong to others.
     fn note(&self, planned: &PlannedFinding) -> String {
-        let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
+        let own =
+            self.order.steps.get(&planned.number).filter(|_| self.order.shared.contains_key(&planned.number));
         match (own, planned.after.is_empty()) {
             (Some(own), _) => format!(" (fixed by {})", in_words(&own.iter().copied().collect::<Vec<_>>())),
             (None, true) => {
-                let own = self.steps.get(&planned.number);
+                let own = self.order.steps.get(&planned.number);
                 let repairs = |step: &usize| &self.report.repair.steps[step - 1].repairs;
                 let is_foreign = |step: &usize| {
-                    repairs(step).iter().any(|other| *other < planned.number && self.steps.get(other) != own)
+                    repairs(step)
+                        .iter()
+                        .any(|other| *other < planned.number && self.order.steps.get(other) != own)
                 };
                 match own.filter(|own| own.iter().any(is_foreign)) {
                     Some(own) => format!(" ({})", in_words(&own.iter().copied().collect::<Vec<_>>())),

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
+use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
@@ -61,7 +61,7 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
         others(&mut text, &answer.others, look);
     }
     _ = writeln!(text, "\n{}", result(answer, asked, look));
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// A text after a label, wrapped.
@@ -331,7 +331,6 @@ fn decision(decision: Decision) -> &'static str {
     }
 }
 
-/// As JSON.
 pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
     let rotation = &answer.rotation;
     let anchors: Vec<Value> = rotation

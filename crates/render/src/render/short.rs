@@ -16,11 +16,11 @@ use std::fmt::Write;
 
 use super::text::clean;
 use super::unchecked;
+use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
-use crate::judged::Judged;
-use crate::missing::Close;
+use crate::missing::GapRemediation;
 use crate::report::Report;
 use crate::request::Request;
 
@@ -64,13 +64,13 @@ pub fn report(report: &Report) -> String {
 }
 
 /// A line for each piece of requested evidence that is missing for one reason; its parts together.
-fn not_checked(check: &Judged) -> Vec<String> {
-    let mut parts: BTreeMap<(&Request, &Why, &Close), Vec<&str>> = BTreeMap::new();
+fn not_checked(check: &CheckOutcome) -> Vec<String> {
+    let mut parts: BTreeMap<(&Request, &Why, &GapRemediation), Vec<&str>> = BTreeMap::new();
     let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
     for (gap, close) in requested {
         parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
     }
-    let line = |((request, why, close), parts): ((&Request, &Why, &Close), Vec<&str>)| {
+    let line = |((request, why, close), parts): ((&Request, &Why, &GapRemediation), Vec<&str>)| {
         let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         clean(&format!("{request}{parts}: {why} [{close}]")).into_owned()
     };

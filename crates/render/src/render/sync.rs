@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, harmless, lasting, pad, some_of, width, wrap};
+use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{Agreement, BalancedService, Certificate, ProxyState, Row, State, Sync};
@@ -79,7 +79,7 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
         _ = writeln!(text, "\nevidence and repair:\n  {}", look.command(&clean(repair)));
     }
     _ = writeln!(text, "\n{}", result(sync));
-    harmless(&text).into_owned()
+    escape_ci_commands(&text).into_owned()
 }
 
 /// The result in a sentence.

@@ -9,11 +9,11 @@ use super::look::Look;
 use super::repair::Extent;
 use super::text::{BOUND, clean, count, shortened, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
+use crate::check_outcome::CheckOutcome;
 use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
-use crate::judged::Judged;
 use crate::report::{ConfigUse, Report};
 
 /// The result of a single check, as cards quote it.
@@ -149,7 +149,8 @@ impl Findings<'_> {
     fn name_versions(&self) -> bool {
         let planned: BTreeSet<&str> =
             self.report.repair.findings.keys().map(|&at| self.report.findings[at].check).collect();
-        let is_about_versions = |check: &Judged| check.category == "versions" && planned.contains(check.id);
+        let is_about_versions =
+            |check: &CheckOutcome| check.category == "versions" && planned.contains(check.id);
         !self.look.verbose && self.report.checks.iter().any(is_about_versions)
     }
 }

@@ -30,7 +30,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 /// Escapes command words of CI systems: GitHub's `::error::` and GitLab's `section_start:` at the start of a
 /// line, whatever the wrapping and blanks, and `##[` and `##vso[` anywhere. The last step for all text
 /// output.
-pub fn harmless(text: &str) -> Cow<'_, str> {
+pub fn escape_ci_commands(text: &str) -> Cow<'_, str> {
     if !["::", "##", "section_"].iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);
     }
@@ -262,6 +262,14 @@ pub fn with_short_ids(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_inclusive(is_end).map(short).collect())
 }
 
+/// Lines in a Markdown fence that is longer than any fence in them.
+pub(super) fn fenced(lines: &[String], language: &str) -> String {
+    let longest =
+        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,12 +314,12 @@ mod tests {
             ("####[group]", "###\\u{23}[group]"),
             ("  section_start:1:x", "  section_start\\u{3a}1:x"),
         ] {
-            assert_eq!(harmless(text), shown);
+            assert_eq!(escape_ci_commands(text), shown);
         }
         for text in
             ["::1 and ::ffff:10.0.0.1", "::/0", "x ::error::", "## heading", "a section_end:1", "# [x]"]
         {
-            assert_eq!(harmless(text), text);
+            assert_eq!(escape_ci_commands(text), text);
         }
         let json = escape_json("[\"##[error]x\",\"## [y]\"]".to_owned());
         assert_eq!(json, "[\"#\\u0023[error]x\",\"## [y]\"]");

@@ -4,7 +4,7 @@
 use super::finding::{Form, Printer};
 use super::look::Look;
 use super::table::{Folding, result_line};
-use super::text::{clean, count, pad, thousands, wrap};
+use super::text::{clean, count, fenced, pad, thousands, wrap};
 use super::{coverage, header, repair};
 use crate::finding::Severity;
 use crate::report::Report;
@@ -18,11 +18,11 @@ pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
     let printer = Printer::new(look, Form::of_report(report));
     let folding = Folding::of(&report.findings);
-    let mut text = format!("# meshdoctor report\n\n{}\n", fenced("text", &[result_line(report)]));
-    text.push_str(&fenced("text", &header::in_full(report, Look { verbose: true, ..look })));
+    let mut text = format!("# meshdoctor report\n\n{}\n", fenced(&[result_line(report)], "text"));
+    text.push_str(&fenced(&header::in_full(report, Look { verbose: true, ..look }), "text"));
     let plan = repair::plan(report, repair::Extent::Full, look);
     if !plan.is_empty() {
-        text.push_str(&format!("\n## Repair plan\n\n{}", fenced("text", &plan)));
+        text.push_str(&format!("\n## Repair plan\n\n{}", fenced(&plan, "text")));
     }
     let mut infos = Vec::new();
     for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
@@ -36,31 +36,23 @@ pub fn markdown(report: &Report) -> String {
             "\n## {}: {}\n\n{}",
             finding.severity,
             finding.check,
-            fenced("text", &lines(&block))
+            fenced(&lines(&block), "text")
         ));
     }
     if !infos.is_empty() {
         let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
         let said: Vec<String> = infos.iter().flat_map(|info| lines(&printer.info(info, column))).collect();
-        text.push_str(&format!("\n## Worth knowing\n\n{}", fenced("text", &said)));
+        text.push_str(&format!("\n## Worth knowing\n\n{}", fenced(&said, "text")));
     }
     let unchecked = coverage::lines(report, look);
     if !unchecked.is_empty() {
-        text.push_str(&format!("\n## Not checked in full\n\n{}", fenced("text", &unchecked)));
+        text.push_str(&format!("\n## Not checked in full\n\n{}", fenced(&unchecked, "text")));
     }
     text
 }
 
 fn lines(block: &str) -> Vec<String> {
     block.trim_end().lines().map(str::to_owned).collect()
-}
-
-/// Lines in a fence that is longer than any fence in them.
-fn fenced(language: &str, lines: &[String]) -> String {
-    let longest =
-        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
 
 /// The files to be sent, the omitted ones, and the number of redactions.
@@ -111,7 +103,7 @@ mod tests {
     #[test]
     fn no_line_closes_its_fence() {
         let lines = ["a ```` b".to_owned(), "```".to_owned()];
-        assert_eq!(fenced("text", &lines), "`````text\na ```` b\n```\n`````\n");
-        assert_eq!(fenced("text", &["plain".to_owned()]), "```text\nplain\n```\n");
+        assert_eq!(fenced(&lines, "text"), "`````text\na ```` b\n```\n`````\n");
+        assert_eq!(fenced(&["plain".to_owned()], "text"), "```text\nplain\n```\n");
     }
 }

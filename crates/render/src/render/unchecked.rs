@@ -93,7 +93,7 @@ fn way(words: &str, commands: &[String], look: Look) -> Vec<String> {
 
 /// The way to provide evidence that was not requested. Ordered as printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum EvidenceSource {
     Nodes,
     Probe,
     Cli,
@@ -104,31 +104,31 @@ enum Way {
     Cluster,
 }
 
-impl Way {
-    fn of(gap: &Gap) -> Way {
+impl EvidenceSource {
+    fn of(gap: &Gap) -> EvidenceSource {
         match (&gap.missing.request.item, &gap.missing.part) {
-            _ if gap.missing.why == Why::NotInManifests => Way::With,
-            (Item::NodeFiles, _) => Way::Nodes,
-            (item, _) if item.asked().is_some_and(Asked::is_probed) => Way::Probe,
-            (Item::CliVersion, _) => Way::Cli,
-            (Item::Logs, _) => Way::Logs,
-            (Item::Diagnostics, _) => Way::Diagnostics,
+            _ if gap.missing.why == Why::NotInManifests => EvidenceSource::With,
+            (Item::NodeFiles, _) => EvidenceSource::Nodes,
+            (item, _) if item.asked().is_some_and(Asked::is_probed) => EvidenceSource::Probe,
+            (Item::CliVersion, _) => EvidenceSource::Cli,
+            (Item::Logs, _) => EvidenceSource::Logs,
+            (Item::Diagnostics, _) => EvidenceSource::Diagnostics,
             // The rest of the object is available: only the cluster has the missing part.
-            (Item::Named { .. } | Item::List(_), Some(_)) => Way::Collect,
-            _ => Way::Cluster,
+            (Item::Named { .. } | Item::List(_), Some(_)) => EvidenceSource::Collect,
+            _ => EvidenceSource::Cluster,
         }
     }
 
     fn words(self) -> String {
         let words = match self {
-            Way::Nodes => "--nodes",
-            Way::Probe => "--probe",
-            Way::Collect => return own("collect"),
-            Way::Cli => "--linkerd-cli",
-            Way::Logs => "--logs",
-            Way::Diagnostics => "--diagnostics",
-            Way::With => "check --with",
-            Way::Cluster => "--bundle",
+            EvidenceSource::Nodes => "--nodes",
+            EvidenceSource::Probe => "--probe",
+            EvidenceSource::Collect => return own("collect"),
+            EvidenceSource::Cli => "--linkerd-cli",
+            EvidenceSource::Logs => "--logs",
+            EvidenceSource::Diagnostics => "--diagnostics",
+            EvidenceSource::With => "check --with",
+            EvidenceSource::Cluster => "--bundle",
         };
         words.to_owned()
     }
@@ -153,14 +153,14 @@ fn not_provided_either(report: &Report) -> Option<String> {
 }
 
 fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<String> {
-    let mut ways: BTreeSet<Way> = optional(report).map(Way::of).collect();
+    let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::of).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" {
-        if ways.contains(&Way::Collect) {
-            ways.remove(&Way::Cli);
+        if ways.contains(&EvidenceSource::Collect) {
+            ways.remove(&EvidenceSource::Cli);
         }
         // Probes ask a cluster.
-        ways.remove(&Way::Probe);
+        ways.remove(&EvidenceSource::Probe);
     }
     if ways.is_empty() {
         return None;
@@ -171,8 +171,8 @@ fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<Str
         let checks = count(checks.len(), "check needs", "checks need");
         return Some(format!("{checks} a cluster: {}, live or with --bundle FILE", own("check --with PATH")));
     }
-    let collect = ways.remove(&Way::Collect);
-    let ways: Vec<String> = ways.into_iter().map(Way::words).collect();
+    let collect = ways.remove(&EvidenceSource::Collect);
+    let ways: Vec<String> = ways.into_iter().map(EvidenceSource::words).collect();
     let options = match ways.as_slice() {
         [first @ .., last] if !first.is_empty() => format!("add {} or {last}", first.join(", ")),
         [] => String::new(),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::document::{About, Before, Cluster, Config, Origin, Tool};
+use super::document::{About, Before, Cluster, Invocation, Origin, Tool};
 use super::json;
 use super::look::Look;
 use super::text::{clean, count, pad, some_of, wrap};
@@ -258,7 +258,6 @@ pub struct Numbers {
 /// A workload that is worse than before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Worse {
-    /// The severity.
     pub severity: Severity,
     /// The workload.
     pub subject: About,
@@ -270,7 +269,6 @@ pub struct Worse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OfReport {
-    /// Its file.
     pub file: String,
     /// Its evaluation time.
     pub judged_at: Timestamp,
@@ -283,15 +281,8 @@ pub struct OfReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// Its start.
-    pub started: Option<Timestamp>,
-    /// Its duration.
-    pub milliseconds: u64,
-    /// The command line, without values that could be secret.
-    pub command: Vec<String>,
-    /// The configuration file that added to the command line; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub config: Option<Config>,
+    #[serde(flatten)]
+    pub invocation: Invocation,
     /// The evaluation time.
     pub judged_at: Timestamp,
     /// The source of that time.
@@ -323,11 +314,9 @@ pub struct Verdict {
 pub struct Again {
     /// The check that found it.
     pub check: String,
-    /// The severity.
     pub severity: Severity,
     /// Its fingerprint in the report.
     pub fingerprint: String,
-    /// The message.
     pub message: String,
     /// `fixed`, `still-there` or `not-checked`: the worst of its subjects.
     pub state: String,
@@ -338,7 +327,6 @@ pub struct Again {
 /// A subject, checked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubjectAgain {
-    /// The subject.
     pub subject: About,
     /// `fixed`, `still-there` or `not-checked`.
     pub state: String,
@@ -367,10 +355,7 @@ pub fn json(verification: &Verification) -> String {
             cluster: verification.earlier.cluster_uid.clone().map(|uid| Cluster { uid }),
         },
         run: Run {
-            started: verification.run.started,
-            milliseconds: verification.run.milliseconds,
-            command: verification.run.command.clone(),
-            config: verification.run.config.as_ref().map(Config::new),
+            invocation: Invocation::from(&verification.run),
             judged_at: verification.at.0,
             judged_at_source: verification.at.1,
         },

@@ -11,7 +11,6 @@ use super::text::without_hashes;
 use crate::report::Report;
 use crate::terminal::is_hostile;
 
-/// A report.
 pub fn report(report: &Report) -> String {
     from_json(&json::report(report))
 }
@@ -112,13 +111,13 @@ fn quoted(text: &str) -> String {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(JsonReader)
     }
 }
 
-struct Reader;
+struct JsonReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for JsonReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

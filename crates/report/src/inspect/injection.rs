@@ -36,9 +36,7 @@ pub enum On {
 /// A Linkerd annotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation<'a> {
-    /// Its key.
     pub key: &'a str,
-    /// Its value.
     pub value: &'a str,
     /// Its place.
     pub on: On,
@@ -49,7 +47,6 @@ pub struct Annotation<'a> {
 /// The settings of a proxy. A missing one means the proxy's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
-    /// Its image.
     pub image: String,
     /// Whether it is a native sidecar.
     pub native: bool,
@@ -119,7 +116,7 @@ pub fn near(templates: &Templates, target: &Target) -> Option<Target> {
 }
 
 fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {
-    let reading = Reading { release: templates.release.as_ref(), knowledge };
+    let reading = AnnotationReader { release: templates.release.as_ref(), knowledge };
     let namespace = templates.namespaces.get(&of.namespace);
     let mut annotations: Vec<Annotation<'a>> = Vec::new();
     for (key, value) in &of.annotations {
@@ -141,12 +138,12 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
 }
 
 /// The reader of annotations.
-struct Reading<'a> {
+struct AnnotationReader<'a> {
     release: Option<&'a LinkerdVersion>,
     knowledge: &'a Knowledge,
 }
 
-impl Reading<'_> {
+impl AnnotationReader<'_> {
     /// The effect of an annotation; `None` for one that Linkerd itself sets, or that does not apply to pods.
     fn annotation<'k>(&self, key: &'k str, value: &'k str, on: On, by_pod: bool) -> Option<Annotation<'k>> {
         let all = self.knowledge.annotations();

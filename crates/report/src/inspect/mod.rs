@@ -1,10 +1,10 @@
 //! Commands that answer a single question about a mesh, from the same evidence as the checks. Answers list
 //! missing evidence.
 
-mod doubt;
-pub mod ends;
 pub mod evidence;
 pub mod injection;
+pub mod link_endpoints;
+mod missing_evidence;
 mod network;
 pub mod nodes;
 pub mod outbound;
@@ -14,5 +14,5 @@ pub mod reach;
 mod refused;
 pub mod rotation;
 mod routed;
+mod steps;
 pub mod sync;
-mod walk;

@@ -4,7 +4,7 @@
 //! otherwise that port or the called port, by release and protocol. If the policies give the same result for
 //! both, it is the result; otherwise the result is unknown.
 
-use super::walk::{Outcome, Part, Walk};
+use super::steps::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
@@ -34,7 +34,6 @@ impl<'a> Network<'a> {
         self.unread = unread;
     }
 
-    /// The policies.
     pub(super) fn policies(&self) -> &Policies<'a> {
         &self.policies
     }

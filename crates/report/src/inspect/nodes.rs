@@ -8,7 +8,6 @@ use crate::model::cluster::Cluster;
 use crate::model::node::{Chain, ConfFile, Effective, NodeSnapshot, RuntimeKind};
 use crate::objects::{Listed, Node};
 
-/// A node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeCni {
     /// Its name.
@@ -43,7 +42,6 @@ pub enum Loads {
 /// A file of the CNI directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFile {
-    /// Its name.
     pub name: String,
     /// Whether the runtime loads it.
     pub loaded: bool,

@@ -17,14 +17,10 @@ use crate::objects::{MethodMatch, RouteMatch, ServiceProfile, ValueMatch};
 pub enum Called {
     /// A Service and one of its ports; all without a port.
     Service {
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         name: String,
-        /// The port.
         port: Option<u16>,
     },
-    /// An address.
     Address(SocketAddr),
 }
 

@@ -22,7 +22,6 @@ const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 /// A target of the command: the pods of a namespace, one pod, or one of its ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The namespace.
     pub namespace: String,
     /// A pod or an ExternalWorkload; `None` means all of the namespace.
     pub workload: Option<String>,
@@ -143,9 +142,7 @@ pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
 
 /// One port of a workload.
 pub struct PortAnswer<'a> {
-    /// The port.
     pub port: u16,
-    /// Its names.
     pub names: Vec<&'a str>,
     /// Its policy.
     pub inbound: Inbound<'a>,
@@ -159,7 +156,6 @@ pub struct PortAnswer<'a> {
 pub struct WorkloadAnswer<'a> {
     /// `Pod` or `ExternalWorkload`.
     pub kind: Kind,
-    /// The namespace.
     pub namespace: &'a str,
     /// The names of these pods.
     pub names: Vec<&'a str>,

@@ -39,7 +39,6 @@ pub enum Mode {
 /// A client of a port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
-    /// Its namespace.
     pub namespace: String,
     /// Its ServiceAccount.
     pub account: String,
@@ -52,7 +51,6 @@ pub struct Generated {
     pub service: String,
     /// What it selects, and where the clients are from.
     pub comments: Vec<String>,
-    /// The objects.
     pub objects: Vec<(Kind, Value)>,
 }
 
@@ -365,18 +363,18 @@ pub fn compare(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], names
             found.left += 1;
             continue;
         }
-        match Change::of(&before.walk(from, to), &after.walk(from, to)) {
-            Change::Kept => found.kept += 1,
-            Change::Denied => found.denied.push(format!("{from} to {to}")),
-            Change::Unknown => found.unknown += 1,
-            Change::NotAllowed => {}
+        match ConnectionChange::of(&before.walk(from, to), &after.walk(from, to)) {
+            ConnectionChange::Kept => found.kept += 1,
+            ConnectionChange::Denied => found.denied.push(format!("{from} to {to}")),
+            ConnectionChange::Unknown => found.unknown += 1,
+            ConnectionChange::NotAllowed => {}
         }
     }
     found
 }
 
 /// The effect of manifests on a connection.
-enum Change {
+enum ConnectionChange {
     /// It stays allowed.
     Kept,
     /// It is allowed today, and not with the manifests.
@@ -387,24 +385,24 @@ enum Change {
     NotAllowed,
 }
 
-impl Change {
+impl ConnectionChange {
     /// Policies change only whether a connection is authorized, and how its bytes are read. What is unknown
     /// about other steps, such as trust anchors, is the same in both.
-    fn of(today: &Walk, then: &Walk) -> Change {
+    fn of(today: &Walk, then: &Walk) -> ConnectionChange {
         let is_stopped = |walk: &Walk| walk.steps.iter().any(|step| matches!(step.outcome, Outcome::Stops));
         let policy = |walk: &Walk| {
             walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max()
         };
         if is_stopped(today) {
-            return Change::NotAllowed;
+            return ConnectionChange::NotAllowed;
         }
         if is_stopped(then) {
-            return Change::Denied;
+            return ConnectionChange::Denied;
         }
         match (policy(today), policy(then)) {
-            (Some(Outcome::NotJudged), _) | (_, Some(Outcome::NotJudged) | None) => Change::Unknown,
-            (today, then) if then > today => Change::Denied,
-            _ => Change::Kept,
+            (Some(Outcome::NotJudged), _) | (_, Some(Outcome::NotJudged) | None) => ConnectionChange::Unknown,
+            (today, then) if then > today => ConnectionChange::Denied,
+            _ => ConnectionChange::Kept,
         }
     }
 }

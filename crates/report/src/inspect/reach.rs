@@ -14,11 +14,11 @@ mod traffic;
 
 use std::net::IpAddr;
 
-use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence, unread_metrics};
+use super::missing_evidence;
 use super::network::Network;
 use super::routed;
-pub use super::walk::{Condition, End, NoEnd, Outcome, Part, Step, Walk};
+pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
 
 use crate::checks::{Issuance, discovery_faults};
@@ -252,7 +252,7 @@ impl<'a> Mesh<'a> {
             return None;
         }
         let place = match &to.namespace {
-            Some(namespace) => Place::of((namespace.as_str(), to.name.as_str())),
+            Some(namespace) => HostTarget::of((namespace.as_str(), to.name.as_str())),
             None => self.of_host(&to.name)?,
         };
         let service = self.service(place.namespace, place.name).filter(|_| !place.is_pod);
@@ -275,16 +275,16 @@ impl<'a> Mesh<'a> {
     }
 
     /// The object of this cluster that a host or an address refers to.
-    fn of_host<'h>(&'h self, host: &'h str) -> Option<Place<'h>> {
+    fn of_host<'h>(&'h self, host: &'h str) -> Option<HostTarget<'h>> {
         if let Ok(address) = host.parse::<IpAddr>() {
             let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
             let own = |pod: &&Pod| {
                 pod.status.pod_ip == Some(address) && !pod.spec.host_network && !pod.is_finished()
             };
             let pod = || self.policy.pods.iter().find(own);
-            return service
-                .map(|service| Place::of(service.metadata.key()))
-                .or_else(|| pod().map(|pod| Place { is_pod: true, ..Place::of(pod.metadata.key()) }));
+            return service.map(|service| HostTarget::of(service.metadata.key())).or_else(|| {
+                pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::of(pod.metadata.key()) })
+            });
         }
         let domain = &self.policy.index.controller.cluster_domain;
         let rest = host.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or(host);
@@ -297,13 +297,13 @@ impl<'a> Mesh<'a> {
         };
         // Without `.svc`, resolution tries such a name first; without such a Service it is an outside host.
         let is_here = whole.is_some() || self.service(namespace, service).is_some();
-        is_here.then(|| Place { namespace, name: pod.unwrap_or(service), is_pod: pod.is_some() })
+        is_here.then(|| HostTarget { namespace, name: pod.unwrap_or(service), is_pod: pod.is_some() })
     }
 
     /// Walks a call. Steps that depend on missing lists are not checked.
     pub fn walk(&self, from: &End, to: &End) -> Walk {
         let mut walk = self.walked(from, to);
-        doubt::take_back(&mut walk, self.gaps());
+        missing_evidence::take_back(&mut walk, self.gaps());
         walk
     }
 
@@ -332,10 +332,10 @@ impl<'a> Mesh<'a> {
 
     fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {
         let named = match &to.namespace {
-            Some(namespace) => Some(Place::of((namespace.as_str(), to.name.as_str()))),
+            Some(namespace) => Some(HostTarget::of((namespace.as_str(), to.name.as_str()))),
             None => self.of_host(&to.name),
         };
-        let Some(Place { namespace, name, is_pod }) = named else {
+        let Some(HostTarget { namespace, name, is_pod }) = named else {
             self.lookups(walk, caller.pod, to);
             let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port)));
             if self.discovery(walk, caller) {
@@ -415,15 +415,15 @@ impl<'a> Mesh<'a> {
 }
 
 /// The object that a host refers to: a Service, or a pod of a headless Service by its own name.
-struct Place<'h> {
+struct HostTarget<'h> {
     namespace: &'h str,
     name: &'h str,
     is_pod: bool,
 }
 
-impl<'h> Place<'h> {
-    fn of((namespace, name): (&'h str, &'h str)) -> Place<'h> {
-        Place { namespace, name, is_pod: false }
+impl<'h> HostTarget<'h> {
+    fn of((namespace, name): (&'h str, &'h str)) -> HostTarget<'h> {
+        HostTarget { namespace, name, is_pod: false }
     }
 }
 

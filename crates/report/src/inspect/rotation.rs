@@ -14,7 +14,6 @@ use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::policy;
 
-/// The answer.
 pub struct Answer {
     /// The state and the plan.
     pub rotation: Rotation,

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::outbound::catches_all;
-use super::walk::{End, Outcome, Part, Walk};
+use super::steps::{End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::knowledge::Calls;
 use crate::model::policy::{

@@ -45,7 +45,6 @@ pub struct Sync<'a> {
 
 /// A pod with a proxy.
 pub struct Row<'a> {
-    /// The pod.
     pub pod: &'a Pod,
     /// Its component, if it is a replica of the control plane.
     pub component: Option<&'a str>,
@@ -60,7 +59,6 @@ pub struct Row<'a> {
 /// What the metrics of a proxy show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyState {
-    /// Its certificate.
     pub certificate: Certificate,
     /// Its clients of the control plane, in the order of [`CLIENTS`].
     pub clients: [ClientState; CLIENTS.len()],

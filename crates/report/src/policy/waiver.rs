@@ -48,7 +48,6 @@ struct Scope {
     node: Option<String>,
 }
 
-/// A waiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
     what: What,
@@ -78,7 +77,6 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct NoWaivers {
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: u64,

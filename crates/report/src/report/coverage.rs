@@ -7,7 +7,7 @@ use crate::collect::Collected;
 use crate::command::Connection;
 use crate::item::{Item, Kind};
 use crate::knowledge::{Knowledge, UnreadKind};
-use crate::missing::{Close, Missing};
+use crate::missing::{GapRemediation, Missing};
 use crate::model::cluster::Cluster;
 use crate::objects::CustomResourceDefinition;
 
@@ -50,7 +50,7 @@ pub struct Gap {
     /// The checks that needed it.
     pub checks: Vec<&'static str>,
     /// How to close it.
-    pub close: Close,
+    pub close: GapRemediation,
     /// Whether the evidence was requested, by a flag or by selecting only checks that need it: such gaps
     /// make the exit status 4.
     pub asked_for: bool,

@@ -42,11 +42,8 @@ pub struct RunResult {
 /// A count for each severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Errors.
     pub error: usize,
-    /// Warnings.
     pub warning: usize,
-    /// Infos.
     pub info: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The phase of a rotation and the conditions of each step, from the evidence. A condition that the evidence does not show is
-//! unknown, and a step with such a condition is not a go.
+//! The phase of a rotation and the conditions of each step, from the evidence. A condition that the evidence
+//! does not show is unknown, and a step with such a condition is not a go.
 
 use super::evidence::{Evidence, is_current, renewed, trusts, trusts_next};
 use super::proxies::Proxy;

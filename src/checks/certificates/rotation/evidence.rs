@@ -33,7 +33,6 @@ pub(super) struct Linked {
     pub(super) close: Option<String>,
 }
 
-/// The evidence.
 pub(super) struct Evidence<'a> {
     pub(super) now: Timestamp,
     /// What the plan rotates if no rotation is in progress.

@@ -114,7 +114,6 @@ pub enum Stage {
     RestartControlPlane,
     /// Restart the meshed workloads, which get the new bundle.
     RestartWorkloads,
-    /// Replace the issuer.
     ReplaceIssuer,
     /// Renew the certificates of the old issuer.
     RenewCertificates,
@@ -149,7 +148,6 @@ impl Stage {
         }
     }
 
-    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Stage::AddAnchor => "Add a new trust anchor to the bundle",
@@ -263,9 +261,7 @@ impl Role {
 /// A trust anchor of the bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnchorRow {
-    /// Its role.
     pub role: Role,
-    /// Its subject.
     pub subject: String,
     /// Its fingerprint.
     pub print: String,
@@ -279,10 +275,8 @@ pub struct AnchorRow {
     pub unknown: usize,
 }
 
-/// The issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerRow {
-    /// Its subject.
     pub subject: String,
     /// Its fingerprint.
     pub print: String,
@@ -301,7 +295,6 @@ pub struct IssuerRow {
 pub struct Workload {
     /// The workload.
     pub subject: String,
-    /// Its pods.
     pub pods: Vec<String>,
     /// Whether they trust the new anchor; without one, the anchor of the issuer.
     pub trusts: Known,
@@ -314,7 +307,6 @@ pub struct Workload {
 /// The state of a rotation and its plan.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// The phase.
     pub phase: Phase,
     /// The phase as a sentence.
     pub summary: String,
@@ -324,7 +316,6 @@ pub struct Rotation {
     pub is_due: bool,
     /// The anchors of the bundle.
     pub anchors: Vec<AnchorRow>,
-    /// The issuer.
     pub issuer: Option<IssuerRow>,
     /// Number of meshed pods outside the control plane.
     pub meshed: usize,

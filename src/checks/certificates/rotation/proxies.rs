@@ -39,13 +39,11 @@ enum Trust {
     Other,
     /// Those in force when its containers started.
     AtStart,
-    /// Unknown.
     Unknown,
 }
 
 /// A running pod with a proxy.
 pub(super) struct Proxy<'a> {
-    /// The pod.
     pub(super) pod: &'a Pod,
     /// Its workload.
     pub(super) owner: Owner,
@@ -62,7 +60,6 @@ pub(super) struct Proxy<'a> {
 
 /// What is known about the bundle.
 pub(super) struct Bundled<'a> {
-    /// Its text.
     pub(super) text: &'a str,
     /// Its fingerprints.
     pub(super) print: BundlePrint,

@@ -28,7 +28,6 @@ pub(super) fn anchors(evidence: &Evidence<'_>) -> Vec<AnchorRow> {
     rows.collect()
 }
 
-/// The issuer.
 pub(super) fn issuer_row(evidence: &Evidence<'_>, issuer: &Certificate) -> IssuerRow {
     IssuerRow {
         subject: issuer.subject(),

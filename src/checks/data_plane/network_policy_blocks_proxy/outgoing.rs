@@ -152,13 +152,13 @@ impl<'p, 'a> Servers<'p, 'a> {
 }
 
 /// Whether a rule includes a port of the application, the server, and the proxy's port.
-type Answers = (bool, Answer, Answer);
+type Answers = (bool, ComparableFit, ComparableFit);
 
 /// A comparable form of [`Fits`].
-type Answer = (u8, &'static str);
+type ComparableFit = (u8, &'static str);
 
 /// The comparable form of a match.
-fn answer(fits: Fits) -> Answer {
+fn answer(fits: Fits) -> ComparableFit {
     match fits {
         Fits::No => (0, ""),
         Fits::Yes => (1, ""),

@@ -5,16 +5,15 @@ use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, Scope};
 use crate::finding::{Remedy, StepKind};
 
-/// A step.
 #[derive(Debug)]
 pub(super) struct Step {
     text: String,
-    run: Vec<Word>,
+    run: Vec<CommandWord>,
 }
 
 /// A word of a command: a literal, or a value.
 #[derive(Debug)]
-enum Word {
+enum CommandWord {
     Fixed(&'static str),
     Made(Expression),
     /// A word that begins with an option and its `=`, as written on the card: the rest is a value.
@@ -42,11 +41,11 @@ impl Step {
             Some(expression) => {
                 let parsed = parse(expression)?;
                 Ok::<_, String>(match option(expression) {
-                    Some(begins) => Word::Option(kept(begins), parsed),
-                    None => Word::Made(parsed),
+                    Some(begins) => CommandWord::Option(kept(begins), parsed),
+                    None => CommandWord::Made(parsed),
                 })
             }
-            None => Ok(Word::Fixed(kept(word))),
+            None => Ok(CommandWord::Fixed(kept(word))),
         };
         Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
     }
@@ -59,27 +58,26 @@ impl Step {
         }
     }
 
-    /// Its expressions.
     pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.run.iter().filter_map(|word| match word {
-            Word::Made(expression) | Word::Option(_, expression) => Some(expression),
-            Word::Fixed(_) => None,
+            CommandWord::Made(expression) | CommandWord::Option(_, expression) => Some(expression),
+            CommandWord::Fixed(_) => None,
         })
     }
 
     fn call(&self, scope: &Scope<'_>) -> Option<Call> {
         let mut words = self.run.iter();
         let mut call = match words.next()? {
-            Word::Fixed("linkerd") => linkerd(),
-            Word::Fixed("helm") => helm(),
-            Word::Fixed("meshdoctor") => meshdoctor(),
+            CommandWord::Fixed("linkerd") => linkerd(),
+            CommandWord::Fixed("helm") => helm(),
+            CommandWord::Fixed("meshdoctor") => meshdoctor(),
             _ => kubectl(),
         };
         for word in words {
             call = match word {
-                Word::Fixed(word) => call.arg(Arg::known(word)),
-                Word::Made(expression) => call.arg(expression.text(scope).ok()?),
-                Word::Option(begins, expression) => {
+                CommandWord::Fixed(word) => call.arg(Arg::known(word)),
+                CommandWord::Made(expression) => call.arg(expression.text(scope).ok()?),
+                CommandWord::Option(begins, expression) => {
                     let text = expression.text(scope).ok()?;
                     call.arg(Arg::known(begins).then(text.strip_prefix(begins)?))
                 }

@@ -45,7 +45,7 @@ const KNOWN_FIELDS: [&str; 29] = [
 ];
 
 /// A part of a policy: its place, text, and expression, or the reason why it cannot be evaluated.
-struct Part<'a> {
+struct PolicyExpression<'a> {
     path: String,
     text: &'a str,
     expression: Result<Expression, String>,
@@ -53,12 +53,11 @@ struct Part<'a> {
 
 /// A policy with validations that depend on images.
 pub(super) struct Policy<'a> {
-    /// The object.
     pub(super) object: &'a ValidatingAdmissionPolicy,
-    conditions: Vec<Part<'a>>,
-    variables: Vec<(&'a str, Part<'a>)>,
+    conditions: Vec<PolicyExpression<'a>>,
+    variables: Vec<(&'a str, PolicyExpression<'a>)>,
     /// The validations that depend on images.
-    validations: Vec<Part<'a>>,
+    validations: Vec<PolicyExpression<'a>>,
 }
 
 /// The answer to a request.
@@ -86,12 +85,12 @@ impl<'a> Policy<'a> {
             }
         }
         let any = spec.match_conditions.iter().any(|one| reads_images(&one.expression, &of_images));
-        let part = |list: &str, at: usize, text: &'a str| Part {
+        let part = |list: &str, at: usize, text: &'a str| PolicyExpression {
             path: format!("spec.{list}[{at}].expression"),
             text,
             expression: parse(text, &names),
         };
-        let validations: Vec<Part<'a>> = (spec.validations.iter().enumerate())
+        let validations: Vec<PolicyExpression<'a>> = (spec.validations.iter().enumerate())
             .filter(|(_, one)| any || reads_images(&one.expression, &of_images))
             .map(|(at, one)| part("validations", at, &one.expression))
             .collect();
@@ -142,8 +141,8 @@ impl<'a> Policy<'a> {
         answer
     }
 
-    /// Whether the request is evaluated; `None` if that is unknown or an error of a condition already rejects it. One false
-    /// condition suffices, even if others fail.
+    /// Whether the request is evaluated; `None` if that is unknown or an error of a condition already rejects
+    /// it. One false condition suffices, even if others fail.
     fn conditions_hold(
         &self,
         scope: &Scope<'_>,
@@ -202,12 +201,12 @@ impl<'a> Policy<'a> {
 }
 
 impl Answer {
-    fn reject(&mut self, part: &Part<'_>) {
+    fn reject(&mut self, part: &PolicyExpression<'_>) {
         self.rejected_by.get_or_insert_with(|| (part.path.clone(), part.text.to_owned()));
     }
 }
 
-impl Part<'_> {
+impl PolicyExpression<'_> {
     /// Its value; `None` if it fails on the server, too.
     ///
     /// # Errors
@@ -272,8 +271,8 @@ fn bind(
     Ok(())
 }
 
-/// Whether a policy or binding selects a request; `None` if that depends on unknown labels of the namespace. `none`: the
-/// result without resource rules.
+/// Whether a policy or binding selects a request; `None` if that depends on unknown labels of the namespace.
+/// `none`: the result without resource rules.
 pub(super) fn selects(
     selection: &AdmissionMatch,
     request: &Request<'_>,

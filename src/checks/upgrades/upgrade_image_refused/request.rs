@@ -21,12 +21,9 @@ pub(super) struct Request<'a> {
     pub(super) operation: &'static str,
     /// API group.
     pub(super) group: &'static str,
-    /// Resource.
     pub(super) resource: &'static str,
     kind: &'static str,
-    /// Namespace.
     pub(super) namespace: &'a str,
-    /// Name.
     pub(super) name: &'a str,
     /// Labels of the object.
     pub(super) labels: &'a Texts,
@@ -100,7 +97,10 @@ pub(super) fn requests<'a>(
         if today == then || !seen.insert((owner.clone(), today.clone())) {
             continue;
         }
-        let object = |containers: &[Placed]| json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata(meta), "spec": spec(&pod.spec, containers)});
+        let object = |containers: &[Placed]| {
+            let spec = spec(&pod.spec, containers);
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata(meta), "spec": spec})
+        };
         requests.push(Request {
             subject: owner.subject(vec![meta.name.clone()]),
             operation: "CREATE",
@@ -142,7 +142,10 @@ fn update<'a>(kind: Kind, workload: &'a Workload, today: &[Placed], then: &[Plac
             "metadata": {"labels": *template.metadata.labels}, "spec": spec(&template.spec, containers),
         });
         json!({
-            "apiVersion": kind.api_version(), "kind": info.kind, "metadata": metadata(meta), "spec": {"template": template},
+            "apiVersion": kind.api_version(),
+            "kind": info.kind,
+            "metadata": metadata(meta),
+            "spec": {"template": template},
         })
     };
     Request {

@@ -227,9 +227,14 @@ fn metadata(meta: &Meta) -> Value {
 }
 
 fn service(object: &Service) -> Value {
-    let ports = object.spec.ports.iter().map(
-        |port| json!({"name": port.name, "port": port.port, "protocol": port.protocol, "appProtocol": port.app_protocol}),
-    );
+    let ports = object.spec.ports.iter().map(|port| {
+        json!({
+            "name": port.name,
+            "port": port.port,
+            "protocol": port.protocol,
+            "appProtocol": port.app_protocol,
+        })
+    });
     json!({
         "type": object.spec.kind.as_str(),
         "headless": object.spec.cluster_ip.headless,
@@ -242,9 +247,13 @@ fn service(object: &Service) -> Value {
 fn containers(spec: &PodSpec) -> Value {
     let all = |all: &mut dyn Iterator<Item = &Container>| -> Vec<Value> {
         all.map(|container| {
-            let ports = container.ports.iter().map(
-                |port| json!({"name": port.name.as_str(), "containerPort": port.container_port, "hostPort": port.host_port}),
-            );
+            let ports = container.ports.iter().map(|port| {
+                json!({
+                    "name": port.name.as_str(),
+                    "containerPort": port.container_port,
+                    "hostPort": port.host_port,
+                })
+            });
             let always = json!({
                 "name": container.name.as_str(),
                 "image": container.image.as_str(),
@@ -264,7 +273,10 @@ fn containers(spec: &PodSpec) -> Value {
 fn template(object: &Workload) -> Value {
     let template = &object.spec.template;
     json!({
-        "metadata": {"labels": template.metadata.labels.to_map(), "annotations": template.metadata.annotations.to_map()},
+        "metadata": {
+            "labels": template.metadata.labels.to_map(),
+            "annotations": template.metadata.annotations.to_map(),
+        },
         "spec": containers(&template.spec),
     })
 }

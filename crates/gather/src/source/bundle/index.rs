@@ -13,14 +13,14 @@ use crate::source::json::MAX_OBJECT;
 #[derive(Debug)]
 pub(super) struct Index {
     /// By namespace and name; if a name occurs twice, the first one.
-    places: BTreeMap<(Option<String>, String), Place>,
+    places: BTreeMap<(Option<String>, String), ObjectPosition>,
     /// Outcome of reading the list.
     fetched: Fetched,
 }
 
 /// Position of an object.
 #[derive(Debug)]
-struct Place {
+struct ObjectPosition {
     path: String,
     offset: u64,
     len: u64,
@@ -44,7 +44,7 @@ impl Index {
         let fetched = each(&mut |path, offset, json| {
             let Names { namespace, name } =
                 serde_json::from_slice::<Named>(json).unwrap_or_default().metadata;
-            let place = || Place { path: path.to_owned(), offset, len: json.len() as u64 };
+            let place = || ObjectPosition { path: path.to_owned(), offset, len: json.len() as u64 };
             places.entry((namespace, name)).or_insert_with(place);
         });
         Index { places, fetched }

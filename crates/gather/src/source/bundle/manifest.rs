@@ -32,7 +32,6 @@ pub struct Manifest {
     /// Time of the evidence, if known; a report judges at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured_at: Option<Timestamp>,
-    /// The cluster.
     #[serde(default)]
     pub cluster: ClusterRecord,
     /// Namespaces of the control plane and of linkerd-cni.
@@ -73,7 +72,6 @@ pub struct Manifest {
 pub struct Tool {
     /// `meshdoctor`.
     pub name: String,
-    /// Its version.
     pub version: String,
 }
 

@@ -24,7 +24,6 @@ use crate::source::folder;
 use crate::source::json::{self, Head, JsonSink};
 use crate::source::{ObjectSink, Origin, Source, Uncollected};
 
-/// A bundle.
 #[derive(Debug)]
 pub struct Bundle {
     /// Path, as given.
@@ -110,7 +109,6 @@ impl Bundle {
         Bundle::open(tree, &name).ok_or_else(none)?
     }
 
-    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -147,7 +145,7 @@ impl Bundle {
     /// Answers a request, except for node files: each object, and the outcome.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         self.found(request, &mut |found| {
-            if let Found::Whole { json, .. } = found {
+            if let BundleObject::Whole { json, .. } = found {
                 take(json);
             }
             None
@@ -157,8 +155,8 @@ impl Bundle {
     /// The same, for callers that decode while reading.
     pub(in crate::source) fn fill(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         self.found(request, &mut |found| match found {
-            Found::Begun(text) => sink.begun(text),
-            Found::Whole { json, .. } => {
+            BundleObject::Begun(text) => sink.begun(text),
+            BundleObject::Whole { json, .. } => {
                 sink.object(json);
                 None
             }
@@ -166,7 +164,8 @@ impl Bundle {
     }
 
     fn found(&self, request: &Request, take: Take<'_>) -> Fetched {
-        let whole = |take: Take<'_>, json: &[u8]| take(Found::Whole { path: MANIFEST, offset: 0, json });
+        let whole =
+            |take: Take<'_>, json: &[u8]| take(BundleObject::Whole { path: MANIFEST, offset: 0, json });
         let asked = asked(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
             match request.item {
@@ -225,7 +224,7 @@ impl Bundle {
                 continue;
             };
             let begun = match quick {
-                true => page::take(blob, &mut buffer, &mut |text| take(Found::Begun(text))),
+                true => page::take(blob, &mut buffer, &mut |text| take(BundleObject::Begun(text))),
                 false => Taken::default(),
             };
             if begun.whole {
@@ -233,9 +232,9 @@ impl Bundle {
                 continue;
             }
             quick = begun.objects > 0;
-            let mut take = |offset: u64, json: &[u8]| _ = take(Found::Whole { path, offset, json });
+            let mut take = |offset: u64, json: &[u8]| _ = take(BundleObject::Whole { path, offset, json });
             let mut objects =
-                Objects { take: &mut take, known: begun.objects, count: 0, too_large: Vec::new() };
+                NewObjects { take: &mut take, known: begun.objects, count: 0, too_large: Vec::new() };
             match scan(blob, &mut objects) {
                 Ok(()) => {}
                 Err((offset, why)) => {
@@ -267,7 +266,7 @@ impl Bundle {
     fn indexed(&self, record: &ItemRecord) -> Index {
         Index::of(|file| {
             self.placed(record, &mut |found| {
-                if let Found::Whole { path, offset, json } = found {
+                if let BundleObject::Whole { path, offset, json } = found {
                     file(path, offset, json);
                 }
                 None
@@ -329,13 +328,13 @@ fn located(path: &str, blob: &Blob, offset: u64) -> String {
     blob.line_at(offset).map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"))
 }
 
-fn scan(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
+fn scan(blob: &Blob, objects: &mut NewObjects<'_>) -> Result<(), (u64, String)> {
     let reader = blob.reader().map_err(|error: io::Error| (0, error.to_string()))?;
     json::scan(reader, objects).map_err(|broken| (broken.offset, broken.why.to_string()))
 }
 
 /// An object in a bundle.
-enum Found<'a> {
+enum BundleObject<'a> {
     /// The text from the start of an object; see [`ObjectSink::begun`].
     Begun(&'a str),
     /// A complete object, with its file and position.
@@ -343,17 +342,17 @@ enum Found<'a> {
 }
 
 /// Consumes objects; for the start of an object, returns its length if it was consumed.
-type Take<'a> = &'a mut dyn FnMut(Found<'_>) -> Option<usize>;
+type Take<'a> = &'a mut dyn FnMut(BundleObject<'_>) -> Option<usize>;
 
 /// Passes objects on and counts them, except for the first ones, which are already known.
-struct Objects<'a> {
+struct NewObjects<'a> {
     take: &'a mut dyn FnMut(u64, &[u8]),
     known: usize,
     count: usize,
     too_large: Vec<u64>,
 }
 
-impl JsonSink for Objects<'_> {
+impl JsonSink for NewObjects<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
         self.count += 1;
         if self.count > self.known {

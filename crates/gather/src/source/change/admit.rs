@@ -80,7 +80,6 @@ pub enum Fate {
     Refused {
         /// The annotation that it is rejected for.
         key: String,
-        /// Why.
         why: String,
     },
     /// It is not injected, for this reason.

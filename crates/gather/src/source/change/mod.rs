@@ -6,7 +6,7 @@
 
 mod actions;
 mod admit;
-mod laid;
+mod overlay;
 mod pods;
 mod statuses;
 mod templates;
@@ -62,7 +62,7 @@ impl Set {
     pub async fn of(given: &Captured, into: Option<&str>) -> Set {
         let mut set = Set { set_aside: given.set_aside().to_vec(), ..Set::default() };
         for kind in Kind::every() {
-            let mut found = Objects::default();
+            let mut found = ValueSink::default();
             let ended = given.fetch(&Request::of(Item::List(kind)), &mut found).await;
             let placed = found.0.into_iter().map(|mut object| {
                 if kind.info().namespaced
@@ -196,7 +196,7 @@ impl<'a, S: Source> Change<'a, S> {
 
     /// The objects of a kind in the base, and the outcome.
     async fn base_list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
-        let mut found = Objects::default();
+        let mut found = ValueSink::default();
         let ended = self.base.fetch(&Request::of(Item::List(kind)), &mut found).await;
         (found.0, ended)
     }
@@ -231,10 +231,10 @@ impl<'a, S: Source> Change<'a, S> {
             }
         }
         let new = self.set.of_kind(kind).filter(|(key, _)| !known.contains(*key));
-        after.extend(new.map(|(_, new)| laid::over(kind, None, new, self.at)));
+        after.extend(new.map(|(_, new)| overlay::over(kind, None, new, self.at)));
         if kind == Kind::DaemonSet && self.set.objects.contains_key(&kind) {
             let nodes = self.base_list(Kind::Node).await.0.len().max(1);
-            after.iter_mut().for_each(|daemon_set| laid::scheduled(daemon_set, nodes));
+            after.iter_mut().for_each(|daemon_set| overlay::scheduled(daemon_set, nodes));
         }
         let ended = self.ended(kind, ended, !after.is_empty());
         (after, ended)
@@ -244,8 +244,8 @@ impl<'a, S: Source> Change<'a, S> {
     fn over(&self, kind: Kind, (key, before): (&Key, Option<&Value>), new: &Value) -> Value {
         let is_exact = self.set.exact.contains(&(kind, key.clone()));
         match before.filter(|_| is_exact) {
-            Some(before) => laid::in_place(kind, before, new),
-            None => laid::over(kind, before, new, self.at),
+            Some(before) => overlay::in_place(kind, before, new),
+            None => overlay::over(kind, before, new, self.at),
         }
     }
 
@@ -312,7 +312,7 @@ impl<'a, S: Source> Change<'a, S> {
     }
 
     async fn named(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
-        let mut found = Objects::default();
+        let mut found = ValueSink::default();
         let ended = self.base.fetch(request, &mut found).await;
         let before = found.0.into_iter().next();
         match self.set.get(kind, &key) {
@@ -375,9 +375,9 @@ impl<S: Source> Source for Change<'_, S> {
 
 /// Stores objects as values.
 #[derive(Default)]
-struct Objects(Vec<Value>);
+struct ValueSink(Vec<Value>);
 
-impl ObjectSink for Objects {
+impl ObjectSink for ValueSink {
     fn object(&mut self, json: &[u8]) {
         // The sanitizer reports broken objects.
         self.0.extend(serde_json::from_slice(json).ok());

@@ -62,7 +62,9 @@ impl<S: Source> Change<'_, S> {
                 continue;
             }
             if let Some(new) = bare.get(&own) {
-                after.push(admitting.admitted(super::laid::over(Kind::Pod, Some(&pod), new, self.at), None));
+                after.push(
+                    admitting.admitted(super::overlay::over(Kind::Pod, Some(&pod), new, self.at), None),
+                );
                 known.insert(own);
                 continue;
             }
@@ -100,7 +102,7 @@ impl<S: Source> Change<'_, S> {
         }
         let new = bare.iter().filter(|(key, _)| !known.contains(**key));
         after.extend(new.map(|(_, new)| {
-            let pod = super::laid::over(Kind::Pod, None, new, self.at);
+            let pod = super::overlay::over(Kind::Pod, None, new, self.at);
             running(admitting.admitted(pod, None), self.at.to_string())
         }));
         let ended = self.ended(Kind::Pod, ended, !after.is_empty());

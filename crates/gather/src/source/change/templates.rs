@@ -9,7 +9,7 @@ use super::admit::{Admitting, Fate, read};
 use super::{Change, Key, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
-use crate::model::injected::MadeBy;
+use crate::model::injected::{MadeBy, texts};
 use crate::model::owners::Owners;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -38,13 +38,10 @@ pub struct Templates {
 /// An object that creates pods.
 #[derive(Debug)]
 pub struct Template {
-    /// Its kind.
     pub kind: Kind,
     /// Its kind in the manifests, if that is another one with the same template.
     pub written_kind: Option<String>,
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// Its own annotations; pods do not inherit them.
     pub own: BTreeMap<String, String>,
@@ -174,9 +171,4 @@ fn template(
     let running = running.get(&owner).copied().unwrap_or_default();
     let written_kind = None;
     Template { kind, written_kind, namespace, name, own, annotations, fate, pod, has_proxy, running }
-}
-
-fn texts(value: &Value) -> BTreeMap<String, String> {
-    let all = value.as_object().into_iter().flatten();
-    all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }

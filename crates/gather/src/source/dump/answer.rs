@@ -11,7 +11,7 @@ use crate::archive::spool::{Blob, BlobReader};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Asked, Item, Kind, Scope};
 use crate::request::Request;
-use crate::source::few::Few;
+use crate::source::bounded_errors::BoundedErrors;
 use crate::source::{Completeness, Uncollected};
 
 impl Dump {
@@ -44,7 +44,7 @@ impl Dump {
             node: String,
         }
         let mut nodes: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut reader = Reader::default();
+        let mut reader = ObjectReader::default();
         for ((_, name), held) in self.objects.get(&Kind::Pod).into_iter().flatten() {
             let mut node = None;
             // Unreadable objects are reported for the list.
@@ -58,7 +58,7 @@ impl Dump {
 
     /// Everything that could not be read, for a warning.
     pub fn trouble(&self) -> BTreeSet<String> {
-        self.trouble.values().flat_map(Few::said).collect()
+        self.trouble.values().flat_map(BoundedErrors::said).collect()
     }
 
     /// Answers a request: each object, and the outcome.
@@ -93,7 +93,7 @@ impl Dump {
         [None, Some(kind)]
             .into_iter()
             .filter_map(|kind| self.trouble.get(&kind))
-            .flat_map(Few::said)
+            .flat_map(BoundedErrors::said)
             .map(|message| Why::Malformed { message })
     }
 
@@ -109,7 +109,7 @@ impl Dump {
         }
         // In file order, so that each file is read once, forwards.
         places.sort_by_key(|held| (held.blob, held.offset));
-        let mut reader = Reader::default();
+        let mut reader = ObjectReader::default();
         for held in places {
             if let Err(why) = self.read(held, &mut reader, take) {
                 reasons.push(why);
@@ -122,7 +122,7 @@ impl Dump {
         if let Some(held) =
             self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
         {
-            return match self.read(held, &mut Reader::default(), take) {
+            return match self.read(held, &mut ObjectReader::default(), take) {
                 Ok(()) => Fetched::Complete,
                 Err(reason) => Fetched::Missing { reason },
             };
@@ -137,7 +137,7 @@ impl Dump {
         }
     }
 
-    fn read(&self, held: &Held, reader: &mut Reader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
+    fn read(&self, held: &Held, reader: &mut ObjectReader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
         match reader.object(&self.blobs, held) {
             Ok(json) => {
                 take(json);
@@ -153,12 +153,12 @@ impl Dump {
 
 /// Reads objects; keeps the last file open.
 #[derive(Default)]
-struct Reader {
+struct ObjectReader {
     open: Option<(usize, BlobReader)>,
     bytes: Vec<u8>,
 }
 
-impl Reader {
+impl ObjectReader {
     fn object(&mut self, blobs: &[Blob], held: &Held) -> io::Result<&[u8]> {
         let reader = match &mut self.open {
             Some((blob, reader)) if *blob == held.blob => reader,

@@ -40,11 +40,11 @@ const MOST: usize = 1000;
 
 /// Everything that was set aside.
 #[derive(Debug, Clone, Default)]
-pub struct SetAside(BTreeMap<Aside, Places>);
+pub struct SetAside(BTreeMap<Aside, SkippedPlaces>);
 
 /// Places of one reason.
 #[derive(Debug, Clone, Default)]
-struct Places {
+struct SkippedPlaces {
     things: usize,
     names: BTreeSet<String>,
 }
@@ -71,7 +71,7 @@ impl SetAside {
     }
 }
 
-fn sentence(why: Aside, places: &Places) -> String {
+fn sentence(why: Aside, places: &SkippedPlaces) -> String {
     let named: Vec<&str> = places.names.iter().map(String::as_str).take(NAMED).collect();
     let more = places.names.len() - named.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::aside::{Aside, Unfit};
-use super::peek::{Peek, item_kind, kind_of, listed};
+use super::read_header::{Peek, item_kind, kind_of, listed};
 use super::versions::Answer;
 use super::waiting::{Line, Waiting};
 use super::{Age, Builder, Held, yaml};
@@ -18,7 +18,7 @@ use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::names::with_article;
 use crate::objects::mistyped::Mistyped;
-use crate::source::few::MOST;
+use crate::source::bounded_errors::MOST;
 use crate::source::json::{self, Head};
 
 /// Maximum size of a text to search for template marks.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::aside::{self, Aside, Unfit};
 use super::filing::Filing;
-use super::peek::{Peek, kind_of};
+use super::read_header::{Peek, kind_of};
 use super::waiting::Line;
 use crate::item::Kind;
 

@@ -7,14 +7,14 @@
 
 mod answer;
 pub mod aside;
+pub mod detect_format;
 mod filing;
 pub mod layout;
 mod manifests;
-mod peek;
 mod places;
+mod read_header;
 mod repeated;
 mod rewritten;
-pub mod sniff;
 pub mod sysdump;
 mod versions;
 mod waiting;
@@ -30,8 +30,8 @@ use self::aside::{Aside, SetAside};
 pub use self::places::Places;
 use self::repeated::Repeated;
 use super::Completeness;
+use super::bounded_errors::BoundedErrors;
 use super::diagnostics::{self, Diagnostics, Unread};
-use super::few::Few;
 use crate::archive::spool::{Blob, Spool};
 use crate::item::Kind;
 use crate::objects::mistyped::Mistyped;
@@ -47,7 +47,7 @@ pub struct Dump {
     /// Objects of kinds that no check reads, by resource.
     unread: BTreeMap<&'static str, BTreeSet<Key>>,
     /// Errors, by the affected kind; without a kind, any kind may be affected.
-    trouble: BTreeMap<Option<Kind>, Few>,
+    trouble: BTreeMap<Option<Kind>, BoundedErrors>,
     server_version: Option<Value>,
     /// Values of the wrong type in manifests.
     pub mistyped: Vec<Mistyped>,
@@ -55,7 +55,6 @@ pub struct Dump {
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
-    /// Warnings.
     pub warnings: Vec<String>,
     /// Parts of manifests that cannot be applied as they are.
     pub set_aside: SetAside,
@@ -183,8 +182,8 @@ impl Builder {
     /// # Errors
     /// It cannot be read, or converted data cannot be stored.
     pub fn file(&mut self, name: &str, blob: Blob) -> io::Result<Taken> {
-        let blob = sniff::utf8(blob)?;
-        let text = sniff::sniff(&blob)?;
+        let blob = detect_format::utf8(blob)?;
+        let text = detect_format::sniff(&blob)?;
         match self.diagnosed(&blob)? {
             Ok(0) | Err(Unread::Other) => {}
             Ok(answers) => {
@@ -200,17 +199,17 @@ impl Builder {
         self.of_kubernetes = false;
         let filed = match text {
             // kubectl apply ignores an empty file; a dump may have failed to write its content.
-            sniff::Text::Empty if self.places.is_some() => {
+            detect_format::Text::Empty if self.places.is_some() => {
                 Ok(Some(Taken::Nothing("the file is empty".to_owned())))
             }
-            sniff::Text::Empty => Ok(Some(Taken::Broken("the file is empty".to_owned()))),
-            sniff::Text::Neither(_) | sniff::Text::Json if self.begins_template(&blob)? => {
+            detect_format::Text::Empty => Ok(Some(Taken::Broken("the file is empty".to_owned()))),
+            detect_format::Text::Neither(_) | detect_format::Text::Json if self.begins_template(&blob)? => {
                 self.set_aside(Aside::Template, name);
                 Ok(Some(Taken::SetAside))
             }
-            sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
-            sniff::Text::Json => filing::json(self, name, blob).map(|()| None),
-            sniff::Text::Yaml => filing::yaml(self, name, &blob).map(|()| None),
+            detect_format::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
+            detect_format::Text::Json => filing::json(self, name, blob).map(|()| None),
+            detect_format::Text::Yaml => filing::yaml(self, name, &blob).map(|()| None),
         };
         let found = std::mem::replace(&mut self.dump.trouble, earlier);
         if let Some(taken) = filed? {
@@ -302,7 +301,7 @@ impl Builder {
 
     /// Whether further errors of a kind are only counted.
     fn is_full(&self, kind: Option<Kind>) -> bool {
-        self.dump.trouble.get(&kind).is_some_and(Few::is_full)
+        self.dump.trouble.get(&kind).is_some_and(BoundedErrors::is_full)
     }
 
     /// Adds to the number of errors that are not listed.

@@ -16,14 +16,14 @@ const MOST: u64 = 8 << 20;
 #[derive(Debug, Default)]
 pub struct Places {
     files: Vec<(String, Blob)>,
-    objects: BTreeMap<(Kind, Key), Held>,
+    objects: BTreeMap<(Kind, Key), ObjectPlace>,
     /// The objects that are filed as another kind, by the kind in the file.
     by_written_kind: BTreeMap<(String, Key), Kind>,
 }
 
 /// File of an object, and the first line of its document or item, from 1.
 #[derive(Debug, Clone)]
-struct Held {
+struct ObjectPlace {
     file: usize,
     line: u64,
     /// The kind in the file, if it is filed as another one.
@@ -50,7 +50,7 @@ impl Places {
         if let Some(of_kind) = &of_kind {
             self.by_written_kind.insert((of_kind.clone(), key.clone()), kind);
         }
-        self.objects.insert((kind, key), Held { file, line, of_kind });
+        self.objects.insert((kind, key), ObjectPlace { file, line, of_kind });
     }
 
     /// The kind in the file of an object that is filed as another kind: a Rollout of Argo, filed as a Deployment.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::aside::{self, Unfit};
 use super::filing::Filing;
-use super::peek::{Peek, REWRITTEN, kind_of};
+use super::read_header::{Peek, REWRITTEN, kind_of};
 use crate::chart::gitops::is_read;
 use crate::item::Kind;
 

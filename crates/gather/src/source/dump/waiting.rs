@@ -2,7 +2,7 @@
 
 use super::Age;
 use super::aside::Unfit;
-use super::peek::Rewritten;
+use super::read_header::Rewritten;
 
 /// An object of a list whose kind is not known yet.
 pub(super) struct Waiting {

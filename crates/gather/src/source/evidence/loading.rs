@@ -13,7 +13,7 @@ use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
 use crate::source::dump::aside::Aside;
 use crate::source::dump::sysdump::{self, Beside};
-use crate::source::dump::{Builder, Taken, layout, sniff};
+use crate::source::dump::{Builder, Taken, detect_format, layout};
 use crate::source::error::LoadError;
 use crate::source::folder;
 
@@ -145,7 +145,7 @@ impl Loading {
 
     /// A file; `given` if the operator named it rather than its folder.
     fn file(&mut self, name: &str, blob: &Blob, nesting: usize, given: bool) -> Result<(), LoadError> {
-        match archive::unpack(blob, &mut self.budget, sniff::is_text) {
+        match archive::unpack(blob, &mut self.budget, detect_format::is_text) {
             Ok(Unpacked::Tree(_)) if nesting >= MAX_NESTING => {
                 self.useless(name, "archives that are nested this deep are not opened", true);
                 Ok(())
@@ -300,7 +300,7 @@ fn may_hold_objects(full: &Path, path: &str, manifests: bool) -> bool {
         Ok((is_file, head))
     });
     match head {
-        Ok((true, head)) => archive::is_packed(&head) || sniff::is_text(&head),
+        Ok((true, head)) => archive::is_packed(&head) || detect_format::is_text(&head),
         // A folder may contain anything.
         Ok((false, _)) => full.is_dir(),
         Err(_) => is_dump_name(path),
@@ -323,7 +323,7 @@ fn spooled(mut input: impl Read, most: u64) -> io::Result<Blob> {
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let mut output = BufWriter::with_capacity(1 << 16, Spool::new());
     output.write_all(&head)?;
-    if archive::is_packed(&head) || sniff::is_text(&head) {
+    if archive::is_packed(&head) || detect_format::is_text(&head) {
         io::copy(&mut input.take(most.saturating_add(1).saturating_sub(HEAD)), &mut output)?;
     }
     Ok(output.into_inner().map_err(io::IntoInnerError::into_error)?.finish())

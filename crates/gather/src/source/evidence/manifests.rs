@@ -45,7 +45,6 @@ pub(super) struct Layout {
 
 /// Role of a file in a folder.
 pub(super) enum Role {
-    /// A manifest.
     Manifest,
     /// A template of the Helm chart in this folder.
     Template(String),

@@ -171,7 +171,6 @@ impl Captured {
         &self.ignored
     }
 
-    /// The bundles.
     pub fn bundles(&self) -> &[Bundle] {
         &self.bundles
     }
@@ -218,13 +217,17 @@ impl Captured {
         }
     }
 
-    fn parts(&self) -> Vec<Part<'_>> {
-        self.bundles.iter().map(Part::Bundle).chain(self.dump.as_ref().map(Part::Dump)).collect()
+    fn parts(&self) -> Vec<EvidencePart<'_>> {
+        self.bundles
+            .iter()
+            .map(EvidencePart::Bundle)
+            .chain(self.dump.as_ref().map(EvidencePart::Dump))
+            .collect()
     }
 
     /// The union of an item's objects in several parts: each object once, in its latest state.
-    fn union(&self, parts: &[Part<'_>], request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
-        let mut latest: BTreeMap<Id, (State, usize)> = BTreeMap::new();
+    fn union(&self, parts: &[EvidencePart<'_>], request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
+        let mut latest: BTreeMap<Id, (ObjectAge, usize)> = BTreeMap::new();
         let mut outcomes = Vec::new();
         for (at, part) in parts.iter().enumerate() {
             outcomes.push(part.answer(request, &mut |json| {
@@ -322,23 +325,23 @@ impl Source for Captured {
     }
 }
 
-enum Part<'a> {
+enum EvidencePart<'a> {
     Bundle(&'a Bundle),
     Dump(&'a Dump),
 }
 
-impl Part<'_> {
+impl EvidencePart<'_> {
     fn fill(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match self {
-            Part::Bundle(bundle) => bundle.fill(request, sink),
-            Part::Dump(dump) => dump.answer(request, &mut |json| sink.object(json)),
+            EvidencePart::Bundle(bundle) => bundle.fill(request, sink),
+            EvidencePart::Dump(dump) => dump.answer(request, &mut |json| sink.object(json)),
         }
     }
 
     fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         match self {
-            Part::Bundle(bundle) => bundle.answer(request, take),
-            Part::Dump(dump) => dump.answer(request, take),
+            EvidencePart::Bundle(bundle) => bundle.answer(request, take),
+            EvidencePart::Dump(dump) => dump.answer(request, take),
         }
     }
 }
@@ -346,9 +349,9 @@ impl Part<'_> {
 /// Identity of an object: namespace and name. Objects without a name are compared by their text.
 type Id = (String, String);
 /// Resource version and creation time: the higher is later.
-type State = (u64, Option<Timestamp>);
+type ObjectAge = (u64, Option<Timestamp>);
 
-fn identify(json: &[u8]) -> (Id, State) {
+fn identify(json: &[u8]) -> (Id, ObjectAge) {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Peek {

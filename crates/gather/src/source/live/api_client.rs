@@ -16,8 +16,8 @@ use kube::client::Body;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-use super::broken::{Broken, broken};
 use super::call::{Accept, Call, is_protobuf};
+use super::connection_lost::{Broken, broken};
 use super::flow::{Flow, Form};
 use super::quote::{quote, quote_answer};
 use super::traffic::Meter;

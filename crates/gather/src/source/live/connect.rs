@@ -10,14 +10,14 @@ use http::{HeaderValue, StatusCode, header};
 use kube::config::{AuthInfo, Config};
 
 use super::api_client::{ApiClient, RequestError};
-use super::broken::Broken;
 use super::call::Call;
 use super::cli::Cli;
+use super::connection_lost::Broken;
 use super::error::ConnectError;
 use super::overrides::ConnectionOverrides;
 use super::quote::quote;
 use super::traffic::{Ledger, Meter, Traffic};
-use super::{Live, exec, kubeconfig, why};
+use super::{Live, exec, fetch_error, kubeconfig};
 use crate::fetched::Why;
 
 /// Maximum size of `/version`.
@@ -274,7 +274,7 @@ impl Target {
         let answer = match api.send(&call, meter, false).await {
             Ok(answer) => answer,
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::FORBIDDEN => {
-                return Ok(Err(why::why(&RequestError::Refused(refusal))));
+                return Ok(Err(fetch_error::why(&RequestError::Refused(refusal))));
             }
             Err(trouble) => return Err(self.failed(trouble)),
         };

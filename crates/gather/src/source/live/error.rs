@@ -67,7 +67,6 @@ pub enum ConnectError {
         did_you_mean(nearest)
     )]
     UnknownPart {
-        /// The context.
         context: String,
         /// `cluster` or `user`.
         part: &'static str,
@@ -94,10 +93,7 @@ pub enum ConnectError {
         "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl has not supported \
          since 1.26"
     )]
-    AuthProvider {
-        /// Its name.
-        name: String,
-    },
+    AuthProvider { name: String },
     /// The credential plugin is not installed.
     #[error("the credential plugin {command:?} that the kubeconfig names is not installed")]
     ExecMissing {
@@ -177,7 +173,6 @@ pub enum ConnectError {
     Proxy {
         /// The API server.
         server: String,
-        /// The proxy.
         proxy: String,
         /// The error.
         what: String,

@@ -12,8 +12,8 @@ use kube::client::Body;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::api_client::{RequestError, allowed};
-use super::broken::{Broken, broken};
 use super::call::WHOLE_BODY;
+use super::connection_lost::{Broken, broken};
 use super::quote::quote;
 use super::traffic::Meter;
 
@@ -25,7 +25,6 @@ const PACKED: usize = 16 * 1024;
 pub(super) struct Form {
     /// Gzip.
     pub(super) packed: bool,
-    /// Protobuf.
     pub(super) protobuf: bool,
 }
 

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::api_client::{ApiClient, TRIES, pause};
-use super::broken::broken;
+use super::connection_lost::broken;
 use super::quote::quote_answer;
 use crate::fetched::Why;
 

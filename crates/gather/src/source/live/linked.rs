@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::api_client::{ApiClient, RequestError};
+use super::fetch_error::why;
 use super::forward::{PATIENCE, too_late};
 use super::kubeconfig::{Asked, configure, pick};
 use super::quote::quote_answer;
 use super::traffic::Meter;
-use super::why::why;
 use super::{OBJECT_BODY, path};
 use crate::fetched::Why;
 use crate::item::answer::Response;
@@ -47,8 +47,8 @@ pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> 
     let asking = tokio::time::timeout_at(limit, way(api, (namespace, link)));
     let (remote, path) = match asking.await {
         Ok(Ok(way)) => way,
-        Ok(Err(NoWay::Unusable(trouble))) => return Ok(Response::unreached(&trouble)),
-        Ok(Err(NoWay::Unknown(why))) => return Err(why),
+        Ok(Err(UnreachableLink::Unusable(trouble))) => return Ok(Response::unreached(&trouble)),
+        Ok(Err(UnreachableLink::Unknown(why))) => return Err(why),
         Err(_) => return Err(too_late(patience)),
     };
     let seconds = patience.as_secs();
@@ -68,7 +68,7 @@ pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> 
 }
 
 /// Reason why the linked cluster cannot be queried.
-enum NoWay {
+enum UnreachableLink {
     /// The link's credentials do not work for any client.
     Unusable(String),
     /// It is unknown whether they work, or a probe must not use them.
@@ -76,11 +76,16 @@ enum NoWay {
 }
 
 /// Connection to the linked cluster, and path of the request.
-async fn way(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiClient, String), NoWay> {
+async fn way(
+    api: &ApiClient,
+    (namespace, link): (&str, &str),
+) -> Result<(ApiClient, String), UnreachableLink> {
     let link: Link = named(api, Kind::Link, (namespace, link)).await?;
     let name = &link.spec.cluster_credentials_secret;
     let secret: Secret = match named(api, Kind::Secret, (namespace, name)).await {
-        Err(NoWay::Unusable(_)) => return Err(NoWay::Unusable(format!("the Secret {name} does not exist"))),
+        Err(UnreachableLink::Unusable(_)) => {
+            return Err(UnreachableLink::Unusable(format!("the Secret {name} does not exist")));
+        }
         other => other?,
     };
     let remote = remote(secret.data.get("kubeconfig").map(String::as_str).unwrap_or_default())?;
@@ -88,25 +93,27 @@ async fn way(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiCli
         path::named(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
     match path {
         Some(path) => Ok((remote, path)),
-        None => Err(NoWay::Unusable("the link does not name the remote control-plane namespace".to_owned())),
+        None => Err(UnreachableLink::Unusable(
+            "the link does not name the remote control-plane namespace".to_owned(),
+        )),
     }
 }
 
-/// An object of this cluster; [`NoWay::Unusable`] if it does not exist.
+/// An object of this cluster; [`UnreachableLink::Unusable`] if it does not exist.
 async fn named<T: DeserializeOwned>(
     api: &ApiClient,
     kind: Kind,
     (namespace, name): (&str, &str),
-) -> Result<T, NoWay> {
-    let unknown = |words: &str| NoWay::Unknown(failed(words));
+) -> Result<T, UnreachableLink> {
+    let unknown = |words: &str| UnreachableLink::Unknown(failed(words));
     let path = path::named(kind, Some(namespace), name)
-        .ok_or_else(|| NoWay::Unusable(format!("no {kind} is named")))?;
+        .ok_or_else(|| UnreachableLink::Unusable(format!("no {kind} is named")))?;
     let meter = Meter::default();
     let answer = api.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
         RequestError::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND => {
-            NoWay::Unusable(format!("the {kind} {name} does not exist"))
+            UnreachableLink::Unusable(format!("the {kind} {name} does not exist"))
         }
-        _ => NoWay::Unknown(why(&trouble)),
+        _ => UnreachableLink::Unknown(why(&trouble)),
     })?;
     let body = answer.whole(&meter, OBJECT_BODY).map_err(|_| unknown("the response is broken or endless"))?;
     // The parser's message may quote secrets.
@@ -114,15 +121,15 @@ async fn named<T: DeserializeOwned>(
 }
 
 /// Connection to the linked cluster. Errors do not quote the kubeconfig.
-fn remote(kubeconfig: &str) -> Result<ApiClient, NoWay> {
-    let unusable = |words: &str| NoWay::Unusable(words.to_owned());
+fn remote(kubeconfig: &str) -> Result<ApiClient, UnreachableLink> {
+    let unusable = |words: &str| UnreachableLink::Unusable(words.to_owned());
     let text = STANDARD.decode(kubeconfig).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let config = text.and_then(|text| kube::config::Kubeconfig::from_yaml(&text).ok());
     let config = config.ok_or_else(|| unusable("the kubeconfig of the link cannot be read"))?;
     let picked = pick(config, Asked::default())
         .map_err(|_| unusable("the kubeconfig of the link has no usable context"))?;
     if picked.user.exec.is_some() || picked.user.auth_provider.is_some() {
-        return Err(NoWay::Unknown(failed(
+        return Err(UnreachableLink::Unknown(failed(
             "the kubeconfig of the link runs a command to log in, which a probe does not do",
         )));
     }
@@ -165,13 +172,14 @@ mod tests {
             ("{client-key: /root/key}", "refers to files"),
         ] {
             let error = match remote(&kubeconfig(user)).err().unwrap() {
-                NoWay::Unusable(words) | NoWay::Unknown(Why::Failed { message: words }) => words,
-                NoWay::Unknown(why) => panic!("{user}: {why:?}"),
+                UnreachableLink::Unusable(words)
+                | UnreachableLink::Unknown(Why::Failed { message: words }) => words,
+                UnreachableLink::Unknown(why) => panic!("{user}: {why:?}"),
             };
             assert!(error.contains(word), "{user}: {error}");
         }
         for junk in ["", "%%%", "eA=="] {
-            assert!(matches!(remote(junk), Err(NoWay::Unusable(_))), "{junk}");
+            assert!(matches!(remote(junk), Err(UnreachableLink::Unusable(_))), "{junk}");
         }
     }
 }

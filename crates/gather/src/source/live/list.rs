@@ -10,10 +10,10 @@ use tokio::task::JoinHandle;
 
 use super::api_client::{self, Ahead, ApiClient, RequestError};
 use super::call::{Accept, WHOLE_BODY};
+use super::fetch_error::{self, why};
 use super::flow::{Ended, Flow};
 use super::split::{ElementSink, Head, Splitter};
 use super::traffic::Meter;
-use super::why::{self, why};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::protobuf::Message;
@@ -43,7 +43,7 @@ const LONGEST_TOKEN: usize = 16 * 1024;
 
 /// Form of a list request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ListForm {
     /// From the watch cache, in one response. A server without a cache for the kind sends pages.
     FromCache,
     /// In pages, at the newest state.
@@ -77,7 +77,8 @@ async fn list_at(
     sink: &mut dyn ObjectSink,
 ) -> Fetched {
     let schema = if sink.takes_messages() { kind.info().message } else { None };
-    let mut form = if api.reads_cache() && LARGE.contains(&kind) { Form::FromCache } else { Form::Pages };
+    let mut form =
+        if api.reads_cache() && LARGE.contains(&kind) { ListForm::FromCache } else { ListForm::Pages };
     let mut expired = 0;
     loop {
         let pages = Pages { api, meter, path, form, schema };
@@ -87,18 +88,18 @@ async fn list_at(
             Err(Ended::Malformed(message)) => Why::Malformed { message },
             Err(Ended::Endless(message)) => Why::Failed { message },
             Err(Ended::RequestError(RequestError::Refused(refusal)))
-                if form == Form::FromCache && may_be_the_cache(refusal.status) =>
+                if form == ListForm::FromCache && may_be_the_cache(refusal.status) =>
             {
                 sink.restart();
-                form = Form::Pages;
+                form = ListForm::Pages;
                 continue;
             }
             Err(Ended::RequestError(RequestError::Refused(refusal)))
-                if refusal.status == StatusCode::GONE && form == Form::Pages =>
+                if refusal.status == StatusCode::GONE && form == ListForm::Pages =>
             {
                 sink.restart();
                 expired += 1;
-                form = if expired > RESTARTS { Form::Whole } else { Form::Pages };
+                form = if expired > RESTARTS { ListForm::Whole } else { ListForm::Pages };
                 continue;
             }
             Err(Ended::RequestError(RequestError::Refused(refusal)))
@@ -108,7 +109,7 @@ async fn list_at(
             }
             Err(Ended::RequestError(trouble)) => why(&trouble),
         };
-        return why::ended(reason, tally.objects);
+        return fetch_error::ended(reason, tally.objects);
     }
 }
 
@@ -185,7 +186,7 @@ struct Pages<'a> {
     api: &'a Arc<ApiClient>,
     meter: &'a Arc<Meter>,
     path: &'a str,
-    form: Form,
+    form: ListForm,
     /// Decoder for items in protobuf, if any.
     schema: Option<&'static Schema>,
 }
@@ -196,7 +197,7 @@ impl Pages<'_> {
         let mut token = None;
         let mut opened = self.open(None, Ahead::Yes);
         loop {
-            let mut page = Page { sink: &mut *sink, schema: self.schema, head: None, known: 0, taken: 0 };
+            let mut page = ListPage { sink: &mut *sink, schema: self.schema, head: None, known: 0, taken: 0 };
             let mut next = None;
             let mut tried = 0;
             loop {
@@ -252,7 +253,7 @@ impl Pages<'_> {
     async fn read(
         &self,
         mut flow: Flow,
-        page: &mut Page<'_>,
+        page: &mut ListPage<'_>,
         next: &mut Option<Opened>,
         tally: &mut Tally,
     ) -> Result<(), Ended> {
@@ -282,11 +283,11 @@ impl Pages<'_> {
     }
 
     /// Requests the next page, once its token is known.
-    fn follow(&self, page: &Page<'_>, next: &mut Option<Opened>, tally: &mut Tally) -> Result<(), Ended> {
+    fn follow(&self, page: &ListPage<'_>, next: &mut Option<Opened>, tally: &mut Tally) -> Result<(), Ended> {
         if next.is_none()
             && let Some(Head { next: Some(token), .. }) = &page.head
         {
-            tally.follow(token, self.form == Form::Whole)?;
+            tally.follow(token, self.form == ListForm::Whole)?;
             *next = Some(self.open(Some(token), Ahead::Yes));
         }
         Ok(())
@@ -295,11 +296,11 @@ impl Pages<'_> {
     /// Requests a page.
     fn open(&self, token: Option<&str>, ahead: Ahead) -> Opened {
         let path = match (self.form, token) {
-            (Form::Whole, _) => self.path.to_owned(),
+            (ListForm::Whole, _) => self.path.to_owned(),
             // A server without a watch cache for the kind respects the limit.
-            (Form::FromCache, None) => format!("{}?limit={PAGE}&resourceVersion=0", self.path),
-            (Form::Pages, None) => format!("{}?limit={PAGE}", self.path),
-            (Form::FromCache | Form::Pages, Some(token)) => {
+            (ListForm::FromCache, None) => format!("{}?limit={PAGE}&resourceVersion=0", self.path),
+            (ListForm::Pages, None) => format!("{}?limit={PAGE}", self.path),
+            (ListForm::FromCache | ListForm::Pages, Some(token)) => {
                 format!("{}?limit={PAGE}&continue={}", self.path, super::path::encode(token))
             }
         };
@@ -326,7 +327,7 @@ impl Drop for Opened {
 }
 
 /// Reads the items of a page, except for those known from an earlier attempt.
-struct Page<'a> {
+struct ListPage<'a> {
     sink: &'a mut dyn ObjectSink,
     schema: Option<&'static Schema>,
     head: Option<Head>,
@@ -334,7 +335,7 @@ struct Page<'a> {
     taken: usize,
 }
 
-impl ElementSink for Page<'_> {
+impl ElementSink for ListPage<'_> {
     fn head(&mut self, head: Head) {
         self.head = Some(head);
     }

@@ -110,21 +110,21 @@ impl Live {
 
     async fn read_metrics(&self, target: &MetricsTarget) -> Result<ProxyMetrics, Why> {
         let MetricsTarget { namespace, pod, container, port } = target;
-        let reader = Lines::new(MetricsReader::new(namespace, pod, container));
+        let reader = MetricLines::new(MetricsReader::new(namespace, pod, container));
         forward::read(&self.api, (namespace, pod), *port, "/metrics", reader).await
     }
 }
 
 /// Passes each line to a reader of metrics.
-struct Lines {
+struct MetricLines {
     reader: MetricsReader,
     line: Vec<u8>,
     received: usize,
 }
 
-impl Lines {
-    fn new(reader: MetricsReader) -> Lines {
-        Lines { reader, line: Vec::new(), received: 0 }
+impl MetricLines {
+    fn new(reader: MetricsReader) -> MetricLines {
+        MetricLines { reader, line: Vec::new(), received: 0 }
     }
 
     fn end_of_line(&mut self) {
@@ -140,7 +140,7 @@ impl Lines {
     }
 }
 
-impl Write for Lines {
+impl Write for MetricLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.received += bytes.len();
         if self.received > MOST {
@@ -161,7 +161,7 @@ impl Write for Lines {
     }
 }
 
-impl BodyReader for Lines {
+impl BodyReader for MetricLines {
     type Content = ProxyMetrics;
     const ENCODINGS: &'static str = "gzip";
 
@@ -209,8 +209,8 @@ const BAD_GZIP: &str = "the metrics are not valid gzip, or too large";
 mod tests {
     use super::*;
 
-    fn lines() -> Lines {
-        Lines::new(MetricsReader::new("shop", "web-1", "linkerd-proxy"))
+    fn lines() -> MetricLines {
+        MetricLines::new(MetricsReader::new("shop", "web-1", "linkerd-proxy"))
     }
 
     #[test]

@@ -13,8 +13,8 @@ use http::StatusCode;
 
 use self::api_client::{Answer, ApiClient, RequestError};
 use self::call::{Call, OBJECT_BODY};
+use self::fetch_error::{ended, why};
 use self::traffic::{Account, Ledger, Meter};
-use self::why::{ended, why};
 use crate::fetched::{Fetched, Why};
 use crate::item::answer::{Response, object};
 use crate::item::{Item, Kind, Probe, Program};
@@ -24,12 +24,13 @@ use crate::request::Request;
 use crate::source::{ObjectSink, Origin, Source};
 
 mod api_client;
-mod broken;
 mod call;
 mod cli;
 mod connect;
+mod connection_lost;
 mod error;
 mod exec;
+mod fetch_error;
 mod flow;
 mod forward;
 mod kubeconfig;
@@ -39,6 +40,7 @@ mod metrics;
 pub mod node_pods;
 mod overrides;
 mod path;
+mod pod_logs;
 mod process;
 mod prometheus;
 mod proxy;
@@ -46,9 +48,7 @@ mod publish;
 mod quote;
 mod served;
 mod split;
-mod tails;
 mod traffic;
-mod why;
 
 pub use cli::Cli;
 pub use connect::{Connect, contexts, current_context};
@@ -262,7 +262,7 @@ impl Source for Live {
             return Fetched::Missing { reason: Why::Failed { message } };
         }
         let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, sink).await };
-        let mut counted = Counted { sink, arrived: 0 };
+        let mut counted = ArrivalSink { sink, arrived: 0 };
         let answer = self.answer(request, &account.meter, &mut counted);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(fetched) => fetched,
@@ -275,12 +275,12 @@ impl Source for Live {
 }
 
 /// A sink that records whether anything arrived, in case the request is cancelled.
-struct Counted<'a> {
+struct ArrivalSink<'a> {
     sink: &'a mut dyn ObjectSink,
     arrived: usize,
 }
 
-impl ObjectSink for Counted<'_> {
+impl ObjectSink for ArrivalSink<'_> {
     fn object(&mut self, json: &[u8]) {
         self.arrived += 1;
         self.sink.object(json);

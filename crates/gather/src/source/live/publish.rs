@@ -5,14 +5,14 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::api_client::RequestError;
-use super::broken::Broken;
 use super::call::Call;
+use super::connection_lost::Broken;
+use super::fetch_error::why;
 use super::path::encode;
 use super::quote::quote;
 use super::traffic::Meter;
-use super::why::why;
 use super::{Live, OBJECT_BODY};
-use crate::published::{APIS, MANAGED_BY, NAME, Published, ReportApi};
+use crate::report_api::{APIS, MANAGED_BY, NAME, Published, ReportApi};
 
 /// Reason for a failed write.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,6 @@ pub struct Done {
     pub removed: usize,
     /// Number of created events.
     pub events: usize,
-    /// Errors.
     pub errors: Vec<PublishError>,
 }
 
@@ -66,7 +65,6 @@ pub struct Done {
 pub struct Standing {
     /// The served API.
     pub api: ReportApi,
-    /// The reports.
     pub reports: Vec<Value>,
 }
 

@@ -14,10 +14,10 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::api_client::ApiClient;
+use super::fetch_error::why;
 use super::forward::{self, PATIENCE};
 use super::quote::quote;
 use super::traffic::Meter;
-use super::why::why;
 use crate::fetched::{Fetched, Why};
 use crate::item::Server;
 use crate::source::ObjectSink;

@@ -29,7 +29,7 @@ pub fn annotated(texts: &[Text], known: &[Installed]) -> Vec<Annotated> {
             let Some((values, is_values)) = values(&document) else { continue };
             let object = if is_values { text.name.clone() } else { document.kind_and_name() };
             let mut keys = Keys { found: Vec::new() };
-            keys.walk(values, &Lines::Own, DEPTH);
+            keys.walk(values, &NodeLines::Own, DEPTH);
             let is_of_linkerd = known.iter().any(|one| {
                 one.object == object || one.files.iter().any(|file| is_values && file.name == text.name)
             });
@@ -71,14 +71,14 @@ fn referenced(set: &Set<'_>, document: &Document<'_>, is_of_linkerd: bool) -> Ve
         let map = set.object("ConfigMap", &namespace, &name)?;
         let mut keys = Keys { found: Vec::new() };
         let (value, (line, _)) = map.root.within(&["data"])?.get(&key)?;
-        keys.text(value, line, &Lines::Own, DEPTH);
+        keys.text(value, line, &NodeLines::Own, DEPTH);
         keys.annotated(&map.kind_and_name(), &map.of.name, is_of_linkerd)
     };
     document.items("spec.valuesFrom").into_iter().filter_map(of).collect()
 }
 
 /// The lines of a node in the file.
-enum Lines {
+enum NodeLines {
     /// Those of the document.
     Own,
     /// Those of a literal text, below this line.
@@ -87,12 +87,12 @@ enum Lines {
     One(u64),
 }
 
-impl Lines {
+impl NodeLines {
     fn of(&self, line: u64) -> u64 {
         match self {
-            Lines::Own => line,
-            Lines::Below(above) => above + line,
-            Lines::One(line) => *line,
+            NodeLines::Own => line,
+            NodeLines::Below(above) => above + line,
+            NodeLines::One(line) => *line,
         }
     }
 }
@@ -104,7 +104,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn walk(&mut self, node: &Node, lines: &Lines, depth: usize) {
+    fn walk(&mut self, node: &Node, lines: &NodeLines, depth: usize) {
         match &node.holds {
             Holds::Map(entries) => {
                 for (key, (line, _), value) in entries {
@@ -135,7 +135,7 @@ impl Keys {
     }
 
     /// A text that contains values as YAML.
-    fn text(&mut self, node: &Node, line: u64, lines: &Lines, depth: usize) {
+    fn text(&mut self, node: &Node, line: u64, lines: &NodeLines, depth: usize) {
         let Holds::Text(text, literal) = &node.holds else { return };
         if depth == 0 || !text.contains("linkerd") || super::guard(text.as_bytes()).is_err() {
             return;
@@ -144,7 +144,7 @@ impl Keys {
             return;
         };
         let line = lines.of(line);
-        let within = if *literal { Lines::Below(line) } else { Lines::One(line) };
+        let within = if *literal { NodeLines::Below(line) } else { NodeLines::One(line) };
         self.walk(&inner, &within, depth - 1);
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_yaml::{Mapping, Value};
 
 use super::Document;
-use crate::chart::given::{Leaf, ValuesFile};
-use crate::chart::held::Spots;
+use crate::chart::stored_values::Spots;
+use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::yaml::node::Spot;
 
 /// A value, as written.

@@ -13,12 +13,12 @@ pub struct ChartValue {
     pub kind: ValueKind,
     pub(super) since: Option<EdgeTag>,
     pub(super) until: Option<EdgeTag>,
-    unread: Option<Unread>,
+    unread: Option<UnreadEdges>,
 }
 
 /// Edges whose chart has the value although no template reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unread {
+enum UnreadEdges {
     Always,
     Until(EdgeTag),
 }
@@ -30,11 +30,8 @@ pub enum ValueKind {
     Boolean,
     /// A whole number.
     Integer,
-    /// A number.
     Number,
-    /// A text.
     Text,
-    /// A list.
     List,
     /// A map with any keys.
     Open,
@@ -57,9 +54,9 @@ impl ChartValue {
     /// Whether no template of a release reads it; without a release, of any.
     pub fn is_unread(&self, release: Option<EdgeTag>) -> bool {
         match (self.unread, release) {
-            (None, _) | (Some(Unread::Until(_)), None) => false,
-            (Some(Unread::Always), _) => true,
-            (Some(Unread::Until(last)), Some(release)) => release <= last,
+            (None, _) | (Some(UnreadEdges::Until(_)), None) => false,
+            (Some(UnreadEdges::Always), _) => true,
+            (Some(UnreadEdges::Until(last)), Some(release)) => release <= last,
         }
     }
 }
@@ -118,8 +115,8 @@ impl ChartValue {
         let unread = match words.next_if_eq(&"unread") {
             None => None,
             Some(_) => match words.next_if_eq(&"until") {
-                None => Some(Unread::Always),
-                Some(_) => Some(Unread::Until(words.next()?.parse().ok()?)),
+                None => Some(UnreadEdges::Always),
+                Some(_) => Some(UnreadEdges::Until(words.next()?.parse().ok()?)),
             },
         };
         words.next().is_none().then_some(ChartValue { kind, since, until, unread })

@@ -36,7 +36,6 @@ pub enum GatewayChannel {
 }
 
 impl GatewayChannel {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             GatewayChannel::Standard => "standard",

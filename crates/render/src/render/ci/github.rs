@@ -14,7 +14,6 @@ use crate::exit;
 use crate::finding::{Finding, Severity, Subject};
 use crate::report::Report;
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     // First, because GitHub shows only the first ten of a level.

@@ -17,7 +17,6 @@ use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::report::Report;
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let mut issues: Vec<Value> = Vec::new();
     let mut told = BTreeSet::new();

@@ -11,10 +11,10 @@ use super::super::document::Failure;
 use super::super::table::{Folding, result_line};
 use super::super::text::clean;
 use super::{causes, evidence, gap_decides, meaning, remedy, said};
+use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Standing};
-use crate::judged::Judged;
 use crate::report::Report;
 
 /// The result of a case.
@@ -34,7 +34,6 @@ struct Case {
     out: String,
 }
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let failing: BTreeSet<&str> = report
         .coverage
@@ -104,7 +103,7 @@ impl Told<'_> {
     }
 }
 
-fn case(check: &Judged, findings: &[Told<'_>], gaps_fail: bool) -> Case {
+fn case(check: &CheckOutcome, findings: &[Told<'_>], gaps_fail: bool) -> Case {
     let (failing, others): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
         findings.iter().partition(|told| told.finding.standing == Standing::Fails);
     let gaps: Vec<String> = check

@@ -7,7 +7,6 @@ const NAMED: usize = 8;
 
 /// A part of the text.
 pub(super) struct Part {
-    /// Its text.
     pub text: String,
     /// Its rank: parts of higher ranks are omitted first.
     pub rank: u8,

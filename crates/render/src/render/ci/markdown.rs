@@ -7,9 +7,9 @@ use std::fmt::Write;
 
 use super::super::document::Failure;
 use super::super::look::Look;
-use super::super::repair::{self, Row};
+use super::super::repair::{self, Order, Row};
 use super::super::table::{Folding, result_line};
-use super::super::text::{clean, count, shortened, some_of, thousands};
+use super::super::text::{clean, count, fenced, shortened, some_of, thousands};
 use super::super::{header, steps, subject};
 use super::limited::{Part, join};
 use super::unchecked::{NAMED, Unchecked, alike, checks};
@@ -100,7 +100,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
         return;
     }
     parts.push(Part::first("\n## Repair plan\n".to_owned()));
-    for row in repair::rows(plan) {
+    for row in Order::of(plan).rows(plan) {
         let (text, name) = match row {
             Row::Findings(numbers) => {
                 let own = plan.findings.iter().filter(|(_, planned)| numbers.contains(&planned.number));
@@ -196,10 +196,7 @@ fn standing(finding: &Finding) -> String {
 
 /// A check's id, linked to its page if it has one.
 fn linked(check: &str) -> String {
-    match crate::checks::find(check) {
-        Some(known) if !known.is_brought() => format!("[{check}]({})", page::page_url(check)),
-        Some(_) | None => plain(check),
-    }
+    page::page_url(check).map_or_else(|| plain(check), |url| format!("[{check}]({url})"))
 }
 
 fn world(when: When) -> &'static str {
@@ -331,14 +328,6 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
         )
     };
     alike.into_iter().map(line).collect()
-}
-
-/// Lines in a fence that is longer than any fence in them.
-fn fenced(lines: &[String], language: &str) -> String {
-    let longest =
-        lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
 
 /// Text without active Markdown, HTML, mentions or links.

@@ -11,7 +11,6 @@ use crate::report::Report;
 /// The schema tag of the lines.
 pub const SCHEMA: &str = "meshdoctor.lines/1";
 
-/// A report.
 pub fn report(report: &Report) -> String {
     lines(&Document::from(report))
 }

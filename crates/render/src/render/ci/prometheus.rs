@@ -11,7 +11,6 @@ use crate::checks::Outcome;
 use crate::finding::{Confidence, Severity, Standing};
 use crate::report::{Report, Run};
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     info(&mut text, &report.knowledge_date, &report.origin.kind, &report.origin.name);
@@ -34,6 +33,8 @@ pub fn report(report: &Report) -> String {
             .entry((finding.check, finding.severity, finding.confidence, root, standing))
             .or_default() += 1;
     }
+    let category =
+        |id: &str| report.checks.iter().find(|check| check.id == id).map(|check| check.category.as_str());
     for ((check, severity, confidence, root, standing), n) in findings {
         let confidence = match confidence {
             Confidence::Likely => "likely",
@@ -41,6 +42,7 @@ pub fn report(report: &Report) -> String {
         };
         let labels = [
             ("check", check),
+            ("category", category(check).unwrap_or_default()),
             ("severity", severity.word()),
             ("confidence", confidence),
             ("root", word(root)),

@@ -11,8 +11,8 @@ use super::evidence;
 use crate::checks::Outcome;
 use crate::finding::{Finding, Severity, Subject};
 use crate::item::Kind;
-use crate::published::{MANAGED_BY, NAME, Published, ReportApi};
 use crate::report::Report;
+use crate::report_api::{MANAGED_BY, NAME, Published, ReportApi};
 
 /// Maximum number of results in one object.
 const RESULTS: usize = 500;
@@ -123,7 +123,7 @@ fn event_of_deleted(report: &Report, namespace: &str, findings: u64) -> Value {
 }
 
 /// Whether a check has a complete result.
-fn in_full(check: &crate::judged::Judged) -> bool {
+fn in_full(check: &crate::check_outcome::CheckOutcome) -> bool {
     check.gaps.is_empty() && !matches!(check.outcome, Outcome::Unknown | Outcome::Crashed(_))
 }
 

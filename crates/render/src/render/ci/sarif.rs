@@ -13,17 +13,16 @@ use super::super::table::Folding;
 use super::super::text::clean;
 use super::{Spot, causes, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
 use crate::card::SECTIONS;
+use crate::check_outcome::CheckOutcome;
 use crate::checks::{self, Outcome};
 use crate::exit;
 use crate::finding::{Finding, Place, Severity, Standing, Subject, Written};
-use crate::judged::Judged;
 use crate::page;
 use crate::report::{Report, Run};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A report.
 pub fn report(report: &Report) -> String {
     with_fixes(report, &[])
 }
@@ -141,15 +140,15 @@ fn level(severity: Severity) -> &'static str {
 
 /// A check. Its texts are large, so only a rule with results has them; of the others, the title, the outcome and the
 /// address of the page remain.
-fn rule(check: &Judged, has_results: bool) -> Value {
+fn rule(check: &CheckOutcome, has_results: bool) -> Value {
     let mut rule = json!({
         "id": check.id,
         "shortDescription": {"text": clean(&check.title)},
         "properties": {"outcome": outcome(&check.outcome)},
     });
     let found = checks::find(check.id);
-    if found.is_some_and(|found| !found.is_brought()) {
-        rule["helpUri"] = json!(page::page_url(check.id));
+    if let Some(url) = page::page_url(check.id) {
+        rule["helpUri"] = json!(url);
     }
     if !has_results {
         return rule;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence,
-    Finding, Gap, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
-    Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict, Versions,
-    Waived,
+    Finding, Gap, Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference,
+    Rehearsal, Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
+    Versions, Waived,
 };
+use crate::check_outcome::CheckOutcome;
 use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
-use crate::judged::Judged;
 use crate::missing::Missing;
 use crate::render::patch::of_command;
 use crate::report::{self, Report, SCHEMA};
@@ -127,12 +127,20 @@ fn tool(knowledge: Option<String>) -> Tool {
     Tool { name: "meshdoctor".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), knowledge }
 }
 
+impl From<&report::Run> for Invocation {
+    fn from(run: &report::Run) -> Invocation {
+        Invocation {
+            started: run.started,
+            milliseconds: run.milliseconds,
+            command: run.command.clone(),
+            config: run.config.as_ref().map(Config::new),
+        }
+    }
+}
+
 fn run(run: &report::Run) -> Run {
     Run {
-        started: run.started,
-        milliseconds: run.milliseconds,
-        command: run.command.clone(),
-        config: run.config.as_ref().map(Config::new),
+        invocation: Invocation::from(run),
         judged_at: None,
         judged_at_source: None,
         to_cni: None,
@@ -258,8 +266,8 @@ impl From<&report::Gap> for Gap {
     }
 }
 
-impl From<&Judged> for Check {
-    fn from(judged: &Judged) -> Check {
+impl From<&CheckOutcome> for Check {
+    fn from(judged: &CheckOutcome) -> Check {
         let (outcome, reason) = match &judged.outcome {
             checks::Outcome::Pass => (Outcome::Pass, None),
             checks::Outcome::Findings => (Outcome::Findings, not_checked(&judged.gaps)),
@@ -298,9 +306,7 @@ impl From<&finding::Finding> for Finding {
             check: finding.check.to_owned(),
             category: front.map(|front| front.category.clone()),
             title: front.map(|front| front.title.clone()),
-            docs: checks::find(finding.check)
-                .filter(|check| !check.is_brought())
-                .map(|check| crate::page::page_url(check.id)),
+            docs: crate::page::page_url(finding.check),
             severity: finding.severity,
             confidence: finding.confidence,
             when: finding.when,

@@ -22,7 +22,6 @@ pub struct Finding {
     /// Address of the check's page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docs: Option<String>,
-    /// The severity.
     pub severity: Severity,
     /// Observed or inferred.
     pub confidence: Confidence,
@@ -37,12 +36,10 @@ pub struct Finding {
     pub subjects: Vec<About>,
     /// The problem and its consequence.
     pub message: String,
-    /// The evidence.
     pub evidence: Vec<Evidence>,
     /// The events that explain it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
-    /// The remedy.
     pub remedy: Remedy,
     /// Fingerprints of the findings that explain it.
     pub caused_by: Vec<String>,
@@ -94,21 +91,17 @@ fn is_now(when: &When) -> bool {
 /// A root finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Root {
-    /// Its check.
     pub check: String,
-    /// Its fingerprint.
     pub fingerprint: String,
 }
 
 /// An object as fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Its kind.
     pub kind: String,
     /// Its namespace; absent for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -118,12 +111,10 @@ pub struct Reference {
 pub enum About {
     /// A Kubernetes object, resolved to its owner.
     Object {
-        /// Its kind.
         kind: String,
         /// Its namespace; absent for cluster-scoped objects.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         namespace: String,
-        /// Its name.
         name: String,
         /// Its affected pods.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,7 +168,6 @@ pub enum Evidence {
     },
     /// A place in a file of a node.
     File {
-        /// The node.
         node: String,
         /// The file's path on the node.
         file: String,
@@ -193,14 +183,12 @@ pub enum Evidence {
         /// The observed value.
         said: String,
     },
-    /// An Event.
     Event {
         /// The object of the event.
         object: String,
         /// The object as fields, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<Reference>,
-        /// Its reason.
         reason: String,
         /// How often it occurred.
         count: u32,
@@ -212,7 +200,6 @@ pub enum Evidence {
     },
     /// Something else that is named.
     Other {
-        /// Its name.
         name: String,
         /// The observed value.
         said: String,
@@ -231,7 +218,6 @@ pub struct Moment {
     /// The object as fields, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// The field in it.
     pub field: String,
 }
 
@@ -261,11 +247,9 @@ pub struct Patch {
     /// Its namespace; empty for objects of the cluster.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// `merge`, `strategic` or `json`, as `kubectl patch --type` names it.
     pub format: String,
-    /// The patch.
     pub patch: serde_json::Value,
 }
 
@@ -321,9 +305,7 @@ pub struct PlanStep {
 /// A finding that explains others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its fingerprint.
     pub fingerprint: String,
-    /// Its check.
     pub check: String,
     /// Fingerprints of the findings that it explains.
     pub explains: Vec<String>,

@@ -9,7 +9,6 @@ use crate::inspect::nodes::{Loads, NodeCni};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
-    /// Its name.
     pub name: String,
     /// When its files were collected.
     pub collected_at: Option<Timestamp>,
@@ -38,7 +37,6 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeFile {
-    /// Its name.
     pub name: String,
     /// Whether the runtime loads it.
     pub loaded: bool,

@@ -35,7 +35,6 @@ pub struct Rehearsal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phase {
-    /// Its title.
     pub title: String,
     /// Fingerprints of the findings that begin with the upgrade and belong to this phase.
     #[serde(default)]

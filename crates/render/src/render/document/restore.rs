@@ -8,15 +8,15 @@ use super::{
     Waived,
 };
 use crate::card::{Mode, Part};
+use crate::check_outcome::CheckOutcome;
 use crate::checks::{self, Phase, Plan, Upgrade};
 use crate::command::{Command, Recorded, RunsOn};
 use crate::fetched::Why;
 use crate::finding::{self, Fingerprint, Place, RecordedFingerprints, Standing, Subject};
 use crate::inspect::nodes::{Loads, NodeCni, NodeFile};
 use crate::item::Item;
-use crate::judged::Judged;
 use crate::knowledge::Knowledge;
-use crate::missing::{Close, Missing};
+use crate::missing::{GapRemediation, Missing};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::model::traffic::EarlierTraffic;
@@ -39,7 +39,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         .as_ref()
         .map(|origin| source::Origin { kind: origin.kind.clone(), name: origin.name.clone() })?;
     let gaps: Vec<report::Gap> = document.coverage.gaps.iter().map(gap).collect();
-    let checks: Vec<Judged> = document.checks.iter().map(|check| judged(check, &gaps)).collect();
+    let checks: Vec<CheckOutcome> = document.checks.iter().map(|check| judged(check, &gaps)).collect();
     let findings = findings(document);
     let versions = &subject.versions;
     let skew = Skew {
@@ -96,7 +96,7 @@ fn interned(text: &str) -> &'static str {
 }
 
 fn run(document: &Document) -> report::Run {
-    let run = &document.run;
+    let run = &document.run.invocation;
     report::Run {
         started: run.started,
         milliseconds: run.milliseconds,
@@ -203,7 +203,7 @@ fn gap(gap: &Gap) -> report::Gap {
             part: gap.part.clone(),
         },
         checks: gap.checks.iter().map(|id| interned(id)).collect(),
-        close: Close { text: text.to_owned(), command },
+        close: GapRemediation { text: text.to_owned(), command },
         asked_for: gap.asked_for,
     }
 }
@@ -219,14 +219,14 @@ fn request(gap: &Gap) -> Request {
         .unwrap_or(Request { item, namespace: None })
 }
 
-fn judged(check: &Check, gaps: &[report::Gap]) -> Judged {
+fn judged(check: &Check, gaps: &[report::Gap]) -> CheckOutcome {
     let reason = || check.reason.clone().unwrap_or_default();
     let id = interned(&check.id);
     let mut own: Vec<&report::Gap> = gaps.iter().filter(|gap| gap.checks.contains(&id)).collect();
     // The reason names the first gaps in the order in which the check recorded them.
     let place = |gap: &report::Gap| check.reason.as_ref()?.find(&gap.missing.to_string());
     own.sort_by_key(|gap| place(gap).unwrap_or(usize::MAX));
-    Judged {
+    CheckOutcome {
         id,
         category: check.category.clone(),
         title: check.title.clone(),
@@ -428,7 +428,7 @@ fn node(node: &Node) -> NodeCni {
 }
 
 fn linkerd_check(
-    checks: &[Judged],
+    checks: &[CheckOutcome],
     findings: &[finding::Finding],
     skew: &Skew,
     run: &super::Run,

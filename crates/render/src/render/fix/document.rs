@@ -11,15 +11,14 @@ use crate::report::Report;
 /// The schema tag.
 pub const SCHEMA: &str = "meshdoctor.fix/1";
 
-/// The document.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
     schema: &'static str,
-    origin: Origin,
+    origin: FixOrigin,
     judged_at: String,
     findings: Vec<Planned>,
-    steps: Vec<Step>,
+    steps: Vec<FixStep>,
     /// The state after all judged steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Left>,
@@ -28,7 +27,7 @@ pub(super) struct Document {
 }
 
 #[derive(Serialize)]
-struct Origin {
+struct FixOrigin {
     kind: String,
     name: String,
 }
@@ -46,7 +45,7 @@ struct Planned {
 }
 
 #[derive(Serialize)]
-struct Step {
+struct FixStep {
     number: usize,
     kind: StepKind,
     text: String,
@@ -133,7 +132,7 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
         after: planned.after.iter().map(|(number, _)| *number).collect(),
     });
     let steps =
-        (1..).zip(report.repair.steps.iter().zip(&plan.proofs)).map(|(number, (step, judged))| Step {
+        (1..).zip(report.repair.steps.iter().zip(&plan.proofs)).map(|(number, (step, judged))| FixStep {
             number,
             kind: step.step.kind,
             text: step.step.text.clone(),
@@ -144,7 +143,7 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
         });
     write(&Document {
         schema: SCHEMA,
-        origin: Origin { kind: report.origin.kind.clone(), name: report.origin.name.clone() },
+        origin: FixOrigin { kind: report.origin.kind.clone(), name: report.origin.name.clone() },
         judged_at: report.at.0.to_string(),
         findings: findings.collect(),
         steps: steps.collect(),

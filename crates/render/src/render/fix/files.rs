@@ -44,13 +44,9 @@ pub struct RepairedFinding {
     pub at: usize,
     /// Its number, from 1.
     pub number: usize,
-    /// Its check.
     pub check: &'static str,
-    /// Its severity.
     pub severity: Severity,
-    /// Its message.
     pub message: String,
-    /// Its subjects.
     pub subjects: Vec<String>,
     /// Its positions in the files.
     pub places: Vec<String>,
@@ -65,7 +61,6 @@ pub struct RepairedFinding {
 pub struct ObjectEdit {
     /// The object: `Deployment shop/web`.
     pub object: String,
-    /// The file.
     pub file: String,
     /// The lines to replace.
     pub replacements: Vec<Replacement>,
@@ -112,7 +107,7 @@ pub fn summary(repair: &FileRepair) -> Vec<String> {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct FixedDocument<'a> {
     schema: &'static str,
     written: bool,
     findings: Vec<Finding<'a>>,
@@ -153,7 +148,7 @@ pub fn json(repair: &FileRepair) -> String {
         reason: finding.outcome.as_ref().err().map(String::as_str),
     });
     let files = repair.files.iter().filter(|(_, edited)| edited.old != edited.new);
-    write(&Document {
+    write(&FixedDocument {
         schema: SCHEMA,
         written: repair.is_written,
         findings: findings.collect(),

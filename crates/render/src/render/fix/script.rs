@@ -36,7 +36,6 @@ manual() {
 }
 "#;
 
-/// The script.
 pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     let mut script = Script(String::from("#!/bin/sh\n"));
     let steps = &report.repair.steps;

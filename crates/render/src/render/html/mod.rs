@@ -24,7 +24,6 @@ pub use reach::calls;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A report.
 pub fn report(report: &Report) -> String {
     let document = Document::from(report);
     let mut body = String::from("<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n");

@@ -17,19 +17,19 @@ const NAMED: usize = 8;
 const WAYS: usize = 3;
 
 /// Missing evidence of one sort with one reason.
-struct Row<'a> {
+struct GapRow<'a> {
     key: (bool, &'a str, String),
     gaps: Vec<&'a Gap>,
 }
 
 /// The rows, requested evidence first.
-fn rows(document: &Document) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+fn rows(document: &Document) -> Vec<GapRow<'_>> {
+    let mut rows: Vec<GapRow<'_>> = Vec::new();
     for gap in &document.coverage.gaps {
         let key = (gap.asked_for, gap.why.as_str(), sort(gap));
         match rows.iter_mut().find(|row| row.key == key) {
             Some(row) => row.gaps.push(gap),
-            None => rows.push(Row { key, gaps: vec![gap] }),
+            None => rows.push(GapRow { key, gaps: vec![gap] }),
         }
     }
     rows.sort_by_key(|row| !row.key.0);
@@ -89,11 +89,10 @@ pub(super) fn deciding(document: &Document) -> Option<String> {
     })
 }
 
-/// The section.
 pub(super) fn section(document: &Document, body: &mut String) {
     body.push_str("<section id=\"not-checked\"><h2>Not checked</h2>");
     let rows = rows(document);
-    let (requested, optional): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows.iter().partition(|row| row.key.0);
+    let (requested, optional): (Vec<&GapRow<'_>>, Vec<&GapRow<'_>>) = rows.iter().partition(|row| row.key.0);
     let crashed: Vec<_> = document.checks.iter().filter(|check| check.outcome == Outcome::Crashed).collect();
     let status = document.verdict.status;
     if requested.is_empty() && crashed.is_empty() {
@@ -121,7 +120,7 @@ pub(super) fn section(document: &Document, body: &mut String) {
     requested.iter().for_each(|row| self::row(row, Some(mark), body));
     if !optional.is_empty() {
         let gaps: Vec<&Gap> = optional.iter().flat_map(|row| row.gaps.iter().copied()).collect();
-        let first = |row: &&Row<'_>| {
+        let first = |row: &&GapRow<'_>| {
             let mut whats: Vec<String> = row.gaps.iter().map(|gap| what(gap)).collect();
             whats.dedup();
             some_of(&whats, 1)
@@ -150,7 +149,7 @@ pub(super) fn section(document: &Document, body: &mut String) {
     body.push_str("</section>");
 }
 
-fn row(row: &Row<'_>, mark: Option<&str>, body: &mut String) {
+fn row(row: &GapRow<'_>, mark: Option<&str>, body: &mut String) {
     let mut whats: Vec<String> = row.gaps.iter().map(|gap| what(gap)).collect();
     whats.dedup();
     let parts: BTreeSet<&str> = row.gaps.iter().filter_map(|gap| gap.part.as_deref()).collect();

@@ -4,7 +4,7 @@
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
 use crate::finding::Evidence;
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{Caller, Mesh, subject};
 use crate::command::{Arg, linkerd};
 use crate::finding::Evidence;
-use crate::inspect::walk::{Outcome, Part, Step, Walk};
+use crate::inspect::steps::{Outcome, Part, Step, Walk};
 use crate::item::Item;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
@@ -22,11 +22,11 @@ const ERRORS: [&str; 3] = ["failfast", "i/o", "loadshed"];
 
 /// Metrics of proxies that were read twice, by workload.
 pub(super) struct Counters<'a> {
-    by_owner: HashMap<Owner, Vec<Counted<'a>>>,
+    by_owner: HashMap<Owner, Vec<ProxyCounters<'a>>>,
 }
 
 /// Metrics of a proxy.
-struct Counted<'a> {
+struct ProxyCounters<'a> {
     pod: &'a Pod,
     metrics: &'a ProxyMetrics,
     /// Seconds between the two reads.
@@ -38,17 +38,17 @@ impl<'a> Counters<'a> {
         let given: &[Diagnostic] = cluster.answer(&Item::Diagnostics).map_or(&[], |answer| answer.objects());
         let meshed = || pods.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
         let metrics = ReadMetrics::new(given.iter().filter_map(|one| one.said.of_proxy()), meshed());
-        let mut by_owner: HashMap<Owner, Vec<Counted<'a>>> = HashMap::new();
+        let mut by_owner: HashMap<Owner, Vec<ProxyCounters<'a>>> = HashMap::new();
         for pod in meshed() {
             let Ok(metrics) = metrics.of(pod, PROXY_CONTAINER) else { continue };
             let Some(period) = metrics.period else { continue };
-            by_owner.entry(owners.of(pod)).or_default().push(Counted { pod, metrics, period });
+            by_owner.entry(owners.of(pod)).or_default().push(ProxyCounters { pod, metrics, period });
         }
         Counters { by_owner }
     }
 
     /// The proxies of the workload of a pod.
-    fn of_workload(&self, owner: &Owner) -> &[Counted<'a>] {
+    fn of_workload(&self, owner: &Owner) -> &[ProxyCounters<'a>] {
         self.by_owner.get(owner).map_or(&[], Vec::as_slice)
     }
 }

@@ -6,7 +6,7 @@ use super::identity::anchors;
 use super::{Caller, Mesh};
 use crate::checks::no_endpoint;
 use crate::finding::{Evidence, Subject};
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::owners::generation;

@@ -6,7 +6,7 @@ use super::{Mesh, subject};
 use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
 use crate::fetched::Fetched;
 use crate::finding::{Evidence, Subject};
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
 use crate::model::availability::{ControlPlane, State, certificate_lifetime, proxy_started};

@@ -4,12 +4,12 @@ use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::knowledge::{Calls, First};
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
 };
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{IN, Skipped, skipped};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Server, ServerPort};
 
@@ -39,9 +39,10 @@ impl<'a> Mesh<'a> {
         let meshed = pod.spec.proxy().is_some() && skips.is_none();
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
         let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
-        let server = held.as_ref().map(|(inbound, _)| inbound.protocol);
+        let inbound = held.as_ref().map(|(inbound, _)| inbound);
+        let server = inbound.map(|inbound| inbound.protocol);
         let called = CalledPort {
-            server: held.as_ref().and_then(|(inbound, _)| match inbound.taken_by {
+            server: inbound.and_then(|inbound| match inbound.taken_by {
                 TakenBy::Server(server) => Some(server.metadata.name.as_str()),
                 TakenBy::Default(_) => None,
             }),
@@ -54,22 +55,14 @@ impl<'a> Mesh<'a> {
         {
             self.opaque_from_elsewhere(walk, workload, port);
         }
-        if pod.spec.proxy().is_none() {
-            let says = format!("pod {} has no proxy: no policy applies to it", pod.metadata.name);
-            walk.step(Part::Server, Outcome::Passes, says);
-            return;
-        }
-        if let Some(skipped) = skips {
-            let says =
-                format!("the proxy of pod {} skips port {port}: no policy applies to it", pod.metadata.name);
-            walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
+        if bypasses_policy(walk, pod, port, skips.as_ref()) {
             return;
         }
         if proxy_is_down(self, walk, pod) || !self.inbound_is_redirected(walk, pod) {
             return;
         }
         self.belongs_elsewhere(walk, pod, false);
-        let Some((inbound, held)) = held else {
+        let Some((inbound, controller)) = held else {
             let says =
                 format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
             walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
@@ -82,14 +75,25 @@ impl<'a> Mesh<'a> {
         if caller.meshed && !self.identities(walk, caller.pod, pod) {
             return;
         }
+        if let Some((outcome, says)) = controller {
+            walk.step(Part::ControlPlane, outcome, says);
+        }
+        self.to_policy(walk, caller, &inbound, (pod, port));
+    }
+
+    /// The policy of a port, and what the proxy measured of it.
+    fn to_policy(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        inbound: &Inbound<'_>,
+        (pod, port): (&'a Pod, u16),
+    ) {
         let identity = self.identity(caller.pod);
         let who = Client {
             identity: caller.meshed.then_some(identity.as_str()),
             address: caller.pod.status.pod_ip,
         };
-        if let Some((outcome, says)) = held {
-            walk.step(Part::ControlPlane, outcome, says);
-        }
         for kind in self.policy.index.void_later() {
             let says = format!(
                 "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier \
@@ -97,7 +101,7 @@ impl<'a> Mesh<'a> {
             );
             walk.step(Part::Policy, Outcome::NotJudged, says);
         }
-        self.policy(walk, &inbound, who, caller, (pod, port));
+        self.policy(walk, inbound, who, caller, (pod, port));
         if let Some(identity) = who.identity {
             self.denials(walk, identity, (pod, port));
         }
@@ -266,6 +270,20 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
             known.join(", "),
         ));
     }
+    true
+}
+
+/// Records that no policy applies to the port: the pod has no proxy, or its proxy skips the port.
+fn bypasses_policy(walk: &mut Walk, pod: &Pod, port: u16, skips: Option<&Skipped>) -> bool {
+    let name = &pod.metadata.name;
+    if pod.spec.proxy().is_none() {
+        let says = format!("pod {name} has no proxy: no policy applies to it");
+        walk.step(Part::Server, Outcome::Passes, says);
+        return true;
+    }
+    let Some(skipped) = skips else { return false };
+    let says = format!("the proxy of pod {name} skips port {port}: no policy applies to it");
+    walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
     true
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Mesh, subject};
 use crate::finding::Evidence;
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::installed::{COMPONENT, control_plane_of};
 use crate::model::redirection::{NotRedirected, not_redirected};
 use crate::objects::Pod;

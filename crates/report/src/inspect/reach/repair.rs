@@ -3,7 +3,7 @@
 use super::{Caller, Mesh};
 use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
-use crate::inspect::walk::Step;
+use crate::inspect::steps::Step;
 use crate::model::policy::{
     AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, TakenBy, Who,
 };

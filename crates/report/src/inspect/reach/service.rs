@@ -5,7 +5,7 @@ use super::{Caller, Mesh, skipped, skips};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed::{self, Next};
-use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::policy::Spoken;
 use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
 use crate::objects::{Kind, Service, ServicePort};

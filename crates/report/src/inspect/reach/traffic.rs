@@ -1,6 +1,6 @@
 //! How the proxies of both ends handle the bytes of a connection, by the side that sends first.
 
-use crate::inspect::walk::Condition;
+use crate::inspect::steps::Condition;
 use crate::knowledge::Calls;
 use crate::model::policy::{Protocol, Spoken};
 

@@ -52,7 +52,7 @@ pub struct Bad {
 pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
     let mut lines = Lines::of(BufReader::with_capacity(1 << 16, blob.reader()?));
     let mut line = Line::default();
-    let mut document = Document::at(0, 1);
+    let mut document = YamlDocument::at(0, 1);
     loop {
         let begin = lines.passed;
         if !lines.next(&mut line)? {
@@ -63,11 +63,11 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
             None => document.line(&line, found),
             Some(Boundary::Ends) => {
                 document.end(blob, begin, found);
-                document = Document::at(lines.passed, line.number + 1);
+                document = YamlDocument::at(lines.passed, line.number + 1);
             }
             Some(Boundary::Begins) => {
                 document.end(blob, begin, found);
-                document = Document::at(begin, line.number);
+                document = YamlDocument::at(begin, line.number);
                 // A value may follow the separator on its line.
                 line.bytes[..3].fill(b' ');
                 if !line.text().trim_ascii().is_empty() {
@@ -80,7 +80,7 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
 
 /// Position within a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum DocumentPosition {
     /// Before `items:`.
     Before,
     /// After it, before the first item.
@@ -91,10 +91,10 @@ enum Place {
     After,
 }
 
-struct Document {
+struct YamlDocument {
     offset: u64,
     first_line: u64,
-    place: Place,
+    place: DocumentPosition,
     /// Text outside the items.
     around: Piece,
     item: Piece,
@@ -140,12 +140,12 @@ impl Piece {
     }
 }
 
-impl Document {
-    fn at(offset: u64, first_line: u64) -> Document {
-        Document {
+impl YamlDocument {
+    fn at(offset: u64, first_line: u64) -> YamlDocument {
+        YamlDocument {
             offset,
             first_line,
-            place: Place::Before,
+            place: DocumentPosition::Before,
             around: Piece::default(),
             item: Piece::default(),
             broken: Vec::new(),
@@ -161,26 +161,26 @@ impl Document {
         let dash =
             text.get(column) == Some(&b'-') && text.get(column + 1).is_none_or(u8::is_ascii_whitespace);
         match self.place {
-            Place::Before if is_items(text) => self.place = Place::Begun,
-            Place::Before => self.around.add(line),
-            Place::Begun if idle => {}
-            Place::Begun if dash => {
-                self.place = Place::Items(column);
+            DocumentPosition::Before if is_items(text) => self.place = DocumentPosition::Begun,
+            DocumentPosition::Before => self.around.add(line),
+            DocumentPosition::Begun if idle => {}
+            DocumentPosition::Begun if dash => {
+                self.place = DocumentPosition::Items(column);
                 self.begin(line, column);
             }
-            Place::Items(at) if dash && column == at => {
+            DocumentPosition::Items(at) if dash && column == at => {
                 self.finish_item(found);
                 self.begin(line, column);
             }
-            Place::Items(at) if idle || column > at => self.item.add(line),
-            Place::Items(_) | Place::Begun => {
+            DocumentPosition::Items(at) if idle || column > at => self.item.add(line),
+            DocumentPosition::Items(_) | DocumentPosition::Begun => {
                 self.finish_item(found);
                 // Neither an item nor another key of the list.
                 self.doubtful |= column > 0;
-                self.place = Place::After;
+                self.place = DocumentPosition::After;
                 self.after(line);
             }
-            Place::After => self.after(line),
+            DocumentPosition::After => self.after(line),
         }
     }
 
@@ -221,7 +221,7 @@ impl Document {
     /// Ends the document at the byte `end`.
     fn end(mut self, blob: &Blob, end: u64, found: &mut dyn YamlSink) {
         self.finish_item(found);
-        if self.place == Place::Before {
+        if self.place == DocumentPosition::Before {
             if self.around.any {
                 match self.around.parse() {
                     Ok(object) => whole(object, self.around.first_line, found),

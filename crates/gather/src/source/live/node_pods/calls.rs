@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::OBJECT_BODY;
 use super::super::api_client::{Answer, ApiClient, ErrorStatus, RequestError};
-use super::super::broken::Broken;
 use super::super::call::Call;
+use super::super::connection_lost::Broken;
+use super::super::fetch_error::why;
 use super::super::path::encode;
 use super::super::traffic::Meter;
-use super::super::why::why;
 use super::manifest::CONTAINER;
 use crate::node_log::MAX_LOG;
 
@@ -21,7 +21,6 @@ pub(super) const CREATE_SECONDS: u64 = 10;
 pub(super) struct Pods<'a> {
     api: &'a ApiClient,
     meter: Meter,
-    /// The namespace.
     pub(super) namespace: String,
 }
 

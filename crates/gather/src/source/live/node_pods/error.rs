@@ -49,7 +49,6 @@ pub enum PlanError {
     PodSecurity {
         /// Its name.
         namespace: String,
-        /// The level.
         level: String,
     },
     /// A permission is missing.
@@ -58,11 +57,8 @@ pub enum PlanError {
         if message.is_empty() { String::new() } else { format!(": {message}") }
     )]
     Denied {
-        /// The verb.
         verb: &'static str,
-        /// The resource.
         resource: &'static str,
-        /// The namespace.
         namespace: String,
         /// The server's message.
         message: String,
@@ -70,7 +66,6 @@ pub enum PlanError {
     /// An admission plugin or webhook rejects the pod.
     #[error("the API server would reject the pods in namespace {namespace}: {message}")]
     Refused {
-        /// The namespace.
         namespace: String,
         /// The server's message.
         message: String,
@@ -98,7 +93,6 @@ impl PlanError {
         matches!(self, PlanError::NoSuchNode { .. } | PlanError::NoNamespace { .. })
     }
 
-    /// The next step.
     pub fn next_step(&self) -> String {
         match self {
             PlanError::Nodes { .. } => {

@@ -46,7 +46,7 @@ impl End {
 }
 
 /// Inputs for reading one node.
-struct Reading<'a> {
+struct NodeReadInputs<'a> {
     pods: &'a Pods<'a>,
     plan: &'a Plan,
     end: Shared<BoxFuture<'a, End>>,
@@ -68,7 +68,7 @@ impl Live {
     ) -> Gathered {
         let pods = Pods::new(&self.api, &plan.pattern.namespace);
         let left_before = sweep::remove(&self.api, &plan.abandoned).await;
-        let reading = Reading {
+        let reading = NodeReadInputs {
             pods: &pods,
             plan,
             end: ending(until, stop).boxed().shared(),
@@ -140,7 +140,7 @@ async fn ending(until: Option<Instant>, mut stop: watch::Receiver<bool>) -> End 
     }
 }
 
-impl Reading<'_> {
+impl NodeReadInputs<'_> {
     /// Reads one node; its pod is deleted right afterwards.
     async fn node(&self, number: usize, node: &str) -> Result<Held, String> {
         if let Some(end) = self.end.clone().now_or_never() {

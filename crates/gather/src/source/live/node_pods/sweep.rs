@@ -25,9 +25,7 @@ const GRACE: i64 = 60;
 /// A pod of another run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
     /// Id of its run.
     pub run: String,

@@ -9,8 +9,8 @@ use kube::config::{AuthInfo, Cluster};
 use tokio::time::Instant;
 
 use super::super::api_client::{ApiClient, RequestError};
-use super::super::broken::Broken;
 use super::super::call::Call;
+use super::super::connection_lost::Broken;
 use super::super::path::encode;
 use super::super::quote::quote_answer;
 use super::super::traffic::Meter;
@@ -30,7 +30,6 @@ pub(super) struct QueryError(pub(super) String);
 
 /// The way to the server.
 pub(super) enum Server<'a> {
-    /// Its URL.
     Url {
         /// The client.
         api: Box<ApiClient>,
@@ -43,9 +42,7 @@ pub(super) enum Server<'a> {
         api: &'a ApiClient,
         /// The pod's namespace.
         namespace: String,
-        /// The pod.
         pod: String,
-        /// The port.
         port: u16,
     },
 }

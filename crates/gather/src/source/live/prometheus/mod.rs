@@ -36,7 +36,6 @@ const MOST_UNSCRAPED: usize = 100;
 /// A Prometheus server, as flags name it.
 #[derive(Debug, Clone)]
 pub struct Prometheus {
-    /// Its address.
     pub address: PrometheusAddress,
     /// Time between the two reads.
     pub window: Duration,
@@ -57,9 +56,7 @@ pub enum PrometheusAddress {
     Pod {
         /// The pod's namespace.
         namespace: String,
-        /// The pod.
         pod: String,
-        /// The port.
         port: u16,
     },
 }

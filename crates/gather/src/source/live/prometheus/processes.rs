@@ -18,9 +18,7 @@ const SETTLED: i64 = 300;
 pub(super) struct Process {
     /// The pod's namespace.
     pub(super) namespace: String,
-    /// The pod.
     pub(super) pod: String,
-    /// The container.
     pub(super) container: String,
 }
 

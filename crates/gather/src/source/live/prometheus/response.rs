@@ -14,7 +14,6 @@ pub(super) const MOST_SERIES: usize = 300_000;
 /// A series of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Series {
-    /// Its labels.
     pub(super) labels: BTreeMap<String, String>,
     /// Its values.
     pub(super) samples: Vec<Sample>,
@@ -32,9 +31,7 @@ pub(super) struct Sample {
 /// A result, and the server's warnings that it may be incomplete.
 #[derive(Debug, Default)]
 pub(super) struct QueryResult {
-    /// The series.
     pub(super) series: Vec<Series>,
-    /// The warnings.
     pub(super) warnings: Vec<String>,
 }
 

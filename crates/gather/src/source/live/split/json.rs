@@ -18,7 +18,7 @@ enum Cursor {
     /// Before a key of the list, or its closing brace.
     Key,
     /// Before the value of a key.
-    Value(Field),
+    Value(ListField),
     /// Inside `items`, before an item or the closing bracket.
     Item,
     /// After the closing brace.
@@ -27,7 +27,7 @@ enum Cursor {
 
 /// The relevant keys of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum ListField {
     Metadata,
     Items,
     Other,
@@ -35,7 +35,7 @@ enum Field {
 
 /// Progress within the value at the cursor.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct ValueProgress {
     /// The next byte to look at; may be past the buffer after a backslash.
     at: usize,
     depth: usize,
@@ -53,7 +53,7 @@ pub(in super::super) struct Json {
     /// Bytes that have left the buffer, for positions in messages.
     gone: u64,
     at: Cursor,
-    reading: Option<Reading>,
+    reading: Option<ValueProgress>,
     seen_items: bool,
     /// Expected length of the next item, from the previous one.
     likely: usize,
@@ -161,14 +161,14 @@ impl Json {
                 b'"' => self.key(),
                 _ => Err(self.broken()),
             },
-            Cursor::Value(Field::Items) if byte == b'[' && self.reading.is_none() => {
+            Cursor::Value(ListField::Items) if byte == b'[' && self.reading.is_none() => {
                 self.seen_items = true;
                 self.advance(Cursor::Item)
             }
             Cursor::Value(field) => {
                 let Some(range) = self.value(byte)? else { return Ok(false) };
                 match field {
-                    Field::Metadata => {
+                    ListField::Metadata => {
                         let head = serde_json::from_str::<Option<Head>>(&self.buffer[range])
                             .map_err(|_| self.broken())?;
                         let mut head = head.unwrap_or_default();
@@ -176,9 +176,9 @@ impl Json {
                         sink.head(head);
                     }
                     // Some servers send an empty list as `"items": null`.
-                    Field::Items if &self.buffer[range] == "null" => self.seen_items = true,
-                    Field::Items => return Err(NotAList::NoItems),
-                    Field::Other => {}
+                    ListField::Items if &self.buffer[range] == "null" => self.seen_items = true,
+                    ListField::Items => return Err(NotAList::NoItems),
+                    ListField::Other => {}
                 }
                 self.at = Cursor::Key;
                 Ok(true)
@@ -225,9 +225,9 @@ impl Json {
         let rest = &self.buffer.as_bytes()[self.cursor + 1..];
         let Some(end) = memchr::memchr(b'"', rest) else { return Ok(false) };
         let field = match &rest[..end] {
-            b"metadata" => Field::Metadata,
-            b"items" => Field::Items,
-            _ => Field::Other,
+            b"metadata" => ListField::Metadata,
+            b"items" => ListField::Items,
+            _ => ListField::Other,
         };
         let colon = rest[end + 1..].iter().position(|b| !b.is_ascii_whitespace());
         match colon.map(|at| (at, rest[end + 1 + at])) {
@@ -246,8 +246,8 @@ impl Json {
         let start = self.cursor;
         let mut reading = match (self.reading.take(), first) {
             (Some(reading), _) => reading,
-            (None, b'{' | b'[') => Reading { at: start + 1, depth: 1, in_text: false },
-            (None, b'"') => Reading { at: start + 1, depth: 0, in_text: true },
+            (None, b'{' | b'[') => ValueProgress { at: start + 1, depth: 1, in_text: false },
+            (None, b'"') => ValueProgress { at: start + 1, depth: 0, in_text: true },
             (None, b'}' | b']' | b':' | b',') => return Err(self.broken()),
             (None, _) => {
                 let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
@@ -267,7 +267,7 @@ impl Json {
     }
 }
 
-impl Reading {
+impl ValueProgress {
     /// Continues; true at the end of the value.
     fn read(&mut self, buffer: &[u8]) -> bool {
         while self.at < buffer.len() {
