@@ -26,6 +26,7 @@ mod opaque_port_missing;
 mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
+mod pod_dns_bypasses_cluster;
 mod probe_fails_behind_proxy;
 mod protocol_detection_times_out;
 mod proxies_fail_on_some_nodes;
@@ -83,6 +84,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
+    row!("data-plane", "pod-dns-bypasses-cluster", pod_dns_bypasses_cluster),
     row!("data-plane", "probe-fails-behind-proxy", probe_fails_behind_proxy),
     row!("data-plane", "protocol-detection-times-out", protocol_detection_times_out),
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
