@@ -41,6 +41,7 @@ mod proxy_not_ready;
 mod proxy_not_redirected;
 mod proxy_of_removed_control_plane;
 mod proxy_port_taken;
+mod proxy_prestop_failing;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
@@ -99,6 +100,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-not-redirected", proxy_not_redirected),
     row!("data-plane", "proxy-of-removed-control-plane", proxy_of_removed_control_plane),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),
+    row!("data-plane", "proxy-prestop-failing", proxy_prestop_failing),
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
