@@ -126,7 +126,9 @@ fn blocks(page: &str) -> Vec<String> {
         }
     }
     let blocks = blocks.iter().map(|block| code.replace_all(block.trim(), "x").into_owned());
-    blocks.filter(|block| block.contains(' ')).collect()
+    // A list of links, such as the causes of a check, is not a sentence.
+    let is_text = |block: &String| block.split_whitespace().any(|word| !word.starts_with('['));
+    blocks.filter(|block| block.contains(' ') && is_text(block)).collect()
 }
 
 fn pages() -> Vec<Text> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::controller::Quirks;
 use super::default::DefaultPolicy;
 use super::parse;
+use crate::objects::container::HttpGet;
 use crate::objects::{Container, ExternalWorkload, Meta, Pod, ProbePort};
 
 /// The label of injected pods; any value counts.
@@ -193,13 +194,17 @@ fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
 
 /// The ports and paths of HTTP probes, as written.
 fn probe_ports(container: &Container) -> impl Iterator<Item = (u16, &str)> {
-    container.http_probes().filter_map(|probe| {
-        let port = match probe.port.as_ref()? {
-            ProbePort::Number(number) => u16::try_from(*number).ok().filter(|port| *port > 0)?,
-            ProbePort::Name(name) => tcp_ports(container)
-                .find(|(known, _)| known.eq_ignore_ascii_case(name))
-                .map(|(_, port)| port)?,
-        };
-        Some((port, probe.path.as_deref().unwrap_or("/")))
-    })
+    container
+        .http_probes()
+        .filter_map(|probe| Some((probe_port(container, probe)?, probe.path.as_deref().unwrap_or("/"))))
+}
+
+/// The port of an HTTP probe of a container; `None` if it is invalid or has an unknown name.
+pub fn probe_port(container: &Container, probe: &HttpGet) -> Option<u16> {
+    match probe.port.as_ref()? {
+        ProbePort::Number(number) => u16::try_from(*number).ok().filter(|port| *port > 0),
+        ProbePort::Name(name) => {
+            tcp_ports(container).find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, port)| port)
+        }
+    }
 }

@@ -88,6 +88,15 @@ pub struct HttpGet {
     /// The path; by default `/`.
     pub path: Option<String>,
     pub port: Option<ProbePort>,
+    /// `HTTP` or `HTTPS`; by default the first.
+    pub scheme: Option<Word>,
+}
+
+impl HttpGet {
+    /// Whether it is sent over TLS.
+    pub fn is_https(&self) -> bool {
+        self.scheme.as_deref() == Some("HTTPS")
+    }
 }
 
 /// The port of a probe, by number or name.
@@ -293,6 +302,7 @@ schemas! {
     HTTP_GET "HTTPGetAction" {
         1 path: Text,
         2 port: NumberOrText,
+        4 scheme: Text,
     }
 
     RESOURCES "ResourceRequirements" {

@@ -92,6 +92,17 @@ pub struct ObjectReference {
     pub name: String,
     #[serde(deserialize_with = "nullable")]
     pub uid: Uid,
+    /// Its part, as `spec.containers{web}`; may be empty.
+    #[serde(deserialize_with = "nullable")]
+    pub field_path: Word,
+}
+
+impl ObjectReference {
+    /// The container of a pod that it names.
+    pub fn container(&self) -> Option<&str> {
+        let (list, name) = self.field_path.as_str().strip_suffix('}')?.split_once('{')?;
+        matches!(list, "spec.containers" | "spec.initContainers" | "spec.ephemeralContainers").then_some(name)
+    }
 }
 
 impl Listed for Event {
@@ -167,4 +178,21 @@ struct EventSource {
 fn timestamp_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(serde::de::Error::custom) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_path_names_a_container() {
+        let container = |path: &str| {
+            let about = ObjectReference { field_path: path.into(), ..ObjectReference::default() };
+            about.container().map(str::to_owned)
+        };
+        assert_eq!(container("spec.containers{web}").as_deref(), Some("web"));
+        assert_eq!(container("spec.initContainers{linkerd-proxy}").as_deref(), Some("linkerd-proxy"));
+        assert_eq!(container("spec.volumes{data}"), None);
+        assert_eq!(container(""), None);
+    }
 }

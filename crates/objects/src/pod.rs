@@ -84,6 +84,21 @@ pub struct PodSpec {
     pub priority_class_name: Word,
     #[serde(deserialize_with = "nullable")]
     pub node_selector: Texts,
+    /// ClusterFirst, ClusterFirstWithHostNet, Default or None; empty means the first.
+    #[serde(deserialize_with = "nullable")]
+    pub dns_policy: Word,
+    /// Its own DNS settings.
+    #[serde(deserialize_with = "nullable")]
+    pub dns_config: DnsConfig,
+}
+
+/// DNS settings of a pod.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct DnsConfig {
+    /// Addresses of DNS servers.
+    #[serde(deserialize_with = "nullable")]
+    pub nameservers: Box<[Word]>,
 }
 
 parts!(PodSpec);
@@ -268,6 +283,7 @@ schemas! {
         2 containers: Many(&CONTAINER),
         3 restartPolicy: Text,
         4 terminationGracePeriodSeconds: Number,
+        6 dnsPolicy: Text,
         7 nodeSelector: Map,
         8 serviceAccountName: Text,
         10 nodeName: Text,
@@ -276,6 +292,11 @@ schemas! {
         20 initContainers: Many(&CONTAINER),
         21 automountServiceAccountToken: Bool,
         24 priorityClassName: Text,
+        26 dnsConfig: One(&DNS_CONFIG),
+    }
+
+    DNS_CONFIG "PodDNSConfig" {
+        1 nameservers: Texts,
     }
 
     POD_SECURITY_CONTEXT "PodSecurityContext" {

@@ -102,7 +102,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
             _ => anchor.summary(),
         })
         .collect();
-    let mut finding = ctx
+    let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(format!(
             "{}, signed by {}",
@@ -112,6 +112,8 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
         .evidence(bundle.evidence(seen.join("; ")))
         .parameter(if bundle.in_force { "in-force" } else { "next-upgrade" })
         .tie(identity_deployment(ctx));
+    // Identity uses the current bundle until the next upgrade.
+    let mut finding = if bundle.in_force { finding } else { finding.explains_nothing() };
     if let Standing::OutOfForce(reached) = standing {
         let anchors = reached.iter().filter_map(|place| bundle.anchors.get(*place));
         finding = anchors.map(anchor_tie).fold(finding, Finding::tie);

@@ -26,6 +26,8 @@ mod opaque_port_missing;
 mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
 mod pod_address_shared;
+mod pod_dns_bypasses_cluster;
+mod probe_fails_behind_proxy;
 mod protocol_detection_times_out;
 mod proxies_fail_on_some_nodes;
 mod proxy_cpu_limit_low;
@@ -39,6 +41,7 @@ mod proxy_not_ready;
 mod proxy_not_redirected;
 mod proxy_of_removed_control_plane;
 mod proxy_port_taken;
+mod proxy_prestop_failing;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
@@ -82,6 +85,8 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
     row!("data-plane", "pod-address-shared", pod_address_shared),
+    row!("data-plane", "pod-dns-bypasses-cluster", pod_dns_bypasses_cluster),
+    row!("data-plane", "probe-fails-behind-proxy", probe_fails_behind_proxy),
     row!("data-plane", "protocol-detection-times-out", protocol_detection_times_out),
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
@@ -95,6 +100,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-not-redirected", proxy_not_redirected),
     row!("data-plane", "proxy-of-removed-control-plane", proxy_of_removed_control_plane),
     row!("data-plane", "proxy-port-taken", proxy_port_taken),
+    row!("data-plane", "proxy-prestop-failing", proxy_prestop_failing),
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),

@@ -11,6 +11,8 @@ use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::model::pod_status::{Unwell, counts_as_unwell, unhealthy, word};
 use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::container_status::{ContainerStatus, Terminated};
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
@@ -83,16 +85,59 @@ fn missing(
 fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
     let reason = |pod: &Pod| failing(pod, &[]).map(|failing| failing.evidence);
     let evidence = pods.iter().flat_map(|pod| [Some(status(pod)), reason(pod)]).flatten();
-    ctx.finding(
-        owner.subject(names(pods)),
-        format!("pods of the extension {extension} are not running, or their proxy is not ready"),
-    )
-    .evidences(evidence)
-    .remedy(Remedy::new().run(
-        StepKind::Command,
-        "Find out why the pod is not ready",
-        kubectl().namespace(&owner.namespace).words("describe pod").operand(&pods[0].metadata.name),
-    ))
+    let finding = ctx
+        .finding(
+            owner.subject(names(pods)),
+            format!("pods of the extension {extension} are not running, or their proxy is not ready"),
+        )
+        .evidences(evidence);
+    let pod = pods[0].metadata.name.as_str();
+    let namespaced = || kubectl().namespace(&owner.namespace);
+    let Some(status) = pods.iter().find_map(|pod| crashed(pod)) else {
+        return finding.remedy(Remedy::new().run(
+            StepKind::Command,
+            "Find out why the pod is not ready",
+            namespaced().words("describe pod").operand(pod),
+        ));
+    };
+    let container = status.name.as_str();
+    let log = namespaced().words("logs").operand(pod).option("-c", container).words("--previous --tail=50");
+    let is_out_of_memory = ended(status).is_some_and(|ended| ended.reason == "OOMKilled");
+    finding.remedy(match is_out_of_memory && container != PROXY_CONTAINER {
+        true => Remedy::new().step(
+            StepKind::ChartValue,
+            match extension {
+                Extension::Viz => format!(
+                    "Raise the memory limit of {container} in the values of viz: {}",
+                    limit(container)
+                ),
+                _ => format!("Raise the memory limit of {container} in the values of {extension}"),
+            },
+        ),
+        false => Remedy::new().run(StepKind::Command, format!("Read the last log of {container}"), log),
+    })
+}
+
+/// The first container that restarts again and again.
+fn crashed(pod: &Pod) -> Option<&ContainerStatus> {
+    let mut statuses = pod.status.container_statuses.iter();
+    statuses.find(|status| !status.ready && status.restart_count > 0 && ended(status).is_some())
+}
+
+/// How a container ended last.
+fn ended(status: &ContainerStatus) -> Option<&Terminated> {
+    status.state.terminated().or_else(|| status.last_state().terminated())
+}
+
+/// The value of the chart of viz with the memory limit of a container.
+fn limit(container: &str) -> String {
+    let component = match container {
+        "metrics-api" => "metricsAPI",
+        "tap-injector" => "tapInjector",
+        "web" => "dashboard",
+        other => other,
+    };
+    format!("{component}.resources.memory.limit")
 }
 
 /// The finding for evicted pods. Whether other pods replace them is a finding of its own.

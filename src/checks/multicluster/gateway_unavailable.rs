@@ -9,13 +9,18 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
+use crate::model::events;
 use crate::model::pod_status::{Unwell, unhealthy, word};
-use crate::objects::{Deployment, Pod, Service, Texts, Workload};
+use crate::objects::{Deployment, Event, Pod, Service, Texts, Workload};
 
 /// The annotation by which clusters recognize the Service of a gateway.
 const GATEWAY: &str = "mirror.linkerd.io/multicluster-gateway";
 /// Time that a load balancer may need to get an address.
 const PROVISIONING: SignedDuration = SignedDuration::from_mins(15);
+/// Reasons of events with which controllers of load balancers report a failure: those of Kubernetes' cloud providers,
+/// of older ones, and of the AWS Load Balancer Controller.
+const FAILURES: [&str; 4] =
+    ["SyncLoadBalancerFailed", "CreatingLoadBalancerFailed", "FailedBuildModel", "FailedDeployModel"];
 
 /// The evidence of one run.
 struct Gateways<'a> {
@@ -64,6 +69,18 @@ fn is_gateway_deployment(deployment: &Workload) -> bool {
 fn selects(service: &Service, labels: &Texts) -> bool {
     let selector = &service.spec.selector;
     !selector.is_empty() && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
+}
+
+/// The latest failure of a controller to create the load balancer of a Service.
+fn failure<'a>(ctx: &Context<'a>, service: &Service) -> Option<&'a Event> {
+    let is_it = |event: &&Event| {
+        let about = &event.about;
+        about.kind == "Service"
+            && (about.namespace.as_str(), about.name.as_str()) == service.metadata.key()
+            && FAILURES.contains(&event.reason.as_str())
+    };
+    let events = ctx.noted(ctx.seen::<Event>()).unwrap_or_default();
+    events.iter().filter(is_it).max_by_key(|event| event.last)
 }
 
 impl<'a> Gateways<'a> {
@@ -180,18 +197,30 @@ impl<'a> Gateways<'a> {
     fn without_address(&self, ctx: &Context<'_>, service: &Service) -> Option<Finding> {
         let meta = &service.metadata;
         let since = meta.creation_timestamp.get()?;
-        if service.spec.kind.as_str() != "LoadBalancer"
-            || !service.status.load_balancer.ingress.is_empty()
-            || ctx.now().duration_since(since) <= PROVISIONING
-        {
+        if service.spec.kind.as_str() != "LoadBalancer" || !service.status.load_balancer.ingress.is_empty() {
             return None;
         }
-        let message = "the load balancer of the gateway has no address: other clusters cannot be linked \
-            without --gateway-addresses, and reach exported Services only at such addresses";
+        let failure = failure(ctx, service);
+        if failure.is_none() && ctx.now().duration_since(since) <= PROVISIONING {
+            return None;
+        }
+        let message = match failure {
+            Some(_) => {
+                "the load balancer of the gateway cannot be created: other clusters cannot be linked without \
+                --gateway-addresses, and reach exported Services only at such addresses"
+            }
+            None => {
+                "the load balancer of the gateway has no address: other clusters cannot be linked \
+                without --gateway-addresses, and reach exported Services only at such addresses"
+            }
+        };
         let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
-        let finding = self
-            .finding(ctx, subject.clone(), message, Severity::Warning)
+        let finding = self.finding(ctx, subject.clone(), message, Severity::Warning);
+        // A controller that fails was meant to create one.
+        let finding = if failure.is_some() { finding.severity(Severity::Warning) } else { finding };
+        let finding = finding
             .parameter("no-address")
+            .evidences(failure.map(|event| events::quoted(&subject, event)))
             .evidence(Evidence::field(&subject, "spec.type", "LoadBalancer"))
             .evidence(Evidence::field(&subject, "status.loadBalancer.ingress", "empty"))
             .evidence(evidence(&self.exported))

@@ -1,11 +1,13 @@
 //! `link-probe-port-undeclared`: the probe Service of a gateway does not declare the port that the Link probes.
 
 use super::links::{field, gateways, links, subject};
+use crate::checks::control_plane::installation::installed;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::objects::Service;
+use crate::version::Contains;
 
 /// Number of quoted ports.
 const QUOTED: usize = 5;
@@ -23,16 +25,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return None;
         }
         let (namespace, name) = service.metadata.key();
+        let refuses = refuses_undeclared_ports(ctx);
+        let effect = match refuses {
+            true => "The proxy refuses such connections, so the gateway counts as not alive",
+            false => "From edge-25.7.1 on, the proxy refuses such connections, and the gateway counts as not alive",
+        };
         let declared = some(ports.iter().map(|declared| declared.port), QUOTED);
         let finding = ctx
             .finding(
                 subject(link),
                 format!(
-                    "the Link probes port {port} of the gateway, which the probe Service does not declare. \
-                     From edge-26.7.1 on, the proxy refuses such connections, and the gateway counts as not \
-                     alive"
+                    "the Link probes port {port} of the gateway, which the probe Service does not declare. {effect}"
                 ),
             )
+            .severity(if refuses { Severity::Error } else { Severity::Warning })
             .evidence(field(link, "spec.probeSpec.port", port.to_string()))
             .evidence(Evidence::field(format!("Service {namespace}/{name}"), "spec.ports[].port", declared))
             .remedy(
@@ -53,4 +59,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(finding)
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether proxies of the installed release refuse ports that a Service does not declare.
+fn refuses_undeclared_ports(ctx: &Context<'_>) -> bool {
+    let Some((version, _)) = ctx.noted(installed(ctx)).flatten() else { return false };
+    ctx.knowledge.upgrades().refuses_undeclared_ports(&version, ctx.knowledge.minors()) == Contains::Yes
 }

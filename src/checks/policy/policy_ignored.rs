@@ -2,7 +2,8 @@
 
 use super::gateways;
 use super::survey::{
-    Survey, about, about_authentication, each, existing, field, mend_or_delete, noun, on, with_noun,
+    Survey, about, about_authentication, about_server, each, existing, field, mend_or_delete, noun, on,
+    with_noun,
 };
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -193,29 +194,60 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
             let server = &read.server.metadata;
             let said = read.server.spec.proxy_protocol.clone().unwrap_or_else(|| "unknown".to_owned());
             let wanted = if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" };
-            about(
+            let finding = about(
                 ctx,
                 kind,
                 meta,
                 format!(
-                    "The route has no effect on Server {}: a {kind} applies only to Servers with proxyProtocol \
-                     {wanted}",
+                    "The route has no effect on Server {}: {kind}s apply only to Servers with proxyProtocol {wanted}",
                     server.name
                 ),
             )
             .evidence(field(Kind::Server, server, "spec.proxyProtocol", said))
-            .parameter(server.name.as_str())
-            .remedy(Remedy::new().run(
-                StepKind::Command,
-                format!(
-                    "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise \
-                     use a route of the matching kind",
-                    server.name
+            .parameter(server.name.as_str());
+            let finding = match authorizes(survey, kind, meta) {
+                // The Server may authorize clients only through the route.
+                true => finding.tie(about_server(&server.namespace, &server.name)),
+                false => finding,
+            };
+            finding.remedy(match read.protocol {
+                Protocol::Grpc => serve_grpc_as_http(server),
+                _ => Remedy::new().run(
+                    StepKind::Command,
+                    format!(
+                        "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise \
+                         use a route of the matching kind",
+                        server.name
+                    ),
+                    on("edit", Kind::Server, server),
                 ),
-                on("edit", Kind::Server, server),
-            ))
+            })
         })
         .collect()
+}
+
+/// Whether a policy authorizes clients of a route.
+fn authorizes(survey: &Survey<'_>, kind: Kind, route: &Meta) -> bool {
+    survey.index.policies(&route.namespace).any(|(policy, _)| {
+        let target = &policy.spec.target_ref;
+        target.name == route.name && target.kind == kind.info().kind
+    })
+}
+
+/// The steps for HTTPRoutes on a Server that declares gRPC.
+fn serve_grpc_as_http(server: &Meta) -> Remedy {
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            format!("Declare HTTP/2 in Server {}, over which gRPC runs: HTTPRoutes then apply", server.name),
+            on("patch", Kind::Server, server)
+                .words("--type=merge -p")
+                .arg(r#"{"spec":{"proxyProtocol":"HTTP/2"}}"#),
+        )
+        .step(
+            StepKind::Note,
+            "Or replace the HTTPRoute by a GRPCRoute, and let its policies name that as their target",
+        )
 }
 
 /// Rate limits on Servers of a protocol without requests.
