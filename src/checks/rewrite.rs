@@ -106,6 +106,7 @@ pub(super) fn of_owner(
         "Deployment" => (Kind::Deployment, ctx.hints::<Deployment>()),
         "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
         "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        "CronJob" => (Kind::CronJob, &[]),
         _ => {
             let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
             let set: Vec<String> = set.collect();

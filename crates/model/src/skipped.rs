@@ -44,6 +44,11 @@ impl Skipped<'_> {
         self.ports.contains(port) && !self.way.own.contains(&port)
     }
 
+    /// The list as written.
+    pub fn list(&self) -> &str {
+        self.list
+    }
+
     /// The source of the list as evidence.
     pub fn by(&self) -> Evidence {
         let object = format!("Pod {}/{}", self.pod.metadata.namespace, self.pod.metadata.name);

@@ -49,7 +49,8 @@ pub fn network(scene: &mut Scene, commands: &str) {
     let known = objects(&scene.memory);
     let home = || "kube-system".to_owned();
     let named = super::nodes::networks().filter(|set| {
-        (commands.contains(&format!("set={set}")) || commands.contains(&format!("daemonset/{set}")))
+        (commands.contains(&format!("set={set}")) || commands.contains(&format!("daemonset/{set}"))
+            || commands.contains(&format!("daemonset {set}")))
             && !known.contains_key(&(Kind::DaemonSet, (home(), (*set).to_owned())))
     });
     let nodes: Vec<&String> =
@@ -98,12 +99,28 @@ fn owners(known: &Objects, namespace: &str, pod: &Value) -> Vec<Value> {
             }
             added
         }
+        "Job" => jobs(known, namespace, &name, pod),
         "DaemonSet" if !has(Kind::DaemonSet, &name) => vec![workload("DaemonSet", &name, namespace, pod)],
         "StatefulSet" if !has(Kind::StatefulSet, &name) => {
             vec![workload("StatefulSet", &name, namespace, pod)]
         }
         _ => Vec::new(),
     }
+}
+
+/// The Job of a pod and its CronJob: the controller names a Job after its CronJob and the time.
+fn jobs(known: &Objects, namespace: &str, name: &str, pod: &Value) -> Vec<Value> {
+    let key = |kind: Kind, name: &str| (kind, (namespace.to_owned(), name.to_owned()));
+    let job = known.get(&key(Kind::Job, name));
+    let above = job.and_then(|job| job["metadata"]["ownerReferences"][0]["name"].as_str());
+    let mut added = Vec::new();
+    if let Some(above) = above.filter(|above| !known.contains_key(&key(Kind::CronJob, above))) {
+        let made = workload("CronJob", above, namespace, pod);
+        let template = json!({"spec": {"template": made["spec"]["template"]}});
+        added.push(json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": made["metadata"],
+            "spec": {"schedule": "0 3 * * *", "jobTemplate": template}}));
+    }
+    added
 }
 
 /// The manifest of a pod without an owner: without status, and without what the injector added or copied from the

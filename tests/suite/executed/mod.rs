@@ -9,6 +9,7 @@ mod helm;
 mod linkerd;
 mod nodes;
 mod programs;
+mod runtime;
 mod server;
 mod strategic;
 mod values;
@@ -53,7 +54,8 @@ pub enum Ran {
 }
 
 /// Values that an operator sets for the variables of printed commands.
-const VARIABLES: [(&str, &str); 14] = [
+const VARIABLES: [(&str, &str); 15] = [
+    ("NODE_NETWORK", "10.0.0.0/8"),
     ("NAMESPACE", "shop"),
     ("NODE_NAME", "ip-10-0-1-12"),
     ("PORT", "8080"),
@@ -326,6 +328,7 @@ fn after(scene: &Scene, world: &World) -> Scene {
         }
     }
     world.slices(&mut scene);
+    scene.memory.diagnostics = runtime::diagnostics(world, &scene.memory.diagnostics);
     // A new pod has another name, which earlier events do not mention. A pod that does not run may fail again.
     if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
         events.retain(|event| {

@@ -178,4 +178,5 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
 pub fn settle(world: &mut World) {
     nodes::settle(world);
     cni::settle(world);
+    super::runtime::settle(world);
 }
