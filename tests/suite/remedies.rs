@@ -319,8 +319,9 @@ fn printed_remedies_cure_their_cases() {
         return;
     }
     let wanted = std::env::var("REMEDY").ok();
-    let is_wanted =
-        |check: &&'static Check| wanted.as_ref().is_none_or(|words| words.split(',').any(|word| check.id.contains(word)));
+    let is_wanted = |check: &&'static Check| {
+        wanted.as_ref().is_none_or(|words| words.split(',').any(|word| check.id.contains(word)))
+    };
     let left = Mutex::new(checks::all().filter(is_wanted).collect::<Vec<_>>());
     let all = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {

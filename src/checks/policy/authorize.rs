@@ -20,13 +20,20 @@ pub(super) fn probe(server: &Meta, path: &str) -> Line {
     let name = format!("{}-probes", server.name);
     let parent = json!({"group": GROUP, "kind": "Server", "name": server.name});
     let matched = json!([{"path": {"type": "Exact", "value": path}, "method": "GET"}]);
-    let route = object(&server.namespace, "v1beta1", "HTTPRoute", &name, json!({"parentRefs": [parent], "rules": [{"matches": matched}]}));
+    let route = object(
+        &server.namespace,
+        "v1beta1",
+        "HTTPRoute",
+        &name,
+        json!({"parentRefs": [parent], "rules": [{"matches": matched}]}),
+    );
     let target = json!({"group": GROUP, "kind": "HTTPRoute", "name": name});
     let reference = json!({"group": GROUP, "kind": "NetworkAuthentication", "name": name});
     let policy = policy(&server.namespace, &name, &target, &reference);
     let mark = "NODE_NETWORK";
     let networks = json!({"networks": [{"cidr": mark}]});
-    let networks = object(&server.namespace, "v1alpha1", "NetworkAuthentication", &name, networks).to_string();
+    let networks =
+        object(&server.namespace, "v1alpha1", "NetworkAuthentication", &name, networks).to_string();
     let (before, after) = networks.split_once(mark).unwrap_or_default();
     let text = Arg::from(format!("{route}\n{policy}\n{before}")).then(Arg::placeholder("NODE_NETWORK"));
     applied(text.then(Arg::from(after.to_owned())))

@@ -248,10 +248,8 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Re
         .evidence(one.from.clone())
         .evidence(by)
         .evidences(asking)
-        .remedy(
-            match authorizing {
-                Some(command) => remedy.run(StepKind::Command, act, command),
-                None => remedy.step(StepKind::Note, act),
-            },
-        )
+        .remedy(match authorizing {
+            Some(command) => remedy.run(StepKind::Command, act, command),
+            None => remedy.step(StepKind::Note, act),
+        })
 }

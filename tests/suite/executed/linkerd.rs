@@ -159,6 +159,9 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
         values["enablePodAntiAffinity"] = json!(true);
         values["webhookFailurePolicy"] = json!("Fail");
     }
+    if values["disableHeartBeat"] == true {
+        rendered.retain(|object| object["kind"] != "CronJob");
+    }
     credentials(world, call, &home, &mut values, &mut rendered)?;
     for object in &mut rendered {
         valued(object, &values);

@@ -28,6 +28,16 @@ pub fn diagnostics(world: &World, before: &Diagnostics) -> Diagnostics {
             Answer::ProxyMetrics(old) if is_new(world, &old.pod) => {
                 Answer::ProxyMetrics(started(world, old, &answers))
             }
+            // Destination sends the identities of meshed pods, so connections to them use mutual TLS from now on.
+            Answer::ProxyMetrics(old) if is_restarted(world, "linkerd-destination") => {
+                let mut now = old.clone();
+                for series in &mut now.series {
+                    if series.meaning == MetricMeaning::PlaintextConnections {
+                        series.before = series.before.map(|_| series.value);
+                    }
+                }
+                Answer::ProxyMetrics(now)
+            }
             Answer::Endpoints(old) if is_restarted(world, "linkerd-destination") => {
                 Answer::Endpoints(endpoints(world, old))
             }
@@ -49,19 +59,20 @@ fn is_restarted(world: &World, deployment: &str) -> bool {
 
 /// The metrics of a new process: counters begin at 0, and gauges show the objects that it read when it started.
 fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
-    let period = old.period.unwrap_or_default();
+    // Metrics that were read before the process started are of an earlier one.
+    let read_at = old.read_at.map(|at| at.max(world.seconds + old.period.unwrap_or_default()));
     let mut new = ProxyMetrics {
         namespace: old.namespace.clone(),
         pod: old.pod.clone(),
         container: old.container.clone(),
-        read_at: old.read_at,
-        started_at: old.read_at.map(|at| at - period - 60),
+        read_at,
+        started_at: Some(world.seconds),
         period: old.period,
         exported: old.exported.clone(),
         ..ProxyMetrics::default()
     };
     let issuer = issuer_ends(world);
-    new.expires_at = old.expires_at.map(|_| match (old.read_at, issuer) {
+    new.expires_at = old.expires_at.map(|_| match (read_at, issuer) {
         (Some(at), Some(end)) if at < end => end.min(at + LIFETIME),
         _ => 0,
     });
@@ -70,7 +81,7 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
         new.series.push(Series { meaning, labels, value, before });
     };
     for series in old.of(MetricMeaning::IssuerLifetime) {
-        if let (Some(at), Some(end)) = (old.read_at, issuer) {
+        if let (Some(at), Some(end)) = (read_at, issuer) {
             #[allow(clippy::cast_precision_loss, reason = "seconds of some years")]
             gauge(series.meaning, series.labels.clone(), (end - at) as f64);
         }
@@ -81,6 +92,10 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
             _ => 0.0,
         };
         gauge(series.meaning, series.labels.clone(), value);
+    }
+    // The same traffic needs the same memory.
+    for series in old.of(MetricMeaning::ResidentMemory) {
+        gauge(series.meaning, series.labels.clone(), series.value);
     }
     if old.container == "destination" {
         // It gets the same updates of the API server as the other replicas.

@@ -309,6 +309,7 @@ fn object(
                 true => {
                     if !is_dry {
                         world.objects.remove(&of);
+                        world.collect_jobs(&of);
                     }
                     (200, json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
                 }

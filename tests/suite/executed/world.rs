@@ -49,6 +49,8 @@ pub struct World {
     pub by_hand: Vec<Value>,
     /// Certificates whose keys the operator has.
     pub keys: super::complete::Keys,
+    /// The arguments of each call of meshdoctor.
+    pub reruns: Vec<Vec<String>>,
 }
 
 /// Namespace and name of an object.
@@ -93,11 +95,17 @@ impl World {
             started: Vec::new(),
             by_hand: Vec::new(),
             keys: super::complete::Keys::default(),
+            reruns: Vec::new(),
         }
     }
 
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Value> {
         self.objects.get(&(kind, (namespace.to_owned(), name.to_owned())))
+    }
+
+    /// An object before the first command.
+    pub fn before(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Value> {
+        self.begin.get(&(kind, (namespace.to_owned(), name.to_owned())))
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Value> {
@@ -131,6 +139,36 @@ impl World {
         gone || self.started.iter().any(|(_, (of, workload))| {
             of == namespace && name.strip_prefix(workload.as_str()).is_some_and(|rest| rest.starts_with('-'))
         })
+    }
+
+    /// The garbage collector deletes the Jobs of a deleted CronJob.
+    pub fn collect_jobs(&mut self, (kind, (namespace, name)): &(Kind, Key)) {
+        if *kind != Kind::CronJob {
+            return;
+        }
+        self.objects.retain(|(of, (home, _)), object| {
+            let owner = &object["metadata"]["ownerReferences"][0];
+            *of != Kind::Job
+                || home != namespace
+                || owner["kind"] != "CronJob"
+                || owner["name"] != name.as_str()
+        });
+    }
+
+    /// The clock of a node is correct: its kubelet reports by it from now on.
+    pub fn synchronized(&mut self, node: &str) {
+        let at = self.at.clone();
+        if let Some(object) = self.objects.get_mut(&(Kind::Node, (String::new(), node.to_owned()))) {
+            for condition in object["status"]["conditions"].as_array_mut().into_iter().flatten() {
+                if condition.get("lastHeartbeatTime").is_some() {
+                    condition["lastHeartbeatTime"] = json!(at);
+                }
+            }
+        }
+        let lease = (Kind::Lease, ("kube-node-lease".to_owned(), node.to_owned()));
+        if let Some(lease) = self.objects.get_mut(&lease) {
+            lease["spec"]["renewTime"] = json!(at);
+        }
     }
 
     /// Stores an object.
