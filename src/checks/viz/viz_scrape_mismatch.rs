@@ -222,10 +222,11 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         ),
         None => {
             let release = installed.map(|version| format!(" ({version})")).unwrap_or_default();
-            Remedy::new().step(
+            let remedy = Remedy::new().step(
                 StepKind::Upgrade,
                 format!("Install the viz extension in the release of the control plane{release}"),
-            )
+            );
+            remedy
         }
     }
 }

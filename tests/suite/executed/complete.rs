@@ -24,6 +24,7 @@ pub fn workloads(scene: &mut Scene) {
     for ((kind, (namespace, _)), pod) in &known {
         if *kind == Kind::Pod {
             added.extend(owners(&known, namespace, pod));
+            added.extend(account(&known, namespace, pod));
         }
     }
     let names: BTreeSet<&String> =
@@ -76,6 +77,15 @@ pub fn network(scene: &mut Scene, commands: &str) {
             }
         }
     }
+}
+
+/// The ServiceAccount of a pod, without which the API server creates no pod.
+fn account(known: &Objects, namespace: &str, pod: &Value) -> Option<Value> {
+    let name = pod["spec"]["serviceAccountName"].as_str().unwrap_or("default");
+    let key = (Kind::ServiceAccount, (namespace.to_owned(), name.to_owned()));
+    let metadata = json!({"name": name, "namespace": namespace});
+    (!known.contains_key(&key))
+        .then(|| json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
 }
 
 /// Adds the Lease of each node, which its kubelet renews by the node's clock.

@@ -18,7 +18,8 @@ pub fn apply(scene: &mut Scene, world: &World) {
             continue;
         }
         let raised = is_raised(world, &pod);
-        if proxy_started(&mut pod, serves, raised) {
+        let others = others_started(world, &mut pod);
+        if proxy_started(&mut pod, serves, raised) || others {
             held.json = pod.to_string().into_bytes();
         }
     }
@@ -47,6 +48,36 @@ fn is_raised(world: &World, pod: &Value) -> bool {
         let was = before.and_then(|one| one["spec"]["template"]["metadata"]["annotations"].get(LIMIT));
         is_its && set.is_some() && set != was
     })
+}
+
+/// Containers that the kernel killed for their memory run if their template has another limit now. Returns whether the
+/// status changes.
+fn others_started(world: &World, pod: &mut Value) -> bool {
+    let name = pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let its = world.started.iter().find(|(_, (home, workload))| {
+        *home == namespace && name.strip_prefix(workload.as_str()).is_some_and(|rest| rest.starts_with('-'))
+    });
+    let Some((kind, (home, workload))) = its else { return false };
+    let limit = |object: Option<&Value>, name: &str| {
+        let containers = object?.pointer("/spec/template/spec/containers")?.as_array()?;
+        let one = containers.iter().find(|one| one["name"] == name)?;
+        one.pointer("/resources/limits/memory").cloned()
+    };
+    let (before, now) = (world.before(*kind, home, workload), world.get(*kind, home, workload));
+    let mut changes = false;
+    for status in pod["status"]["containerStatuses"].as_array_mut().into_iter().flatten() {
+        let name = status["name"].as_str().unwrap_or_default().to_owned();
+        let ends = ["/lastState/terminated/reason", "/state/terminated/reason"];
+        let was_killed =
+            ends.iter().any(|path| status.pointer(path).is_some_and(|reason| reason == "OOMKilled"));
+        if was_killed && limit(now, &name).is_some() && limit(now, &name) != limit(before, &name) {
+            *status = json!({"name": name, "ready": true, "restartCount": 0, "image": status["image"],
+                "state": {"running": {}}});
+            changes = true;
+        }
+    }
+    changes
 }
 
 /// A new proxy becomes ready if the control plane serves it. One that the kernel killed for its memory needs a higher

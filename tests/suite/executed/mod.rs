@@ -301,7 +301,8 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
         route.iter().any(|(_, step)| {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
             let by_hand = ["again from its manifest", "again from their manifest", "again by hand"];
-            by_hand.iter().any(|words| step.text.contains(words))
+            rerun::is_with_other_arguments(&text)
+                || by_hand.iter().any(|words| step.text.contains(words))
                 || !meshdoctor::kubectl::actions(&text)
                     .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))
         })

@@ -9,12 +9,21 @@ use super::nodes;
 use super::programs::Call;
 use super::world::World;
 
+/// Whether a step checks again with other arguments than the run that found the problem.
+pub fn is_with_other_arguments(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let gives = |option: &&str| ["-n", "--to"].contains(option);
+    words.starts_with(&["meshdoctor", "check"])
+        && !words.contains(&"-o")
+        && (words.len() == 2 || words.iter().any(gives))
+}
+
 /// Changes the run of a case as the calls of meshdoctor state.
 pub fn apply(scene: &mut Scene, world: &World) {
     for words in &world.reruns {
         let call = Call { words: words.clone() };
         match call.words.first().map(String::as_str) {
-            Some("check") => checked(scene, &call),
+            Some("check") if !call.has("-o") => checked(scene, &call),
             Some("collect") if call.has("--node-pods") => collected(scene),
             _ => {}
         }

@@ -86,6 +86,10 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
             gauge(series.meaning, series.labels.clone(), (end - at) as f64);
         }
     }
+    for series in old.of(MetricMeaning::CertificateRefreshedAt) {
+        #[allow(clippy::cast_precision_loss, reason = "seconds since 1970")]
+        gauge(series.meaning, series.labels.clone(), world.seconds as f64);
+    }
     for series in old.of(MetricMeaning::BalancerEndpoints) {
         let value = match series.label("endpoint_state") {
             "ready" => ready(world, series.label("backend_namespace"), series.label("backend_name")),
@@ -152,8 +156,25 @@ fn endpoints(world: &World, old: &ServiceEndpoints) -> ServiceEndpoints {
     ServiceEndpoints { endpoints, ..old.clone() }
 }
 
+/// The controller of a link mirrors Services again whose namespace exists now.
+fn mirrored(world: &mut World) {
+    let namespaces: Vec<Value> =
+        world.of_kind(Kind::Namespace).map(|one| one["metadata"]["name"].clone()).collect();
+    for (_, link) in world.objects.iter_mut().filter(|((kind, _), _)| *kind == Kind::Link) {
+        for service in link["status"]["mirrorServices"].as_array_mut().into_iter().flatten() {
+            let is_there = namespaces.contains(&service["remoteRef"]["namespace"]);
+            let condition = &mut service["conditions"][0];
+            if is_there && condition["reason"] == "MissingNamespace" {
+                *condition =
+                    json!({"type": "Mirrored", "status": "True", "reason": "Mirrored", "message": ""});
+            }
+        }
+    }
+}
+
 /// A policy controller that starts takes the Lease for writing statuses.
 pub fn settle(world: &mut World) {
+    mirrored(world);
     if !is_restarted(world, "linkerd-destination") {
         return;
     }

@@ -215,10 +215,13 @@ impl World {
             for service in
                 self.of_kind(Kind::Service).filter(|one| one["metadata"]["namespace"] == of.0.as_str())
             {
-                let Some(selector) = service["spec"]["selector"].as_object().filter(|all| !all.is_empty())
-                else {
-                    continue;
-                };
+                // The base clusters leave out the selectors of Linkerd's Services, which are their components.
+                let component = "linkerd.io/control-plane-component";
+                let own = service["metadata"]["labels"].get(component);
+                let own =
+                    own.map(|value| serde_json::Map::from_iter([(component.to_owned(), value.clone())]));
+                let selector = service["spec"]["selector"].as_object().cloned().or(own);
+                let Some(selector) = selector.filter(|all| !all.is_empty()) else { continue };
                 if !selector.iter().all(|(name, value)| labels.get(name) == Some(value)) {
                     continue;
                 }
