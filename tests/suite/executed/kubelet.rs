@@ -25,6 +25,40 @@ pub fn apply(scene: &mut Scene, world: &World) {
     }
 }
 
+/// Starts pods whose sandbox failed because the API server rejected the token of linkerd-cni, once its installer ran
+/// again. Removes the events of that failure.
+pub fn authorized(scene: &mut Scene, world: &World) {
+    let is_installer =
+        |(kind, (_, name)): &(Kind, (String, String))| *kind == Kind::DaemonSet && name == "linkerd-cni";
+    if !world.started.iter().any(is_installer) {
+        return;
+    }
+    let mut failed = std::collections::BTreeSet::new();
+    if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
+        events.retain(|held| {
+            let event: Value = serde_json::from_slice(&held.json).unwrap();
+            let message = event["message"].as_str().unwrap_or_default();
+            let pod = event["involvedObject"]["name"].as_str().unwrap_or_default().to_owned();
+            let is_it = event["reason"] == "FailedCreatePodSandBox"
+                && (message.contains("Unauthorized") || message.contains("unauthorized"));
+            let is_new =
+                world.begin_pods().any(|one| one["metadata"]["name"] == pod.as_str() && world.is_new(one));
+            if is_it && is_new {
+                failed.insert(pod);
+            }
+            !(is_it && is_new)
+        });
+    }
+    for held in scene.memory.objects.get_mut(&Kind::Pod).into_iter().flatten() {
+        if !failed.contains(&held.name) {
+            continue;
+        }
+        let mut pod: Value = serde_json::from_slice(&held.json).unwrap();
+        pod["status"] = json!({});
+        held.json = pod.to_string().into_bytes();
+    }
+}
+
 /// Whether a component of the control plane has a pod that is ready.
 fn is_ready(world: &World, component: &str) -> bool {
     world.of_kind(Kind::Pod).any(|pod| {

@@ -353,6 +353,7 @@ fn after(scene: &Scene, world: &World) -> Scene {
         scene.memory.cli_version = Some(cli.clone());
     }
     kubelet::apply(&mut scene, world);
+    kubelet::authorized(&mut scene, world);
     let nodes =
         world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();

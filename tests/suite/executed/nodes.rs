@@ -199,11 +199,35 @@ pub fn settle(world: &mut World) {
             if is_started && !is_intact {
                 let plugins = json!([{"name": plugin, "type": plugin}, {"type": "portmap", "snat": true}]);
                 let list = json!({"cniVersion": "0.4.0", "name": plugin, "plugins": plugins});
-                files.insert(path, list.to_string().into_bytes());
+                files.insert(path.clone(), list.to_string().into_bytes());
+            }
+            if is_started && set == "aws-node" {
+                enforcing_mode(world, &node, &path);
             }
             if is_started {
                 super::cni::add_entry(world, &node);
             }
         }
+    }
+}
+
+/// The Amazon VPC CNI writes the enforcing mode of its environment into its configuration.
+fn enforcing_mode(world: &mut World, node: &str, path: &str) {
+    use meshdoctor::item::Kind;
+    let set = world.get(Kind::DaemonSet, "kube-system", "aws-node");
+    let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
+    let variables =
+        containers.into_iter().flatten().flat_map(|one| one["env"].as_array().into_iter().flatten());
+    let mut modes = variables.filter(|one| one["name"] == "POD_SECURITY_GROUP_ENFORCING_MODE");
+    let Some(mode) = modes.next().map(|one| one["value"].clone()) else { return };
+    let files = world.nodes.get_mut(node).unwrap();
+    let mut config = json(files, path);
+    for plugin in
+        config["plugins"].as_array_mut().into_iter().flatten().filter(|one| one["type"] == "aws-cni")
+    {
+        plugin["podSGEnforcingMode"] = mode.clone();
+    }
+    if config.is_object() {
+        files.insert(path.to_owned(), config.to_string().into_bytes());
     }
 }
