@@ -342,6 +342,9 @@ fn printed_remedies_cure_their_cases() {
         (id, (claim, proofs))
     });
     let all: BTreeMap<&str, (Proves, Vec<Proof>)> = all.collect();
+    if wanted.is_some() {
+        print!("{}", page(&all));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     if wanted.is_some() {
         return;

@@ -3,7 +3,6 @@
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rehearsal::CHART;
-use crate::checks::upgrade::{self, Options};
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -40,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .parameter(changed.value)
                     .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
                     .evidence(way.target.clone())
-                    .remedy(kept(ctx, &matters.keep))
+                    .remedy(Remedy::new().step(StepKind::ChartValue, keep(ctx, &matters.keep)))
                     .fact(format!("{}: {before} to {}", changed.value, changed.to)),
             )
         })
@@ -59,19 +58,5 @@ fn keep(ctx: &Context<'_>, how: &str) -> String {
         false => {
             format!("To keep the current behavior, set {how} in your Helm values. --values FILE checks them")
         }
-    }
-}
-
-/// The step that stores the current value before the upgrade.
-fn kept(ctx: &Context<'_>, how: &str) -> Remedy {
-    match how.split_once('=') {
-        Some((path, value)) if !value.contains(['=', ' ']) => upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::ChartValue,
-            "To keep the current behavior, store its value before the upgrade",
-            Options::none().set(path, value),
-        ),
-        _ => Remedy::new().step(StepKind::ChartValue, keep(ctx, how)),
     }
 }

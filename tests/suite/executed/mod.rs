@@ -389,6 +389,7 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     let fresh = of_check(&overlay, &set, check);
     let (before, now) = (State::from_report(&own), State::from_report(&fresh));
     if before.problems.keys().any(|print| now.problems.contains_key(print)) {
+        shown("remains", fresh.findings.iter());
         return Ran::Remains;
     }
     let gaps = |report: &meshdoctor::report::Report| report.checks.iter().any(|one| !one.gaps.is_empty());
@@ -397,9 +398,22 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     }
     let (today, then) = (begin.judge(&Set::default()), overlay.judge(&set));
     let new: BTreeSet<&str> = then.beyond(&today).iter().map(|(_, problem)| problem.check).collect();
+    if !new.is_empty() {
+        let all = overlay.report(&set, &checks);
+        shown("adds", all.findings.iter().filter(|finding| new.contains(finding.check)));
+    }
     match new.is_empty() {
         true => Ran::Cured,
         false => Ran::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Prints findings of the cluster after the commands, for `REMEDY`.
+fn shown<'f>(word: &str, findings: impl Iterator<Item = &'f meshdoctor::finding::Finding>) {
+    if std::env::var_os("REMEDY").is_some() {
+        findings.for_each(|finding| {
+            println!("{word}: {:?} {} {:?}", finding.subjects, finding.message, finding.evidence)
+        });
     }
 }
 

@@ -176,6 +176,10 @@ impl World {
         if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
             annotations.remove(APPLIED);
         }
+        if kind == Kind::ExternalWorkload && object["apiVersion"] == "workload.linkerd.io/v1beta1" {
+            // The schema of v1beta1 does not have the older name.
+            object["spec"].as_object_mut().map(|spec| spec.remove("meshTls"));
+        }
         let key = (kind, key(kind, &object));
         let before = self.objects.get(&key);
         if kind == Kind::Secret {
