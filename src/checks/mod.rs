@@ -31,6 +31,7 @@ mod native_sidecar;
 mod network_policies;
 pub mod no_endpoint;
 mod policy;
+mod port_list;
 mod pre_install;
 mod quota;
 mod refused;

@@ -129,22 +129,17 @@ fn workloads<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, &'a [Workloa
         "Deployment" => Some((Kind::Deployment, ctx.hints::<Deployment>())),
         "StatefulSet" => Some((Kind::StatefulSet, ctx.hints::<StatefulSet>())),
         "DaemonSet" => Some((Kind::DaemonSet, ctx.hints::<DaemonSet>())),
+        "CronJob" => Some((Kind::CronJob, &[])),
         _ => None,
     }
 }
 
-/// Adds the step that takes a port out of a list of skipped ports, if the pod template of the owner sets the list.
-pub(super) fn no_longer_skipped(
-    ctx: &Context<'_>,
-    owner: &Owner,
-    (key, port): (&str, u16),
-    left: Option<&str>,
-) -> Option<Remedy> {
-    let (_, all) = workloads(ctx, owner)?;
+/// Whether the pod template of an owner is known and lacks an annotation of its pods, which they then have from their
+/// namespace.
+pub(super) fn is_inherited(ctx: &Context<'_>, owner: &Owner, key: &str) -> bool {
+    let Some((_, all)) = workloads(ctx, owner) else { return false };
     let is_owner = |one: &&Workload| one.metadata.key() == (owner.namespace.as_str(), owner.name.as_str());
-    all.iter().find(is_owner)?.spec.template.metadata.annotation(key)?;
-    let act = format!("Remove port {port} from {key}");
-    Some(of_owner(ctx, Remedy::new(), &act, owner, &[(key, left)]))
+    all.iter().find(is_owner).is_some_and(|one| one.spec.template.metadata.annotation(key).is_none())
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.

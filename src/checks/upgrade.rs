@@ -17,10 +17,11 @@ use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{CustomResourceDefinition, Deployment};
 use crate::version::LinkerdVersion;
+use charts::by_helm;
+pub(super) use charts::crds_by_helm;
 pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
-use charts::{by_helm, crds_by_helm};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use kept::{Unstored, unstored};
 pub(super) use stored::Stored;

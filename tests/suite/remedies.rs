@@ -1,7 +1,7 @@
 //! Remedies that are proven: the printed commands of firing cases are run, or the cluster after them is judged.
 //! `UPDATE=1` writes the class of each card and the table of docs/remedies.md. `MESHDOCTOR_SWEEP=1` runs every case, also
-//! those with the same commands as another one. `REMEDY=WORD` runs the checks whose id contains the word, and prints
-//! their commands.
+//! those with the same commands as another one. `REMEDY=WORD,WORD` runs the checks whose id contains one of the words,
+//! and prints their commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -198,11 +198,15 @@ fn proofs(machine: &Machine, check: &'static Check) -> Vec<Proof> {
                 let after = check.cases().iter().find(|other| other.title == *title);
                 let after = after.unwrap_or_else(|| panic!("{}: no case is called {title:?}", check.id));
                 return match repaired(check, case, after) {
-                    Outcome::Proven => Proof::Judged,
+                    Outcome::Proven => {
+                        println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
+                        Proof::Judged
+                    }
                     other => Proof::Wrong(format!("{} / {}: {title}: {other:?}", check.id, case.title)),
                 };
             }
             if outcome(check, case) == Outcome::Proven {
+                println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
                 return Proof::Judged;
             }
             println!("open\t{}\t{}\t{ran:?}", check.id, case.title);
@@ -316,8 +320,9 @@ fn printed_remedies_cure_their_cases() {
         return;
     }
     let wanted = std::env::var("REMEDY").ok();
-    let is_wanted =
-        |check: &&'static Check| wanted.as_ref().is_none_or(|word| check.id.contains(word.as_str()));
+    let is_wanted = |check: &&'static Check| {
+        wanted.as_ref().is_none_or(|words| words.split(',').any(|word| check.id.contains(word)))
+    };
     let left = Mutex::new(checks::all().filter(is_wanted).collect::<Vec<_>>());
     let all = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -338,6 +343,9 @@ fn printed_remedies_cure_their_cases() {
         (id, (claim, proofs))
     });
     let all: BTreeMap<&str, (Proves, Vec<Proof>)> = all.collect();
+    if wanted.is_some() {
+        print!("{}", page(&all));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     if wanted.is_some() {
         return;

@@ -38,29 +38,15 @@ pub struct Skipped<'a> {
     pub annotated: bool,
 }
 
-impl Way {
-    /// The annotation that lists the ports.
-    pub fn annotation(self) -> &'static str {
-        self.annotation
-    }
-}
-
 impl Skipped<'_> {
-    /// The annotation's list without a port, `None` if nothing is left; the outer `None` if the list is not the
-    /// annotation's, or if a range holds the port.
-    pub fn without(&self, port: u16) -> Option<Option<String>> {
-        let parts: Vec<&str> = self.list.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-        let is_in_range = |part: &&str| part.contains('-') && listed_ports(part).contains(port);
-        if !self.annotated || parts.iter().any(is_in_range) {
-            return None;
-        }
-        let left: Vec<&str> = parts.into_iter().filter(|part| part.parse::<u16>() != Ok(port)).collect();
-        Some((!left.is_empty()).then(|| left.join(",")))
-    }
-
     /// Whether it contains an application port.
     pub fn holds(&self, port: u16) -> bool {
         self.ports.contains(port) && !self.way.own.contains(&port)
+    }
+
+    /// The list as written.
+    pub fn list(&self) -> &str {
+        self.list
     }
 
     /// The source of the list as evidence.

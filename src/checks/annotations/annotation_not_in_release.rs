@@ -60,6 +60,13 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
         true => (Severity::Error, "the injector rejects every new pod that has it"),
         false => (Severity::Warning, "it has no effect"),
     };
+    // Steps before an upgrade set annotations that only the target reads.
+    let in_target = ctx.upgrade().map(|upgrade| row.status_in(&upgrade.to, ctx.knowledge));
+    let is_read_there = in_target.is_some_and(|status| matches!(status.likely(), Some(KeyStatus::Effective)));
+    let is_ahead = is_read_there && matches!(known, KeyStatus::NotYet { .. });
+    if is_ahead && severity == Severity::Warning {
+        return None;
+    }
     let message = format!("Linkerd {version}{doubt} {why}: {outcome}");
     Some((severity, message, remedy(ctx, survey, found, row, known)))
 }

@@ -3,6 +3,8 @@
 
 use super::{Check, row};
 
+pub(in crate::checks) use node_clock_off::synchronized;
+
 mod algorithms;
 mod beyond_identity;
 mod control_plane_anchors_stale;

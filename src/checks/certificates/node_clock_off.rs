@@ -100,12 +100,26 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
     Evidence::field(format!("Lease {OF_NODES}/{name}"), "spec.renewTime", time.to_string())
 }
 
-fn remedy() -> Remedy {
-    Remedy::new().run(
-        StepKind::Command,
-        "On the node, check whether its clock is synchronized, and synchronize it if not",
-        Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
+/// The steps that set the clock of a node.
+pub(in crate::checks) fn synchronized(remedy: Remedy) -> Remedy {
+    let tools = |chrony: &'static str, systemd: &'static str| {
+        Command::in_node_shell([Line::from(program("chronyc").words(chrony))
             .and_shell("||")
-            .call(program("timedatectl"))]),
-    )
+            .call(program("timedatectl").words(systemd))])
+    };
+    remedy
+        .run(
+            StepKind::Command,
+            "On the node, check whether its clock is synchronized",
+            tools("tracking", "status"),
+        )
+        .run(
+            StepKind::Command,
+            "If it is not, set the clock from the node's time servers",
+            tools("makestep", "set-ntp true"),
+        )
+}
+
+fn remedy() -> Remedy {
+    synchronized(Remedy::new())
 }

@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use crate::checks::diagnosed::proxies;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -54,19 +55,19 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
     };
     let of = format!("linkerd diagnostics proxy-metrics, Pod {}/{}", meta.namespace, meta.name);
     let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
-    ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message)
+    let owner = ctx.owners().of(pod);
+    let mut remedy = Remedy::new().run(
+        StepKind::Command,
+        "Read the proxy's log lines about identity, and repair identity or the connection to it first",
+        logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
+    );
+    let because = "a new proxy requests a new certificate";
+    remedy.steps.push(renew(ctx, &owner, &[meta.name.clone()], Needs::NewPods, because));
+    ctx.finding(owner.subject(vec![meta.name.clone()]), message)
         .of_several(of_proxies(message))
         .evidence(Evidence::other(
             format!("{of}, certificate expiration"),
             format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),
         ))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Read the proxy's log lines about identity",
-                    logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
-                )
-                .step(StepKind::Note, "Restart the workload once identity issues certificates"),
-        )
+        .remedy(remedy)
 }

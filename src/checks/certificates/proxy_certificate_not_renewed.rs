@@ -1,13 +1,17 @@
 //! `proxy-certificate-not-renewed`: a proxy's certificate is still valid, but its renewal is overdue.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
+use crate::checks::restart::{self, Needs};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
+use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
@@ -44,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              identity, and other proxies will reject it when the certificate expires",
         )
         .evidences(said)
-        .remedy(remedy(&late))
+        .remedy(remedy(ctx, &late))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
@@ -59,7 +63,7 @@ fn overdue(metrics: &ProxyMetrics) -> Option<Overdue> {
     (due < read && read < expires).then_some(Overdue { refreshed, expires, read })
 }
 
-fn remedy<T>(late: &[(&Pod, T)]) -> Remedy {
+fn remedy<T>(ctx: &Context<'_>, late: &[(&Pod, T)]) -> Remedy {
     let mut remedy = Remedy::new();
     if let Some((pod, _)) = late.first() {
         let logs = kubectl().namespace(&pod.metadata.namespace).words("logs").operand(&pod.metadata.name);
@@ -69,8 +73,16 @@ fn remedy<T>(late: &[(&Pod, T)]) -> Remedy {
             logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
         );
     }
-    remedy
-        .step(StepKind::Note, "Repair identity, or the connection to it; the proxy then renews automatically")
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Repair identity, or the connection to it; the proxy then renews automatically",
+    );
+    let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    for (pod, _) in late {
+        owners.entry(ctx.owners().of(pod)).or_default().push(pod.metadata.name.clone());
+    }
+    let act = "If other proxies get certificates, restart the workload: a new proxy requests one at once";
+    restart::of_workloads(ctx, remedy, Needs::NewPods, act, &owners)
 }
 
 fn at(seconds: i64) -> String {

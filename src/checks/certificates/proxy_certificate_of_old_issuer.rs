@@ -1,13 +1,17 @@
 //! `proxy-certificate-of-old-issuer`: proxies got their certificates before the current issuer existed.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::identity::issuer;
 use crate::checks::diagnosed::{exporting, name_of, proxies, quoted};
+use crate::checks::restart::{self, Needs};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
+use crate::model::owners::Owner;
 use crate::objects::Pod;
 
 /// The number of quoted proxies.
@@ -36,15 +40,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let rest = (more > 0).then(|| issuer.quoted(format!("and {more} more proxies")));
     let names: Vec<String> = old.iter().map(|(pod, _)| name_of(pod)).collect();
-    let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
-            "Keep the previous trust anchor until no proxy has a certificate of the old issuer",
-        )
-        .step(
-            StepKind::Note,
-            format!("To end this sooner, restart the workload of {}", some(&names, QUOTED)),
-        );
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Keep the previous trust anchor until no proxy has a certificate of the old issuer",
+    );
+    let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    for (pod, _) in &old {
+        owners.entry(ctx.owners().of(pod)).or_default().push(pod.metadata.name.clone());
+    }
+    let act = format!("To end this sooner, restart the workload of {}", some(&names, QUOTED));
+    let remedy = restart::of_workloads(ctx, remedy, Needs::NewPods, &act, &owners);
     let finding = ctx
         .finding(
             issuer.subject(),

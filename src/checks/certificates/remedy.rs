@@ -328,6 +328,14 @@ pub(in crate::checks) fn read_bundle(
     remedy.run(StepKind::Command, act, current_bundle(ctx).to_file(file))
 }
 
+/// Adds the step that writes the current bundle to a file, each certificate once.
+pub(super) fn read_bundle_once(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    let once = program("awk").arg(
+        r#"/BEGIN CERTIFICATE-/{c=""; p=1} p{c=c $0 "\n"} /END CERTIFICATE-/{p=0; if (!seen[c]++) printf "%s", c}"#,
+    );
+    remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(once).to_file(EDITED))
+}
+
 /// Adds the step that writes the current bundle, with one more certificate, to a file.
 pub(in crate::checks) fn add_to_bundle(
     ctx: &Context<'_>,

@@ -28,12 +28,7 @@ fn finding(ctx: &Context<'_>, bundle: &Bundle) -> Option<Finding> {
     let said: Vec<String> =
         twice.map(|(certificate, times)| format!("{}: {times} times", certificate.summary())).collect();
     let steps = Remedy::new();
-    let steps = remedy::read_bundle(
-        ctx,
-        steps,
-        "Write the bundle to a file, and keep each anchor in it once",
-        remedy::EDITED,
-    );
+    let steps = remedy::read_bundle_once(ctx, steps, "Write the bundle to a file, with each anchor once");
     let steps = remedy::put_bundle(
         ctx,
         steps,

@@ -32,7 +32,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Adds a step that lists the binaries of every mode on a node.
 pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
-    let all = "iptables iptables-save iptables-nft iptables-nft-save iptables-legacy iptables-legacy-save";
-    let script = program("command").words("-v").words(all);
-    look(remedy, node, "List the iptables binaries of the node", [script])
+    let all = [
+        "iptables",
+        "iptables-save",
+        "iptables-nft",
+        "iptables-nft-save",
+        "iptables-legacy",
+        "iptables-legacy-save",
+    ];
+    let script = all.map(|name| program("command").words("-v").words(name).or_say(format!("no {name}")));
+    look(remedy, node, "List the iptables binaries of the node", script)
 }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use ipnet::IpNet;
 
 use super::{config_map, template};
+use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -76,6 +77,7 @@ fn answers_itself(
     names: Vec<String>,
 ) -> Finding {
     let seen = quoted(owner, &names, target);
+    let remedy = cure(ctx, owner, &names);
     ctx.finding(
         owner.subject(names),
         "linkerd-network-validator dials an address that belongs to a Service or pod: if traffic is \
@@ -84,7 +86,7 @@ fn answers_itself(
     .parameter("answered")
     .evidence(seen)
     .evidence(Evidence::other("at that address", who))
-    .remedy(cure(ctx))
+    .remedy(remedy)
 }
 
 /// Pods whose validator dials an address or port that skips the proxy.
@@ -100,11 +102,8 @@ fn skips_proxy(
         "linkerd-network-validator dials {kind} that skips the proxy: its traffic is never redirected, \
          so the pod does not start"
     );
-    ctx.finding(owner.subject(names), message)
-        .parameter("skipped")
-        .evidence(seen)
-        .evidence(by)
-        .remedy(cure(ctx))
+    let remedy = cure(ctx, owner, &names);
+    ctx.finding(owner.subject(names), message).parameter("skipped").evidence(seen).evidence(by).remedy(remedy)
 }
 
 /// Pods whose validator dials an address of a family that they do not have; `own` is theirs.
@@ -122,10 +121,11 @@ fn has_other_family(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Set an address of the pods' address family, then restart the workloads. If disableIPv6 is \
-         false, releases from 2.16 on do so automatically",
+        "Set an address of the pods' address family. If disableIPv6 is false, releases from 2.16 on do so \
+         automatically",
         Options::none().set("networkValidator.connectAddr", address),
     );
+    let remedy = restarted(ctx, remedy, owner, &names);
     ctx.finding(
         owner.subject(names),
         "linkerd-network-validator dials an address of a family that the pod does not have: without \
@@ -138,14 +138,21 @@ fn has_other_family(
     .remedy(remedy)
 }
 
-fn cure(ctx: &Context<'_>) -> Remedy {
-    upgrade::step(
+fn cure(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
+    let remedy = upgrade::step(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Set an address that is routed and unused, such as the default, then restart the workloads",
+        "Set an address that is routed and unused, such as the default",
         Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
-    )
+    );
+    restarted(ctx, remedy, owner, names)
+}
+
+/// Adds the step that creates the pods again, with the new address.
+fn restarted(ctx: &Context<'_>, mut remedy: Remedy, owner: &Owner, names: &[String]) -> Remedy {
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewProxy, "only new pods get the new address"));
+    remedy
 }
 
 /// The argument with the target, as evidence.

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::nodes::Nodes;
+use super::remedy::with_node_files;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::model::node::NodeSnapshot;
@@ -55,8 +56,7 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
         ),
         Severity::Error | Severity::Info => remedy,
     };
-    let remedy =
-        remedy.step(StepKind::Note, "Collect the node's files again, and provide the new ones with --nodes");
+    let remedy = remedy.run(StepKind::Command, "Collect the files of the nodes again", with_node_files());
     let finding = ctx.finding(Subject::node(&snapshot.node), message).severity(severity);
     Some(finding.evidence(Evidence { place: file, said }).remedy(remedy))
 }

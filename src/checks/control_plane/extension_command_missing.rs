@@ -2,6 +2,7 @@
 
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::EXTENSION_LABEL;
 
@@ -32,14 +33,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 extension,
             ))
             .evidence(Evidence::other("extension CLIs on PATH", found))
-            .remedy(Remedy::new().step(
-                StepKind::Note,
-                format!(
-                    "If `linkerd check` should check the extension, install {command} on PATH. If the \
-                    extension was removed, remove the label {EXTENSION_LABEL} from its namespace, or delete \
-                    the namespace"
-                ),
-            ));
+            .remedy(
+                Remedy::new()
+                    .step(
+                        StepKind::Note,
+                        format!("If `linkerd check` should check the extension, install {command} on PATH"),
+                    )
+                    .run(
+                        StepKind::Command,
+                        "If the extension was removed, remove its label from the namespace, or delete the namespace",
+                        Command::lines(homes.iter().map(|home| {
+                            kubectl().words("label namespace").operand(*home).operand(format!("{EXTENSION_LABEL}-"))
+                        })),
+                    ),
+            );
         homes[1..]
             .iter()
             .fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))

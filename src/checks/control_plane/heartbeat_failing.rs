@@ -55,6 +55,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "Disable the heartbeat",
         Options::none().set("disableHeartBeat", "true"),
     );
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Delete the CronJob and its failed Jobs, which `linkerd upgrade` leaves",
+        kubectl().namespace(namespace).words("delete cronjob").operand(name).words("--ignore-not-found"),
+    );
     let finding = ctx
         .finding(
             Subject::object("CronJob", namespace, name),

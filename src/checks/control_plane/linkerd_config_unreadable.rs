@@ -19,6 +19,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
     });
     let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();
+    // `--set` reads a number or a boolean from the text that was stored as a string.
+    let typed = paths.iter().try_fold(Options::none(), |options, path| {
+        let text = values.value(path)?.as_str()?;
+        let is_plain = text.parse::<i64>().is_ok() || matches!(text, "true" | "false");
+        is_plain.then(|| options.set(path, text))
+    });
     if paths.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -30,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
          values of the installation",
         paths.join(", ")
     );
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, typed.unwrap_or_else(Options::none));
     let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
     let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);

@@ -2,9 +2,9 @@
 //! redirected.
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::makers;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::checks::makers::{Maker, makers};
+use crate::checks::{Context, Judgement, rewrite};
+use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
 use crate::model::refusal::LINKERDS;
 
 /// The proxy's default uid.
@@ -58,17 +58,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if as_proxy.is_empty() {
             continue;
         }
-        let remedy = Remedy::new()
-            .step(
-                StepKind::Note,
-                "Run the application as another user (securityContext.runAsUser) or, if the group is the \
+        let remedy = Remedy::new().step(
+            StepKind::Note,
+            "Run the application as another user (securityContext.runAsUser) or, if the group is the \
                  proxy's, as another group",
-            )
-            .step(
-                StepKind::Annotation,
-                "Or set another uid for the proxy: config.linkerd.io/proxy-uid in the pod template, with a \
-                 uid that no container of the pod uses",
-            );
+        );
+        let is_user = as_proxy
+            .iter()
+            .any(|one| matches!(&one.place, Place::Field { path, .. } if path.ends_with("runAsUser")));
+        let (key, word, current) = match is_user {
+            true => ("config.linkerd.io/proxy-uid", "uid", uid),
+            false => ("config.linkerd.io/proxy-gid", "gid", gid.unwrap_or(UID)),
+        };
+        let free = unused(maker, current).to_string();
+        let act =
+            format!("Or give the proxy another {word} that no container of the pod uses, {key}: {free:?},");
+        let remedy = rewrite::of_owner(ctx, remedy, &act, &maker.owner, &[(key, Some(&free))]);
         findings.push(
             ctx.finding(
                 maker.subject(),
@@ -82,4 +87,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// A user or group after the proxy's that no container of the pod has.
+fn unused(maker: &Maker<'_>, current: i64) -> i64 {
+    let of_pod = &maker.spec.security_context;
+    let of_containers =
+        maker.spec.all_containers().filter_map(|container| container.security_context.as_deref());
+    let mut used: Vec<i64> =
+        of_containers.flat_map(|one| [one.run_as_user, one.run_as_group]).flatten().collect();
+    used.extend([of_pod.run_as_user, of_pod.run_as_group].into_iter().flatten());
+    (current + 1..).find(|id| !used.contains(id)).unwrap_or(current)
 }

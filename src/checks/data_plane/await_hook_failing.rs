@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::control_plane::{CORE, serving};
@@ -15,6 +15,8 @@ use crate::objects::{Event, Pod};
 
 /// Maximum number of quoted events.
 const QUOTED: usize = 3;
+/// The annotation that removes the hook.
+const KEY: &str = "config.linkerd.io/proxy-await";
 /// The program that the hook runs.
 const AWAIT: &str = "linkerd-await";
 
@@ -91,12 +93,11 @@ fn finding(
             .words("--tail=50"),
     );
     let remedy = if serves {
-        remedy.step(
-            StepKind::Annotation,
-            "If a network plugin lets a pod connect only after all its containers run, set \
-             config.linkerd.io/proxy-await: disabled in the pod template. Native sidecars also avoid this, \
-             because they have no such hook",
-        )
+        let act = format!(
+            "If a network plugin lets a pod connect only after all its containers run, set {KEY}: \"disabled\""
+        );
+        rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, Some("disabled"))])
+            .step(StepKind::Note, "Or use native sidecars, which have no such hook")
     } else {
         remedy.run(
             StepKind::Command,

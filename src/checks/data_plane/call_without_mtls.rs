@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use crate::checks::diagnosed::{Growth, by_workload, growing, name_of, quoted, within};
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
 use crate::item::proxy_metrics::Series;
 use crate::knowledge::MetricMeaning::PlaintextConnections;
@@ -44,7 +45,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .likely()
         .evidences(said)
         .remedy(
-            Remedy::new().step(StepKind::Note, "Restart destination: it sends the identities of meshed pods"),
+            Remedy::new().run(
+                StepKind::Command,
+                "Restart destination: it sends the identities of meshed pods",
+                kubectl()
+                    .namespace(&ctx.namespaces().control_plane)
+                    .words("rollout restart deployment/linkerd-destination"),
+            ),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -1,9 +1,12 @@
 //! `data-plane-namespace-missing`: a namespace given with `-n` does not exist.
 
+use std::collections::BTreeSet;
+
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::nearest::closest;
 use crate::objects::Namespace;
 
 pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -12,11 +15,21 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
     let missing = ctx.settings.namespaces.iter().filter(|name| !exists(name));
     let findings: Vec<_> = missing
         .map(|name| {
-            let remedy = Remedy::new().run(
-                StepKind::Command,
-                "Give an existing namespace, or leave out -n to check all of them",
-                kubectl().words("get namespaces"),
-            );
+            let near = |name: &str| closest(name, namespaces.iter().map(|one| one.metadata.name.as_str()));
+            let given = ctx.settings.namespaces.iter();
+            let others: BTreeSet<String> =
+                given.filter_map(|name| if exists(name) { Some(name.clone()) } else { near(name) }).collect();
+            let again = match others.is_empty() {
+                true => meshdoctor().words("check"),
+                false => meshdoctor().words("check").option("-n", Vec::from_iter(others).join(",")),
+            };
+            let remedy = Remedy::new()
+                .run(StepKind::Command, "List the namespaces", kubectl().words("get namespaces"))
+                .run(
+                    StepKind::Command,
+                    "Check again with the names of existing namespaces, or without -n for all of them",
+                    again,
+                );
             ctx.finding(
                 Subject::object(Kind::Namespace, "", name),
                 "the namespace given with -n does not exist, so nothing in it was checked",

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::policy::{existing, field, on};
+use serde_json::json;
+
+use crate::checks::policy::{existing, field, on, put, set};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Call, kubectl};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::endpoints::selected;
 use crate::objects::{ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
@@ -224,16 +226,39 @@ fn remedy(found: &UnservedPorts<'_>) -> Remedy {
     let mut steps = workloads.iter().take(QUOTED);
     let remedy = Remedy::new();
     let remedy = match steps.next() {
-        Some(first) => {
-            remedy.run(StepKind::Command, act, on("edit", Kind::ExternalWorkload, &first.metadata))
-        }
+        Some(first) => remedy.run(StepKind::Command, act, correction(found, first)),
         None => remedy,
     };
     let remedy = steps.fold(remedy, |remedy, workload| {
         let act = "Do the same with the next ExternalWorkload";
-        remedy.run(StepKind::Command, act, on("edit", Kind::ExternalWorkload, &workload.metadata))
+        remedy.run(StepKind::Command, act, correction(found, workload))
     });
     remedy.run(StepKind::Command, or, on("edit", Kind::Service, &service.metadata))
+}
+
+/// The command that declares the numbered ports; a port with a name, or an address, is known only to the operator.
+fn correction(found: &UnservedPorts<'_>, workload: &ExternalWorkload) -> Call {
+    let numbers: Option<BTreeSet<u16>> = found
+        .ports
+        .iter()
+        .map(|port| match &port.target_port {
+            None | Some(TargetPort::Number(0)) => Some(port.port),
+            Some(TargetPort::Number(number)) => Some(*number),
+            Some(TargetPort::Name(_)) => None,
+        })
+        .collect();
+    let meta = &workload.metadata;
+    match numbers.filter(|_| found.reason == Reason::Port && found.ports.iter().all(|port| port.is_tcp())) {
+        Some(numbers) if !workload.spec.ports.is_empty() => {
+            let each = numbers.into_iter().map(|port| put("/spec/ports/-", json!({"port": port})));
+            set(Kind::ExternalWorkload, meta, each)
+        }
+        Some(numbers) => {
+            let ports: Vec<_> = numbers.into_iter().map(|port| json!({"port": port})).collect();
+            set(Kind::ExternalWorkload, meta, [put("/spec/ports", ports)])
+        }
+        None => on("edit", Kind::ExternalWorkload, meta),
+    }
 }
 
 /// The steps that set the condition. It is a part of the status subresource, which `kubectl apply` does not write.

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Scope;
+use crate::model::control_plane::installed;
 use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ConfigMap, Container, ContainerStatus, Pod, PodSpec};
+use crate::objects::{ConfigMap, Container, ContainerStatus, Deployment, Pod, PodSpec};
 
 /// The annotation that excludes outbound ports from the proxy.
 const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
@@ -123,7 +124,7 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     .evidence(Evidence::field(&object, format!("status.initContainerStatuses[{name}]"), said))
     .evidence(Evidence::field(&object, "spec.initContainers", order.join(", ")))
     .evidence(Evidence::field(&object, "spec.containers", format!("{PROXY_CONTAINER} among them")))
-    .remedy(ways(remedy, pod.spec.container(INIT_CONTAINER).is_none()))
+    .remedy(ways(ctx, owner, remedy, pod.spec.container(INIT_CONTAINER).is_none()))
 }
 
 fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> Finding {
@@ -138,24 +139,39 @@ fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> 
     .parameter(&container.name)
     .likely()
     .evidence(Evidence::field(object, "spec.initContainers", order.join(", ")))
-    .remedy(ways(Remedy::new(), false))
+    .remedy(ways(ctx, owner, Remedy::new(), false))
 }
 
-fn ways(remedy: Remedy, by_cni: bool) -> Remedy {
-    let remedy = remedy
-        .step(
-            StepKind::Annotation,
-            "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and \
-             newer): config.beta.linkerd.io/proxy-enable-native-sidecar: \"true\" in the pod template, or \
-             config.alpha on older releases",
-        )
-        .step(
+/// The annotation of the installed release that makes the proxy a native sidecar.
+fn native_key<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+    let home = &ctx.namespaces().control_plane;
+    let (version, _) = installed(ctx.hints::<Deployment>(), None, home)?;
+    let keys = ctx.knowledge.native_sidecar().keys_read_by(&version, ctx.knowledge);
+    keys.known().first().map(String::as_str)
+}
+
+fn ways(ctx: &Context<'_>, owner: &Owner, remedy: Remedy, by_cni: bool) -> Remedy {
+    let act = "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and newer)";
+    let remedy = match native_key(ctx) {
+        Some(key) => {
+            let act = format!("{act}, with {key}: \"true\"");
+            rewrite::of_owner(ctx, remedy, &act, owner, &[(key, Some("true"))])
+        }
+        None => remedy.step(
             StepKind::Annotation,
             format!(
-                "Or exclude the ports that it uses from the proxy: {SKIP} in the pod template. This \
-                applies for the whole life of the pod"
+                "{act}: config.beta.linkerd.io/proxy-enable-native-sidecar: \"true\" in the pod template, or \
+                 config.alpha on older releases"
             ),
-        );
+        ),
+    };
+    let remedy = remedy.step(
+        StepKind::Annotation,
+        format!(
+            "Or exclude the ports that it uses from the proxy: {SKIP} in the pod template. This applies for the \
+             whole life of the pod"
+        ),
+    );
     if by_cni {
         remedy.step(
             StepKind::Note,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::objects::{Kind, Pod, Service};
@@ -56,11 +57,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(Evidence::field(&object, "spec.internalTrafficPolicy", "Local"))
             .evidence(Evidence::other("Nodes with a ready pod of the Service", some(&serving, NAMED)))
             .evidence(Evidence::other("Nodes with meshed pods but without one", some(&without, NAMED)))
-            .remedy(Remedy::new().step(
-                StepKind::Note,
-                "If meshed pods on these nodes call the Service, set internalTrafficPolicy: Cluster, or run \
-                 its pods on each node with a DaemonSet",
-            ));
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "If meshed pods on these nodes call the Service, send their calls to all nodes",
+                        kubectl()
+                            .namespace(&meta.namespace)
+                            .words("patch service")
+                            .operand(&meta.name)
+                            .words("--type=merge -p")
+                            .arg(r#"{"spec":{"internalTrafficPolicy":"Cluster"}}"#),
+                    )
+                    .step(StepKind::Note, "Or run its pods on each node with a DaemonSet"),
+            );
         Some(finding)
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -7,6 +7,7 @@ use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
 use crate::checks::restart::after_change;
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -142,12 +143,14 @@ fn of_config(ctx: &Context<'_>, mesh: &Mesh<'_>, lost: &BTreeMap<u16, BTreeSet<S
             &mesh.default_text,
         ))
         .evidence(Evidence::other("Services with such a port", services.join(", ")))
-        .remedy(Remedy::new().step(
-            StepKind::ChartValue,
-            format!(
-                "Add the default ports to the chart value proxy.opaquePorts, \"{}\", upgrade the control \
-                 plane, and restart meshed workloads that expose them",
-                list.trim_start_matches(',')
-            ),
-        ))
+        .remedy(
+            upgrade::step(
+                ctx,
+                Remedy::new(),
+                StepKind::ChartValue,
+                "Add the default ports to the chart's list of opaque ports",
+                Options::none().set("proxy.opaquePorts", list.trim_start_matches(',')),
+            )
+            .step(StepKind::Note, "Restart meshed workloads that expose these ports"),
+        )
 }

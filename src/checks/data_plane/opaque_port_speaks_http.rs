@@ -3,7 +3,7 @@
 use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, port_list};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
@@ -129,7 +129,11 @@ fn cause(
                         "If port {number} carries HTTP, remove it from the list, here and in the pod \
                          templates behind the Service. Without a list, the default list applies"
                     ),
-                    kubectl().namespace(namespace).words("edit service").operand(name),
+                    kubectl()
+                        .namespace(namespace)
+                        .words("annotate --overwrite service")
+                        .operand(name)
+                        .operand(without(list, number)),
                 ),
             )
         }
@@ -172,6 +176,14 @@ fn cause(
                 ),
             )
         }
+    }
+}
+
+/// The change that removes a port from the list of a Service.
+fn without(list: &str, number: u16) -> String {
+    match port_list::without(list, number) {
+        Some(others) => format!("{ANNOTATION}={others}"),
+        None => format!("{ANNOTATION}-"),
     }
 }
 

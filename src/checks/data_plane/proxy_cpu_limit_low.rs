@@ -3,7 +3,7 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::injection::INJECT;
 use crate::model::quantity;
@@ -56,19 +56,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         } else {
             continue;
         };
-        let remedy = Remedy::new()
-            .step(
-                StepKind::Annotation,
-                format!(
-                    "Set {KEY} in the pod template to a whole number of cores (\"1\", \"2\"). The proxy \
-                    runs one worker per core"
-                ),
-            )
-            .step(
-                StepKind::Annotation,
-                "Or set only a CPU request (config.linkerd.io/proxy-cpu-request) and no limit. Since 2.18, \
-                 config.linkerd.io/proxy-cpu-ratio-limit limits the workers by the cores of the node",
-            );
+        let whole = format!("{:.0}", cores.ceil().max(1.0));
+        let act = format!("Set {KEY}: {whole:?}, a whole number of cores,");
+        let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(KEY, Some(&whole))]).step(
+            StepKind::Annotation,
+            "Or set only a CPU request (config.linkerd.io/proxy-cpu-request) and no limit. Since 2.18, \
+             config.linkerd.io/proxy-cpu-ratio-limit limits the workers by the cores of the node",
+        );
         findings.push(
             ctx.finding(maker.subject(), message)
                 .severity(Severity::Warning)

@@ -3,7 +3,7 @@
 use crate::checks::admission::{Rules, Setting};
 use crate::checks::makers::{Maker, makers};
 use crate::checks::written::go_bool;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
 
@@ -45,11 +45,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .parameter("shutdown-grace-period")
                     .evidence(setting.evidence)
                     .evidence(grace_of(maker, grace))
-                    .remedy(Remedy::new().step(
+                    .remedy(shorter(ctx, maker, grace).step(
                         StepKind::Note,
                         format!(
-                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, \
-                             or {SHUTDOWN} to less than {grace}s"
+                            "Or set terminationGracePeriodSeconds of the pod template to more than {seconds}"
                         ),
                     )),
             );
@@ -87,7 +86,8 @@ fn grace_of(maker: &Maker<'_>, grace: u64) -> crate::finding::Evidence {
 
 /// A proxy that waits as long as its pod's grace period, or longer.
 fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) -> Finding {
-    let lower = grace.saturating_sub(5).max(1);
+    let lower = grace.saturating_sub(5).max(1).to_string();
+    let act = format!("Set {WAIT}: {lower:?}, below terminationGracePeriodSeconds ({grace}s),");
     ctx.finding(
         maker.subject(),
         "the proxy waits before it exits as long as the pod's termination grace period, or longer. Every \
@@ -95,18 +95,18 @@ fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) ->
     )
     .evidence(setting.evidence)
     .evidence(grace_of(maker, grace))
-    .remedy(
-        Remedy::new()
-            .step(
-                StepKind::Annotation,
-                format!("Set {WAIT} some seconds below terminationGracePeriodSeconds (at most {lower} here)"),
-            )
-            .step(
-                StepKind::Note,
-                "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and \
-                 need no wait",
-            ),
-    )
+    .remedy(rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(WAIT, Some(&lower))]).step(
+        StepKind::Note,
+        "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and need no \
+             wait",
+    ))
+}
+
+/// The step that ends the proxy's shutdown before the pod's grace period.
+fn shorter(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64) -> Remedy {
+    let period = format!("{}s", grace.saturating_sub(5).max(1));
+    let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
+    rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(SHUTDOWN, Some(&period))])
 }
 
 /// A proxy that stops while the application still shuts down.

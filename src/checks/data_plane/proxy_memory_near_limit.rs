@@ -1,15 +1,18 @@
 //! `proxy-memory-near-limit`: a proxy uses most of its memory limit.
 
 use crate::checks::diagnosed::{by_workload, exporting, proxies, quoted};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::ResidentMemory;
 use crate::model::quantity;
+use crate::objects::Pod;
 
 /// Share of the limit in percent.
 const MOST: f64 = 80.0;
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 5;
+/// The annotation that sets the limit.
+const KEY: &str = "config.linkerd.io/proxy-memory-limit";
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
@@ -37,17 +40,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              connections of the pod break",
         )
         .evidences(said)
-        .remedy(
-            Remedy::new()
-                .step(
-                    StepKind::Note,
-                    "Raise config.linkerd.io/proxy-memory-limit in the pod template, then restart the workload",
-                )
-                .step(
-                    StepKind::Note,
-                    "If the memory grows without more traffic, upgrade: some releases leak memory or series",
-                ),
-        )
+        .remedy(raised(ctx, &full).step(
+            StepKind::Note,
+            "If the memory grows without more traffic, upgrade: some releases leak memory or series",
+        ))
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The step that doubles the largest limit of the workload's proxies.
+fn raised(ctx: &Context<'_>, full: &[(&Pod, (f64, f64))]) -> Remedy {
+    let Some((pod, _)) = full.first() else { return Remedy::new() };
+    let limit = full.iter().map(|(_, (_, limit))| *limit).fold(0.0, f64::max);
+    let twice = format!("{:.0}Mi", (2.0 * limit / MB).ceil());
+    let act = format!("Raise the limit with {KEY}: {twice:?}");
+    rewrite::of_owner(ctx, Remedy::new(), &act, &ctx.owners().of(pod), &[(KEY, Some(&twice))])
 }

@@ -2,7 +2,7 @@
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
 use crate::objects::Pod;
@@ -59,7 +59,7 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         let ready = |name: &str| pod.container_status(name).is_some_and(|status| status.ready);
         ready(PROXY_CONTAINER) && ready(&first.name)
     });
-    let finding = ctx
+    let mut finding = ctx
         .finding(
             maker.subject(),
             "a container declares a port on which its pod's proxy listens. Whichever starts later cannot \
@@ -72,23 +72,23 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
                 format!("{number}, the proxy's {name} port"),
             )
         }))
-        .remedy(
-            Remedy::new()
-                .step(
-                    StepKind::Note,
-                    format!(
-                        "Configure the application to listen on another port than \
+        .remedy(Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "Configure the application to listen on another port than \
                     {number}"
-                    ),
-                )
-                .step(
-                    StepKind::Annotation,
-                    format!(
-                        "Or move the proxy's port: set {key} in the pod template, with a port that the \
-                        pod does not use"
-                    ),
-                ),
-        );
+            ),
+        ));
+    let free = unused(maker, &ports).to_string();
+    let act = format!("Or move the proxy's port to one that the pod does not use, {key}: {free:?},");
+    let remedy = rewrite::of_owner(
+        ctx,
+        std::mem::take(&mut finding.remedy),
+        &act,
+        &maker.owner,
+        &[(key, Some(&free))],
+    );
+    let finding = finding.remedy(remedy);
     Some(match ready {
         true => finding.severity(Severity::Info).evidence(Evidence::other(
             "Pods of the workload",
@@ -96,4 +96,13 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         )),
         false => finding,
     })
+}
+
+/// The first port after the proxy's that no container of the pod declares.
+fn unused(maker: &Maker<'_>, of_proxy: &[(&str, &str, u16)]) -> u16 {
+    let is_taken = |port: &u16| {
+        of_proxy.iter().any(|(.., number)| number == port)
+            || maker.spec.all_containers().flat_map(|one| &one.ports).any(|one| one.container_port == *port)
+    };
+    (4192..).find(|port| !is_taken(port)).unwrap_or(4192)
 }

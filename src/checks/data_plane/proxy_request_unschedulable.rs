@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
@@ -11,6 +11,9 @@ use crate::model::quantity;
 use crate::objects::container::{Amounts, Container};
 use crate::objects::{Pod, PodSpec};
 
+/// The requests of proxies in values-ha.yaml.
+const CPU: &str = "100m";
+const MEMORY: &str = "20Mi";
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
@@ -79,16 +82,17 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
     let names: Vec<String> = group.iter().map(|pending| pending.pod.metadata.name.clone()).collect();
     let first = &group[0];
     let key = format!("config.linkerd.io/proxy-{}-request", first.resource);
-    let remedy = Remedy::new()
-        .run(StepKind::Command, "Check the free capacity of the nodes", kubectl().words("describe nodes"))
-        .step(
-            StepKind::Annotation,
-            format!(
-                "Lower the proxy's request: {key} in the pod template or on the namespace, or \
-                 proxy.resources.{}.request for the whole mesh. Or add nodes",
-                first.resource
-            ),
-        );
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Check the free capacity of the nodes",
+        kubectl().words("describe nodes"),
+    );
+    let usual = if first.resource == "cpu" { CPU } else { MEMORY };
+    let act = format!("Lower the proxy's request to that of the chart's values-ha.yaml, {key}: {usual:?},");
+    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(&key, Some(usual))]).step(
+        StepKind::Note,
+        format!("Or lower proxy.resources.{}.request in the chart's values, or add nodes", first.resource),
+    );
     ctx.finding(
         owner.subject(names),
         "no node has enough capacity for the pods, and a large share of their requests is the proxy's",

@@ -3,9 +3,10 @@
 
 use super::passed_over::passed_over;
 use crate::checks::admission::Rules;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::injection::{INJECT, Level, Skip};
+use crate::model::owners::Owner;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx)?;
@@ -20,13 +21,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "The pod requests a proxy, but the injector adds none on the node's network. The pod \
                      runs outside the mesh, unencrypted and without an identity for policies",
                 );
-                findings.push(finding.evidences(seen).remedy(remedy()));
+                findings.push(finding.evidences(seen).remedy(opted_out(ctx, remedy(), &passed.maker.owner)));
             }
             // A request for a whole namespace does not intend pods that cannot be meshed.
             Level::Namespace => match of_namespaces.iter_mut().find(|held| held.evidence[0] == seen[0]) {
                 Some(held) => {
                     held.subjects.push(passed.maker.subject());
                     held.evidence.push(seen[1].clone());
+                    let earlier = std::mem::take(&mut held.remedy);
+                    held.remedy = opted_out(ctx, earlier, &passed.maker.owner);
                 }
                 None => of_namespaces.push(
                     ctx.finding(
@@ -36,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     )
                     .severity(Severity::Info)
                     .evidences(seen)
-                    .remedy(remedy()),
+                    .remedy(opted_out(ctx, remedy(), &passed.maker.owner)),
                 ),
             },
         }
@@ -53,10 +56,14 @@ fn remedy() -> Remedy {
              with a hostPort or a Service of type LoadBalancer for external traffic",
         )
         .step(
-            StepKind::Annotation,
-            format!(
-                "Otherwise set {INJECT}: disabled in the pod template. If policies require an identity, \
-                 authorize the pod by the addresses of its nodes (a NetworkAuthentication)"
-            ),
+            StepKind::Note,
+            "If policies require an identity of a pod that is not meshed, authorize it by the addresses of its nodes \
+             (a NetworkAuthentication)",
         )
+}
+
+/// The step for a workload that needs no proxy.
+fn opted_out(ctx: &Context<'_>, remedy: Remedy, owner: &Owner) -> Remedy {
+    let act = format!("Otherwise set {INJECT}: \"disabled\" for {}", owner.name);
+    rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("disabled"))])
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::family::Survey;
 use super::wording;
 use crate::checks::control_plane::installation::config;
+use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
@@ -128,11 +129,16 @@ const KUBELET: Harm = Harm {
     off: "While it is off, the kubelet rejects every pod with a native sidecar",
 };
 
+/// Maximum number of changed objects.
+const CHANGED: usize = 12;
+
 /// The requests for native sidecars: annotations and the chart.
 struct Asks {
     evidence: Vec<Evidence>,
     by_chart: bool,
     ties: Vec<Tie>,
+    /// The steps that turn off the annotations.
+    off: Remedy,
 }
 
 impl Asks {
@@ -160,7 +166,7 @@ impl Asks {
             }
         }
         evidence.extend(survey.switch.reader.evidence().filter(|_| !evidence.is_empty()));
-        Asks { evidence, by_chart, ties }
+        Asks { evidence, by_chart, ties, off: off(ctx, survey) }
     }
 
     fn finding(
@@ -214,20 +220,33 @@ impl Asks {
 
     /// Adds the step that turns off native sidecars until the upgrade.
     fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-        let annotations =
-            "Until then, remove the annotations that request native sidecars, or set them to \"false\"";
+        let mut remedy = remedy;
+        remedy.steps.extend(self.off.steps.iter().cloned());
         if !self.by_chart {
-            return remedy.step(StepKind::Annotation, annotations);
+            return remedy;
         }
         let value = ctx.knowledge.native_sidecar().chart_value();
         upgrade::step(
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then, turn off native sidecars in the chart and in annotations that request them",
+            "Until then, turn off native sidecars in the chart",
             Options::none().set(value, "false"),
         )
     }
+}
+
+/// The steps that turn off the annotations that request native sidecars.
+fn off(ctx: &Context<'_>, survey: &Survey<'_>) -> Remedy {
+    let keys = ctx.knowledge.native_sidecar().all_keys();
+    survey.asked.iter().take(CHANGED).fold(Remedy::new(), |remedy, (object, _)| {
+        let has = |key: &&String| object.sites.iter().any(|site| site.meta.annotation(key).is_some());
+        let changes: Vec<(&str, Option<&str>)> =
+            keys.iter().filter(has).map(|key| (key.as_str(), Some("false"))).collect();
+        let names: Vec<String> = changes.iter().map(|(key, _)| format!("{key}: \"false\"")).collect();
+        let act = format!("Until then, set {}", names.join(", "));
+        rewrite::template(ctx, remedy, Act::Put(&act), object, &changes)
+    })
 }
 
 /// Evidence of the feature gate from pods.

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::survey::{Survey, about, about_authentication, about_server, field, on, survey, with_noun};
+use super::survey::{
+    Survey, about, about_authentication, about_server, field, on, put, set, survey, test, with_noun,
+};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::nearest::closest;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, TargetRef};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -49,7 +52,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
             "spec.targetRef",
             format!("{} {}", target.kind, target.name),
         ))
-        .remedy(remedy(meta, missing, invalid));
+        .remedy(remedy(survey, policy, missing, invalid));
     let finding = match invalid {
         Some((kind, object)) => finding.tie(about_authentication(kind, object)),
         None => finding,
@@ -73,7 +76,40 @@ fn existing<'a>(survey: &Survey<'a>, policy: &Meta, reference: &TargetRef) -> Op
     Some((Kind::MeshTLSAuthentication, all.find(|meta| is_named(meta))?))
 }
 
-fn remedy(policy: &Meta, missing: Option<&TargetRef>, invalid: Option<(Kind, &Meta)>) -> Remedy {
+/// The operations that correct a reference: to the only other namespace with an authentication of that name, or to the
+/// most similar name in the namespace.
+fn correction(
+    survey: &Survey<'_>,
+    policy: &AuthorizationPolicy,
+    missing: &TargetRef,
+) -> Option<(String, Vec<serde_json::Value>)> {
+    let references = &policy.spec.required_authentication_refs;
+    let at = references.iter().position(|reference| std::ptr::eq(reference, missing))?;
+    let namespace = missing.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
+    let keys: Vec<(&str, &str)> = if missing.is_a("policy.linkerd.io", "NetworkAuthentication") {
+        survey.objects.network_authentications.iter().map(|one| one.metadata.key()).collect()
+    } else if missing.is_a("policy.linkerd.io", "MeshTLSAuthentication") {
+        survey.objects.mesh_tls_authentications.iter().map(|one| one.metadata.key()).collect()
+    } else {
+        return None;
+    };
+    let named = test(format!("/spec/requiredAuthenticationRefs/{at}/name"), missing.name.as_str());
+    let set = |field: &str, value: &str| put(format!("/spec/requiredAuthenticationRefs/{at}/{field}"), value);
+    let mut others = keys.iter().filter(|(_, name)| *name == missing.name);
+    if let (Some((other, name)), None) = (others.next(), others.next()) {
+        return Some((format!("{} {other}/{name}", missing.kind), vec![named, set("namespace", other)]));
+    }
+    let here = keys.iter().filter(|(home, _)| *home == namespace).map(|(_, name)| *name);
+    let near = closest(&missing.name, here)?;
+    Some((format!("{} {namespace}/{near}", missing.kind), vec![named, set("name", &near)]))
+}
+
+fn remedy(
+    survey: &Survey<'_>,
+    policy: &AuthorizationPolicy,
+    missing: Option<&TargetRef>,
+    invalid: Option<(Kind, &Meta)>,
+) -> Remedy {
     if let Some((kind, object)) = invalid {
         let act = format!("Correct {kind} {}/{}, so that it lists a client", object.namespace, object.name);
         return Remedy::new().run(StepKind::Command, act, on("edit", kind, object));
@@ -84,12 +120,22 @@ fn remedy(policy: &Meta, missing: Option<&TargetRef>, invalid: Option<(Kind, &Me
         }
         _ => kubectl().words("get meshtlsauthentications.policy.linkerd.io -A"),
     };
-    Remedy::new()
-        .run(StepKind::Command, "Look for the intended object: another name, or another namespace", look)
-        .run(
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Look for the intended object: another name, or another namespace",
+        look,
+    );
+    if let Some((found, operations)) = missing.and_then(|reference| correction(survey, policy, reference)) {
+        return remedy.run(
             StepKind::Command,
-            "Create the missing object, or correct the reference. A reference to another namespace needs the \
+            format!("Correct the reference to {found}, or create the missing object"),
+            set(Kind::AuthorizationPolicy, &policy.metadata, operations),
+        );
+    }
+    remedy.run(
+        StepKind::Command,
+        "Create the missing object, or correct the reference. A reference to another namespace needs the \
              namespace",
-            on("edit", Kind::AuthorizationPolicy, policy),
-        )
+        on("edit", Kind::AuthorizationPolicy, &policy.metadata),
+    )
 }

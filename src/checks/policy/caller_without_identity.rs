@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
 use super::survey::{field, survey};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
@@ -16,6 +16,8 @@ use crate::objects::{
     APIService, Kind, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
 };
 
+/// The annotation with ports that the proxy does not receive.
+const SKIP: &str = "config.linkerd.io/skip-inbound-ports";
 /// The port of the proxy that receives all inbound connections. Multicluster gateways name it in their Service.
 const PROXY_INBOUND: u16 = 4143;
 
@@ -184,12 +186,14 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
         )
         .step(
             StepKind::Note,
-            format!(
-                "Authorize the networks of these callers: an AuthorizationPolicy for the Server of the port that \
-                 requires a NetworkAuthentication. Or add the annotation config.linkerd.io/skip-inbound-ports: \
-                 \"{port}\" to the pod template"
-            ),
+            "Authorize the networks of these callers: an AuthorizationPolicy for the Server of the port that requires \
+             a NetworkAuthentication",
         );
+    let pod = ctx.hints::<Pod>().iter().find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
+    let earlier = pod.and_then(|pod| pod.metadata.annotation(SKIP)).filter(|list| !list.is_empty());
+    let list = earlier.map_or_else(|| port.to_string(), |list| format!("{list},{port}"));
+    let act = format!("Or exclude the port from the proxy, and so from policy, with {SKIP}: {list:?}");
+    let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SKIP, Some(&list))]);
     let mut finding = ctx
         .finding(owner.subject(pods), message)
         .parameter(format!("{port} {who}"))

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::survey::{Survey, about, defined, field, on, survey};
+use serde_json::json;
+
+use super::survey::{Survey, about, defined, field, on, put, set, survey, test};
 use super::workload_without_authorization::authorizations;
 use crate::checks::words::workload_of;
 use crate::checks::{Context, Judgement};
@@ -82,6 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         .to_owned()
                 }
             };
+            let correction = correction(object, &there, &text, &fault);
             let (message, severity) = match fault {
                 IdentityFault::Form(wanted) => (
                     format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"),
@@ -110,16 +113,49 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .severity(severity)
                     .parameter(text.as_str())
                     .evidence(field(Kind::MeshTLSAuthentication, meta, path, text.as_str()))
-                    .remedy(Remedy::new().run(
-                        StepKind::Command,
-                        act,
-                        on("edit", Kind::MeshTLSAuthentication, meta),
-                    )),
+                    .remedy(match correction {
+                        Some((act, operations)) => Remedy::new().run(
+                            StepKind::Command,
+                            act,
+                            set(Kind::MeshTLSAuthentication, meta, operations),
+                        ),
+                        None => Remedy::new().run(
+                            StepKind::Command,
+                            act,
+                            on("edit", Kind::MeshTLSAuthentication, meta),
+                        ),
+                    }),
             );
         }
     }
     findings.extend(required(ctx, survey, &there));
     Ok(findings.into())
+}
+
+/// The step that corrects a reference to a missing account: its namespace, if the account exists there; otherwise the
+/// entry is removed, unless it is the only one.
+fn correction(
+    object: &MeshTLSAuthentication,
+    there: &There<'_>,
+    text: &str,
+    fault: &IdentityFault,
+) -> Option<(String, Vec<serde_json::Value>)> {
+    let IdentityFault::NoAccount(account) = fault else { return None };
+    let own = &object.metadata.namespace;
+    let at = object.spec.identity_refs.iter().position(|reference| {
+        let namespace = reference.namespace.as_deref().unwrap_or(own);
+        text == format!("ServiceAccount {namespace}/{}", reference.name)
+    })?;
+    let path = format!("/spec/identityRefs/{at}");
+    let named = test(format!("{path}/name"), object.spec.identity_refs[at].name.as_str());
+    if let Some(namespace) = there.namesake(account, own) {
+        let act = format!("Correct the namespace of the identity to {namespace}");
+        return Some((act, vec![named, put(format!("{path}/namespace"), namespace)]));
+    }
+    let is_only = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
+    let remove = json!({"op": "remove", "path": path});
+    let act = "Remove the entry, or name an existing ServiceAccount instead".to_owned();
+    (!is_only).then(|| (act, vec![named, remove]))
 }
 
 /// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and

@@ -1,12 +1,14 @@
 //! `identity-without-proxy`: policies authorize a service account whose pods all run without a proxy, so
 //! they have no identity.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Survey, about, field, survey};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::injection::INJECT;
+use crate::model::owners::Owner;
 use crate::objects::{Kind, MeshTLSAuthentication, Pod};
 
 /// Maximum number of quoted pods.
@@ -78,16 +80,25 @@ fn finding(
         "Authorize the pods' addresses with a NetworkAuthentication: they share their node's network and cannot be \
          meshed"
     } else {
-        "Set linkerd.io/inject: enabled in the pod template and recreate the pods, or authorize their addresses with a \
-         NetworkAuthentication"
+        "Or authorize the pods' addresses with a NetworkAuthentication"
+    };
+    let remedy = Remedy::new().run(StepKind::Command, "List the pods of the namespace", see);
+    let remedy = match host {
+        true => remedy.step(StepKind::Note, act),
+        false => injected(ctx, remedy, pods).step(StepKind::Note, act),
     };
     about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message)
         .parameter(text)
         .evidence(field(Kind::MeshTLSAuthentication, &object.metadata, path, text))
         .evidences(quoted)
-        .remedy(
-            Remedy::new()
-                .run(StepKind::Command, "List the pods of the namespace", see)
-                .step(StepKind::Note, act),
-        )
+        .remedy(remedy)
+}
+
+/// The steps that add a proxy to the workloads of pods.
+fn injected(ctx: &Context<'_>, remedy: Remedy, pods: &[&Pod]) -> Remedy {
+    let owners: BTreeSet<Owner> = pods.iter().map(|pod| ctx.owners().of(pod)).collect();
+    owners.iter().take(QUOTED).fold(remedy, |remedy, owner| {
+        let act = format!("Set {INJECT}: \"enabled\" for {}", owner.name);
+        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
+    })
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::authorize;
 use super::backend_policy::behind;
 use super::gateways;
 use super::ingress::{Classes, callers, service_of};
@@ -230,19 +231,27 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
         )
     };
     let target = one.pods.first().map_or_else(String::new, |pod| pod.metadata.name.clone());
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Check which clients are authorized",
+        meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
+    );
+    let caller = one.callers.iter().find_map(|asking| match asking {
+        Asking::Pod(pod, Some(_)) => Some((pod.metadata.namespace.as_str(), pod.spec.account())),
+        _ => None,
+    });
+    let authorizing = match (one.inbound.taken_by, caller) {
+        (TakenBy::Server(server), Some(caller)) => Some(authorize::account(&server.metadata, caller)),
+        _ => None,
+    };
     ctx.finding(owner.subject(names), message)
         .parameter(parameter)
         .likely()
         .evidence(one.from.clone())
         .evidence(by)
         .evidences(asking)
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "Check which clients are authorized",
-                    meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
-                )
-                .step(StepKind::Note, act),
-        )
+        .remedy(match authorizing {
+            Some(command) => remedy.run(StepKind::Command, act, command),
+            None => remedy.step(StepKind::Note, act),
+        })
 }

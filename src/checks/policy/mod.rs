@@ -4,6 +4,7 @@ use super::{Check, row};
 
 mod apply_refused;
 mod authentication_missing;
+mod authorize;
 mod backend_policy;
 mod backends;
 mod caller_without_identity;
@@ -48,7 +49,7 @@ mod traffic_split_ignored;
 mod workload_without_authorization;
 mod would_be;
 
-pub(super) use survey::{Survey, applied, defined, existing, field, on, read_by, survey, unread};
+pub(super) use survey::{Survey, applied, defined, existing, field, on, put, read_by, set, survey, unread};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

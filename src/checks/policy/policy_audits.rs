@@ -1,11 +1,16 @@
 //! `policy-audits`: audit policies allow every client and log unauthorized ones.
 
 use super::survey::{about, field, survey};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::policy::DefaultPolicy;
 use crate::objects::Kind;
+
+/// The annotation with the default policy of pods.
+const KEY: &str = "config.linkerd.io/default-inbound-policy";
+const ACT: &str = "When the log no longer shows clients that should have access, set \
+                   config.linkerd.io/default-inbound-policy: \"deny\"";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -52,10 +57,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "metadata.annotations[config.linkerd.io/default-inbound-policy]",
                     "audit",
                 ))
-                .remedy(Remedy::new().step(
-                    StepKind::Annotation,
-                    "When the log no longer shows clients that should have access, set the annotation \
-                         of the pod template to the intended policy, and roll out",
+                .remedy(rewrite::of_owner(
+                    ctx,
+                    Remedy::new(),
+                    ACT,
+                    &owner,
+                    &[(KEY, Some("deny"))],
                 )),
             );
         }

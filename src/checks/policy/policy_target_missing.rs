@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::survey::{Survey, about, about_server, each, field, on, survey};
+use super::survey::{Survey, about, about_server, each, field, on, put, set, survey, test};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
@@ -122,10 +122,17 @@ fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPol
             .remedy(Remedy::new().run(
                 StepKind::Command,
                 format!(
-                    "Create the policy in namespace {}, or target namespace {}",
-                    target.name, meta.namespace
+                    "Target the policy's own namespace, {}, or create the policy in namespace {} instead",
+                    meta.namespace, target.name
                 ),
-                on("edit", Kind::AuthorizationPolicy, meta),
+                set(
+                    Kind::AuthorizationPolicy,
+                    meta,
+                    [
+                        test("/spec/targetRef/name", target.name.as_str()),
+                        put("/spec/targetRef/name", meta.namespace.as_str()),
+                    ],
+                ),
             )),
         );
     } else {
@@ -195,6 +202,14 @@ fn finding(
         }
         None => "Name the intended object, or apply the policy in its namespace".to_owned(),
     };
+    let pointer =
+        format!("/{}{}", path.replace('.', "/"), if path == "spec.targetRef" { "/name" } else { "" });
+    let correction = match &similar {
+        Some(similar) => {
+            set(kind, meta, [test(&pointer, name.unwrap_or_default()), put(&pointer, similar.as_str())])
+        }
+        None => on("edit", kind, meta),
+    };
     let finding = about(ctx, kind, meta, message).evidence(field(kind, meta, path, said)).remedy(
         Remedy::new()
             .run(
@@ -202,7 +217,7 @@ fn finding(
                 "List the candidates: policies apply only in their own namespace",
                 kubectl().words("get").arg(of.resource()).words("-A"),
             )
-            .run(StepKind::Command, act, on("edit", kind, meta)),
+            .run(StepKind::Command, act, correction),
     );
     let finding = if targets.is_partial { finding.likely() } else { finding };
     if of == Kind::Server {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::authorize;
 use super::survey::{field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -169,6 +170,7 @@ fn finding(
         (TakenBy::Server(server), Protocol::Opaque | Protocol::Tls) => Some(server),
         _ => None,
     };
+    let is_routed = inbound.routes.iter().any(|route| route.route.is_some());
     let (message, remedy) = match (opaque, probed) {
         (Some(server), Probed::Http(..)) => (
             format!(
@@ -180,7 +182,12 @@ fn finding(
         ),
         _ => (
             format!("The kubelet's probe {asks} on port {port} {gets}: {because}"),
-            Remedy::new().step(StepKind::Note, step),
+            match (inbound.taken_by, probed) {
+                (TakenBy::Server(server), Probed::Http(path, false)) if is_routed => {
+                    Remedy::new().run(StepKind::Command, step, authorize::probe(&server.metadata, path))
+                }
+                _ => Remedy::new().step(StepKind::Note, step),
+            },
         ),
     };
     let finding = ctx

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic};
-use super::survey::{about, field, on};
+use super::survey::{about, field, put, set, test};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::objects::{Kind, Meta, Route, Service};
@@ -87,6 +87,23 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
         .remedy(Remedy::new().run(
             StepKind::Command,
             format!("Set the intended namespace on the backend (namespace: {own})"),
-            on("edit", kind, meta),
+            set(kind, meta, corrected(route, one)),
         ))
+}
+
+/// The operations that set the route's namespace on each such backend.
+fn corrected(route: &Route, one: &Elsewhere<'_>) -> Vec<serde_json::Value> {
+    let name = one.taken.1;
+    let rules = one.rules.iter().filter_map(|at| Some((at, route.spec.rules.get(*at)?)));
+    let backends =
+        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let unnamed =
+        backends.filter(|(_, _, to)| to.is_a("", "Service") && to.namespace.is_none() && to.name == name);
+    unnamed
+        .flat_map(|(at, i, _)| {
+            let path = format!("/spec/rules/{at}/backendRefs/{i}");
+            let own = route.metadata.namespace.as_str();
+            [test(format!("{path}/name"), name), put(format!("{path}/namespace"), own)]
+        })
+        .collect()
 }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::{Key, is_of_streams, parents, routes, sent, served_by};
-use super::survey::{about, field, on};
+use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::service::ServicePort;
 use crate::objects::{Kind, Route, Service};
 
 /// A port that a Service does not declare, and the rules that name it.
@@ -79,6 +80,38 @@ fn finding(
         .remedy(Remedy::new().run(
             StepKind::Command,
             format!("Name a port that the Service declares ({declared}) in backendRefs"),
-            on("edit", kind, meta),
+            match target(service, port) {
+                Some(declared) => set(kind, meta, corrected(route, (service, port), rules, declared)),
+                None => on("edit", kind, meta),
+            },
         ))
+}
+
+/// The port of a Service that leads to a port of its containers, or its only port.
+pub(super) fn target(service: &Service, port: i64) -> Option<u16> {
+    let ports = &service.spec.ports;
+    let leads = |known: &&ServicePort| known.target() == port.to_string();
+    let only = || ports.first().filter(|_| ports.len() == 1);
+    ports.iter().find(leads).or_else(only).map(|known| known.port)
+}
+
+/// The operations that name another port in each reference to this one.
+fn corrected(
+    route: &Route,
+    (service, port): (&Service, i64),
+    rules: &[usize],
+    declared: u16,
+) -> Vec<serde_json::Value> {
+    let name = service.metadata.name.as_str();
+    let rules = rules.iter().filter_map(|at| Some((at, route.spec.rules.get(*at)?)));
+    let references =
+        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let wrong =
+        references.filter(|(_, _, to)| to.is_a("", "Service") && to.name == name && to.port == Some(port));
+    wrong
+        .flat_map(|(at, i, _)| {
+            let path = format!("/spec/rules/{at}/backendRefs/{i}");
+            [test(format!("{path}/name"), name), put(format!("{path}/port"), declared)]
+        })
+        .collect()
 }

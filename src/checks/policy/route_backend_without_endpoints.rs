@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic, weight};
-use super::survey::{about, field, on};
+use super::survey::{about, field, on, put, set, test};
 use crate::checks::multicluster::links::is_mirror;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::objects::{EndpointSlice, Kind, Meta, Route, Service};
+use crate::objects::{BackendRef, EndpointSlice, Kind, Meta, Route, Service};
 
 /// The share that rules of a route send to a Service without endpoints.
 struct Lost<'a> {
@@ -107,11 +107,12 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
         .parameter(format!("{namespace}/{name}"))
         .evidences(shares)
         .evidence(proof)
-        .remedy(if elsewhere { by_name(kind, meta) } else { remedy(kind, meta, service) });
+        .remedy(if elsewhere { by_name(kind, meta) } else { remedy(kind, route, lost) });
     if elsewhere { finding.likely() } else { finding }
 }
 
-fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
+fn remedy(kind: Kind, route: &Route, lost: &Lost<'_>) -> Remedy {
+    let service = &lost.service.metadata;
     Remedy::new()
         .run(
             StepKind::Command,
@@ -125,8 +126,26 @@ fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
             StepKind::Command,
             "Until it has endpoints, set its weight to 0 in the route. Linkerd does not move a backend's \
              share to other backends automatically, not even with circuit breaking",
-            on("edit", kind, route),
+            set(kind, &route.metadata, without_share(route, lost)),
         )
+}
+
+/// The operations that set the weight of each such backend to 0.
+fn without_share(route: &Route, lost: &Lost<'_>) -> Vec<serde_json::Value> {
+    let (namespace, name) = lost.service.metadata.key();
+    let rules = lost.rules.iter().filter_map(|(at, ..)| Some((at, route.spec.rules.get(*at)?)));
+    let backends =
+        rules.flat_map(|(at, rule)| rule.backend_refs.iter().enumerate().map(move |(i, to)| (at, i, to)));
+    let is_it = |to: &BackendRef| {
+        to.is_a("", "Service") && to.name == name && to.namespace.as_deref().is_none_or(|of| of == namespace)
+    };
+    backends
+        .filter(|(_, _, to)| is_it(to))
+        .flat_map(|(at, i, _)| {
+            let path = format!("/spec/rules/{at}/backendRefs/{i}");
+            [test(format!("{path}/name"), name), put(format!("{path}/weight"), 0)]
+        })
+        .collect()
 }
 
 fn by_name(kind: Kind, route: &Meta) -> Remedy {

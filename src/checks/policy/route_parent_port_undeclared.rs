@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::backends::{Key, attached, routes, service_of};
-use super::survey::{about, field, on};
+use super::route_backend_port_undeclared::target;
+use super::survey::{about, field, on, put, set, test};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Route, Service};
@@ -59,6 +60,25 @@ fn finding(
             format!(
                 "Name a port that the Service declares ({declared}) in parentRefs, or no port for all of them"
             ),
-            on("edit", kind, meta),
+            match target(service, port) {
+                Some(declared) => set(kind, meta, corrected(route, (service, port), declared)),
+                None => on("edit", kind, meta),
+            },
         ))
+}
+
+/// The operations that name another port in each reference to this one.
+fn corrected(route: &Route, (service, port): (&Service, i64), declared: u16) -> Vec<serde_json::Value> {
+    let parents = route.spec.parent_refs.iter().enumerate();
+    let wrong = parents.filter(|(_, parent)| {
+        parent.is_a("", "Service")
+            && parent.port == Some(port)
+            && service_of(route, parent) == service.metadata.key()
+    });
+    wrong
+        .flat_map(|(at, parent)| {
+            let path = format!("/spec/parentRefs/{at}");
+            [test(format!("{path}/name"), parent.name.as_str()), put(format!("{path}/port"), declared)]
+        })
+        .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::authorize;
 use super::survey::{Survey, defined, field, survey};
 use crate::checks::viz::{allowing, denies};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -167,11 +168,17 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
                 .pipe(kubectl().words("apply -f -")),
         );
     }
-    if taken {
-        remedy = remedy.step(
-            StepKind::Note,
-            "Add an AuthorizationPolicy for the Server that requires the service account of Prometheus",
-        );
+    if let TakenBy::Server(server) = inbound.taken_by {
+        let act = "Add an AuthorizationPolicy for the Server that requires the service account of Prometheus";
+        let known = scrapers.iter().find(|scraper| scraper.identity.is_some());
+        remedy = match known.map(|scraper| scraper.pod) {
+            Some(pod) => remedy.run(
+                StepKind::Command,
+                act,
+                authorize::account(&server.metadata, (&pod.metadata.namespace, pod.spec.account())),
+            ),
+            None => remedy.step(StepKind::Note, act),
+        };
     }
     if let Some(other) = scrapers.iter().find(|scraper| !scraper.of_viz) {
         let step = match &other.identity {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::survey::{about, field, on, survey};
+use super::survey::{Survey, about, field, on, survey};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Command, kubectl};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};
 
@@ -31,13 +31,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     Ok(over
         .into_values()
-        .map(|(winner, loser, ports)| finding(ctx, (winner, loser), &ports, by_age))
+        .map(|(winner, loser, ports)| finding(ctx, survey, (winner, loser), &ports, by_age))
         .collect::<Vec<_>>()
         .into())
 }
 
 fn finding(
     ctx: &Context<'_>,
+    survey: &Survey<'_>,
     (winner, loser): (&Server, &Server),
     ports: &BTreeSet<(String, u16)>,
     by_age: bool,
@@ -70,19 +71,19 @@ fn finding(
         .evidence(field(Kind::Server, meta, "metadata.creationTimestamp", born(loser)))
         .evidence(field(Kind::Server, &winner.metadata, "metadata.creationTimestamp", born(winner)))
         .parameter(name.as_str())
-        .remedy(remedy(winner, loser, by_age))
+        .remedy(remedy(survey, winner, loser, by_age))
 }
 
 /// The deletion of the Server that is not intended. That of the Server in effect changes the authorized clients.
-fn remedy(winner: &Server, loser: &Server, by_age: bool) -> Remedy {
+fn remedy(survey: &Survey<'_>, winner: &Server, loser: &Server, by_age: bool) -> Remedy {
     let (effective, ignored) = (&winner.metadata.name, &loser.metadata.name);
     let harmless = if by_age { ". No client is affected" } else { "" };
     let namespace = &loser.metadata.namespace;
     Remedy::new()
         .run(
             StepKind::Command,
-            format!("If Server {effective} is the intended one, delete Server {ignored}{harmless}"),
-            on("delete", Kind::Server, &loser.metadata),
+            format!("If Server {effective} is the intended one, delete Server {ignored} and its policies{harmless}"),
+            deleted(survey, loser),
         )
         .run(
             StepKind::Command,
@@ -96,13 +97,32 @@ fn remedy(winner: &Server, loser: &Server, by_age: bool) -> Remedy {
         .run(
             StepKind::Command,
             format!(
-                "Then, if Server {ignored} is the intended one, delete Server {effective}. Clients without \
-                 an authorization for {ignored} are denied from then on"
+                "Then, if Server {ignored} is the intended one, delete Server {effective} and its policies. Clients \
+                 without an authorization for {ignored} are denied from then on"
             ),
-            on("delete", Kind::Server, &winner.metadata),
+            deleted(survey, winner),
         )
         .step(
             StepKind::Note,
             "If both are intended, narrow their podSelectors so that they select different pods",
         )
+}
+
+/// The commands that delete a Server and the policies that target it alone, which would have no target.
+fn deleted(survey: &Survey<'_>, server: &Server) -> Command {
+    let (namespace, name) = server.metadata.key();
+    let policies = survey.objects.authorization_policies.iter().filter(|policy| {
+        let target = &policy.spec.target_ref;
+        policy.metadata.namespace == namespace
+            && target.is_a("policy.linkerd.io", "Server")
+            && target.name == name
+    });
+    let older =
+        survey.objects.server_authorizations.iter().filter(|one| {
+            one.metadata.namespace == namespace && one.spec.server.name.as_deref() == Some(name)
+        });
+    let server = std::iter::once(on("delete", Kind::Server, &server.metadata));
+    let policies = policies.map(|policy| on("delete", Kind::AuthorizationPolicy, &policy.metadata));
+    let older = older.map(|one| on("delete", Kind::ServerAuthorization, &one.metadata));
+    Command::lines(server.chain(policies).chain(older))
 }

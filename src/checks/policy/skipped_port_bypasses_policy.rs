@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
-use crate::checks::rewrite::no_longer_skipped;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::TakenBy;
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
+/// The annotation with the list.
+const KEY: &str = "config.linkerd.io/skip-inbound-ports";
+
 /// A port with a Server that has no effect.
 struct Bypassed<'a> {
     server: &'a Server,
     by: Evidence,
+    /// The list of skipped ports.
+    list: String,
     annotated: bool,
-    /// The annotation without the port, if the port can be taken out.
-    left: Option<Option<String>>,
     pods: Vec<String>,
 }
 
@@ -35,8 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let one = bypassed.entry((owners.of(pod), port)).or_insert(Bypassed {
                     server,
                     by,
+                    list: skipped.list().to_owned(),
                     annotated,
-                    left: skipped.without(port),
                     pods: Vec::new(),
                 });
                 one.pods.push(pod.metadata.name.clone());
@@ -44,23 +46,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| {
+        // The injector adds the proxy's own ports to each list.
+        let own = [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
+        let others = if one.annotated { port_list::without(&one.list, port) } else { own };
         let act = match one.annotated {
-            true => format!("Remove port {port} from {}", IN.annotation()),
-            false => format!(
-                "Remove port {port} from the chart's proxyInit.ignoreInboundPorts, or annotate the pod \
-                 template with {} without it, and restart the workload",
-                IN.annotation()
+            true => format!("Remove port {port} from {KEY}"),
+            false => format!("Give the workload a list without port {port}, {KEY}: {:?},", others.as_deref().unwrap_or("")),
+        };
+        let set = match one.annotated {
+            // An empty list of its own hides that of the namespace.
+            true => others.as_deref().or(rewrite::is_inherited(ctx, &owner, KEY).then_some("")),
+            false => Some(others.as_deref().unwrap_or("")),
+        };
+        let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, &owner, &[(KEY, set)]);
+        let remedy = match one.annotated {
+            true => remedy,
+            false => remedy.step(
+                StepKind::ChartValue,
+                format!("Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the workload"),
             ),
         };
-        let remedy = one
-            .left
-            .and_then(|left| no_longer_skipped(ctx, &owner, (IN.annotation(), port), left.as_deref()))
-            .unwrap_or_else(|| Remedy::new().step(StepKind::Annotation, act))
-            .step(
-                StepKind::Note,
-                "If the protocol of the port requires it, list it under config.linkerd.io/opaque-ports instead, \
-                 which keeps policy and identity",
-            );
         ctx.finding(
             owner.subject(one.pods),
             format!(
@@ -72,7 +77,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .parameter(port.to_string())
         .evidence(one.by)
         .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("selects port {port}")))
-        .remedy(remedy)
+        .remedy(remedy.step(
+            StepKind::Annotation,
+            "If the protocol of the port requires it, list the port under config.linkerd.io/opaque-ports, which keeps \
+             policy and identity",
+        ))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
 use super::survey::{field, survey};
-use crate::checks::rewrite::no_longer_skipped;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy};
@@ -15,14 +14,25 @@ use crate::objects::{Kind, Meta, Pod, Server, Service};
 
 /// A name that no service account has.
 const NO_ACCOUNT: &str = "meshdoctor-no-such-account";
+/// Maximum number of changed clients.
+const CHANGED: usize = 12;
 /// Maximum number of quoted clients.
 const QUOTED: usize = 3;
+
+/// The annotation with the list.
+const KEY: &str = "config.linkerd.io/skip-outbound-ports";
+
+/// A client that skips the port: the source of its list, and the list of its own annotation.
+struct Skipper {
+    by: Evidence,
+    own: Option<String>,
+}
 
 /// A Service port, with the clients that connect to it without an identity.
 struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
-    clients: BTreeMap<Owner, (Evidence, Option<Option<String>>)>,
+    clients: BTreeMap<Owner, Skipper>,
     /// Whether a policy names the service account of a client that skips the port by its own annotation.
     is_named: bool,
 }
@@ -34,14 +44,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controller = &survey.index.controller;
     let declared: BTreeSet<u16> =
         services.iter().flat_map(|service| &service.spec.ports).map(|port| port.port).collect();
-    // Components of the control plane call no Services of applications.
-    let home = ctx.namespaces().control_plane.as_str();
     // The chart's list is in every pod, and mostly contains no port that a Service declares.
     let clients: Vec<(&Pod, Skipped<'_>)> = survey
         .pods
         .iter()
         .filter(|(pod, _)| ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some())
-        .filter(|(pod, _)| pod.metadata.namespace != home)
         .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT)?)))
         .filter(|(_, skipped)| declared.iter().any(|port| skipped.holds(*port)))
         .collect();
@@ -82,7 +89,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // A policy for one service account was written for its calls.
             let other = controller.identity(&meta.namespace, NO_ACCOUNT);
             one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
-            one.clients.entry(owners.of(pod)).or_insert_with(|| (skipped.by(), skipped.without(port.port)));
+            one.clients.entry(owners.of(pod)).or_insert_with(|| Skipper {
+                by: skipped.by(),
+                own: skipped.annotated.then(|| skipped.list().to_owned()),
+            });
         }
     }
     let findings = hidden.into_iter().map(|((namespace, name, port), one)| {
@@ -97,7 +107,6 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         (Some(only), 0) => format!("{} {}/{} skips", only.kind, only.namespace, only.name),
         (_, others) => format!("{} clients skip", others + 1),
     };
-    let remedy = remedy(ctx, port, &one);
     let more = one.clients.len().saturating_sub(QUOTED);
     let message = match one.is_named {
         true => format!(
@@ -109,6 +118,7 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
              the clients call this port, they are denied"
         ),
     };
+    let remedy = remedy(ctx, port, &one.clients);
     ctx.finding(subject, message)
         .severity(if one.is_named { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())
@@ -118,28 +128,34 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
                 .map(|server| field(Kind::Server, &server.metadata, "selects the port", port.to_string())),
         )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
-        .evidences(one.clients.into_values().map(|(by, _)| by).take(QUOTED))
+        .evidences(one.clients.into_values().map(|client| client.by).take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
         .remedy(remedy)
 }
 
-fn remedy(ctx: &Context<'_>, port: u16, one: &Hidden<'_>) -> Remedy {
-    let only = one.clients.iter().next().filter(|_| one.clients.len() == 1);
-    let taken_out = only.and_then(|(owner, (_, left))| {
-        no_longer_skipped(ctx, owner, (OUT.annotation(), port), left.as_ref()?.as_deref())
+/// The steps that let the clients use their proxy for the port.
+fn remedy(ctx: &Context<'_>, port: u16, clients: &BTreeMap<Owner, Skipper>) -> Remedy {
+    let own = clients.iter().filter_map(|(owner, client)| Some((owner, client.own.as_ref()?)));
+    let remedy = own.take(CHANGED).fold(Remedy::new(), |remedy, (owner, list)| {
+        let others = port_list::without(list, port);
+        let act = format!("Remove port {port} from {KEY} of {}", owner.name);
+        // An empty list of its own hides that of the namespace.
+        let left = others.as_deref().or(rewrite::is_inherited(ctx, owner, KEY).then_some(""));
+        rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, left)])
     });
-    let remedy = taken_out.unwrap_or_else(|| {
-        Remedy::new().step(
-            StepKind::Annotation,
+    let by_chart = clients.values().any(|client| client.own.is_none());
+    let remedy = match by_chart {
+        true => remedy.step(
+            StepKind::ChartValue,
             format!(
-                "Remove port {port} from {} of the clients, or from the chart's proxyInit.ignoreOutboundPorts",
-                OUT.annotation()
+                "Remove port {port} from the chart's proxyInit.ignoreOutboundPorts, and restart the clients"
             ),
-        )
-    });
+        ),
+        false => remedy,
+    };
     remedy.step(
-        StepKind::Note,
-        "If the protocol of the port requires it, mark it as opaque on the Service and its pods instead \
+        StepKind::Annotation,
+        "If the protocol of the port requires it, mark the port as opaque on the Service and its pods instead \
          (config.linkerd.io/opaque-ports)",
     )
 }

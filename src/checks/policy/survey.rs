@@ -1,5 +1,7 @@
 //! The cluster's inbound policy and the workloads that it applies to, read once per run.
 
+use serde_json::{Value, json};
+
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged, Upgrade};
 use crate::command::{Call, kubectl};
@@ -202,6 +204,23 @@ pub(in crate::checks) fn applied(kind: Kind, meta: &Meta) -> Tie {
 /// A command about one object: `kubectl -n NAMESPACE VERB KIND NAME`.
 pub(in crate::checks) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call {
     kubectl().namespace(&meta.namespace).words(verb).arg(kind.resource()).operand(&meta.name)
+}
+
+/// A command that sets fields of an object, each by its JSON pointer: `kubectl patch --type=json`. A field of a list's
+/// item comes after a test of the item's name, because another change may have moved the item.
+pub(in crate::checks) fn set(kind: Kind, meta: &Meta, fields: impl IntoIterator<Item = Value>) -> Call {
+    let operations = Value::Array(fields.into_iter().collect());
+    on("patch", kind, meta).words("--type=json -p").arg(operations.to_string())
+}
+
+/// An operation that sets a field, for [`set`].
+pub(in crate::checks) fn put(path: impl Into<String>, value: impl Into<Value>) -> Value {
+    json!({"op": "add", "path": path.into(), "value": value.into()})
+}
+
+/// An operation that requires the value of a field, for [`set`].
+pub(in crate::checks) fn test(path: impl Into<String>, value: impl Into<Value>) -> Value {
+    json!({"op": "test", "path": path.into(), "value": value.into()})
 }
 
 /// Steps that correct an object, or delete it if it is not needed.

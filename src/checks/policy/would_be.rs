@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::survey::{about, defined, field, noun, on};
+use super::survey::{about, defined, field, noun, on, put, set, test};
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged};
 use crate::command::kubectl;
@@ -270,6 +270,10 @@ impl Known<'_, '_> {
         let near = closest(name, here).map(|near| (namespace.to_owned(), near));
         let elsewhere = || keys.iter().find(|(_, known)| *known == name);
         let near = near.or_else(|| elsewhere().map(|(at, name)| ((*at).to_owned(), (*name).to_owned())));
+        let correction = near.as_ref().filter(|(home, _)| home == namespace).and_then(|(_, near)| {
+            let operations = self.renamed((kind, meta), (wanted, namespace, name), near)?;
+            Some((near.clone(), operations))
+        });
         let near = near.map(|(namespace, name)| {
             let like = Meta { namespace: namespace.into(), name, ..Meta::default() };
             field(wanted, &like, "metadata.name", "exists, and may be the intended one")
@@ -284,12 +288,49 @@ impl Known<'_, '_> {
                 .run(
                     StepKind::Command,
                     format!(
-                        "Set the reference to the intended {0}, or create {0} {namespace}/{name}",
+                        "Set the reference to {}, or create {} {namespace}/{name}",
+                        match &correction {
+                            Some((near, _)) => format!("{} {near}", wanted.info().kind),
+                            None => format!("the intended {}", wanted.info().kind),
+                        },
                         wanted.info().kind
                     ),
-                    on("edit", kind, meta),
+                    match correction {
+                        Some((_, operations)) => set(kind, meta, operations),
+                        None => on("edit", kind, meta),
+                    },
                 ),
         )
+    }
+
+    /// The operations that name another object in each reference to a missing one.
+    fn renamed(
+        &self,
+        (kind, meta): (Kind, &Meta),
+        (wanted, namespace, name): (Kind, &str, &str),
+        new: &str,
+    ) -> Option<Vec<serde_json::Value>> {
+        let at = |path: String| [test(path.as_str(), name), put(path, new)];
+        if kind == Kind::HTTPLocalRateLimitPolicy {
+            return Some(at("/spec/targetRef/name".to_owned()).to_vec());
+        }
+        let routes = self.statuses.objects().routes();
+        let mut own = routes.into_iter().filter(|(of, _)| of.kind() == kind).flat_map(|(_, routes)| routes);
+        let route = own.find(|route| route.metadata.key() == meta.key())?;
+        let is_it = |of: &str, home: Option<&str>| of == name && home.unwrap_or(&meta.namespace) == namespace;
+        let group = if wanted == Kind::Service { "" } else { wanted.info().group };
+        let parents = route.spec.parent_refs.iter().enumerate().filter(|(_, parent)| {
+            parent.is_a(group, wanted.info().kind) && is_it(&parent.name, parent.namespace.as_deref())
+        });
+        let parents = parents.map(|(i, _)| format!("/spec/parentRefs/{i}/name"));
+        let backends = route.spec.rules.iter().enumerate().flat_map(|(at, rule)| {
+            let named = rule.backend_refs.iter().enumerate().filter(|(_, backend)| {
+                backend.is_a(group, wanted.info().kind) && is_it(&backend.name, backend.namespace.as_deref())
+            });
+            named.map(move |(i, _)| format!("/spec/rules/{at}/backendRefs/{i}/name")).collect::<Vec<_>>()
+        });
+        let operations: Vec<serde_json::Value> = parents.chain(backends).flat_map(at).collect();
+        (!operations.is_empty()).then_some(operations)
     }
 
     /// Namespaces and names of the available objects of a kind.

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::checks::certificates::synchronized;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, Line, kubectl, program};
 use crate::fetched::Why;
@@ -99,14 +100,7 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         "the last heartbeat of a ready node is older than a healthy kubelet allows: its clock may be behind, \
          so new certificates are not valid there yet"
     };
-    let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
-            "On the node, check whether its clock is synchronized, and synchronize it if not",
-            Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
-                .and_shell("||")
-                .call(program("timedatectl"))]),
-        )
+    let remedy = synchronized(Remedy::new())
         .run(
             StepKind::Command,
             "Compare the time with the node's Lease, which its kubelet renews every 10 seconds by the node's \

@@ -1,6 +1,7 @@
 //! Missing permissions as one finding, from the API server's answers to access reviews.
 
 use crate::checks::{Context, Judgement};
+use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::ReviewStatus;
 use crate::item::{Access, Scope};
@@ -51,10 +52,13 @@ pub(super) fn lacking(
         .remedy(
             Remedy::new()
                 .step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd")
-                .step(
-                    StepKind::Note,
-                    "Or have such a user grant the missing permissions. A user can create only roles whose \
-                     permissions the user holds",
+                .run(
+                    StepKind::Command,
+                    "Or have such a user grant you cluster-admin for the installation, since a user can create only \
+                     roles whose permissions the user holds. kubectl auth whoami shows your name",
+                    kubectl()
+                        .words("create clusterrolebinding linkerd-installer --clusterrole=cluster-admin")
+                        .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME"))),
                 ),
         );
     Ok(Some(finding))

@@ -94,7 +94,7 @@ pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
 }
 
 /// The chart of the CRDs is a separate Helm release, whose name only the CRDs contain.
-pub(super) fn crds_by_helm(
+pub(in crate::checks) fn crds_by_helm(
     knowledge: &Knowledge,
     release: Option<Release<'_>>,
     wanted: &LinkerdVersion,

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::Way;
+use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
+use crate::model::annotated::Annotated;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
 
 /// The annotation that opens the endpoint.
 const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
+/// The instruction to set it.
+const ACT: &str = "Set config.linkerd.io/proxy-admin-shutdown: \"enabled\", which older releases ignore and the target reads,";
 /// The annotation that requests a proxy.
 const INJECT: &str = "linkerd.io/inject";
 /// The chart value that opens the endpoint for all proxies.
@@ -51,7 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "stops the proxy when it is done",
             )
         });
-        findings.push(finding(ctx, &way, &since.to_string(), owner.subject(names)).evidences(quoted));
+        let remedy = rewrite::of_owner(ctx, Remedy::new(), ACT, &owner, &[(OPENS, Some("enabled"))]);
+        findings.push(finding(ctx, &way, &since.to_string(), owner.subject(names), remedy).evidences(quoted));
     }
     for job in cron_jobs.iter().filter(|job| ctx.judges(&job.metadata.namespace)) {
         let template = &job.spec.job_template.spec.template;
@@ -66,7 +71,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let field =
             format!("spec.jobTemplate.spec.template.spec.containers[{}].command", ending(&template.spec));
         let evidence = Evidence::field(subject.clone(), field, "stops the proxy when it is done");
-        findings.push(finding(ctx, &way, &since.to_string(), subject).evidence(evidence));
+        let act = Act::Put(ACT);
+        let object = Annotated::cron_job(job);
+        let remedy = rewrite::template(ctx, Remedy::new(), act, &object, &[(OPENS, Some("enabled"))]);
+        findings.push(finding(ctx, &way, &since.to_string(), subject, remedy).evidence(evidence));
     }
     Ok(findings.into())
 }
@@ -90,15 +98,8 @@ fn ending(spec: &PodSpec) -> &str {
         .map_or("", |container| container.name.as_str())
 }
 
-fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject) -> Finding {
-    let remedy = Remedy::new()
-        .step(
-            StepKind::Annotation,
-            format!(
-                "Set {OPENS}: enabled in the pod template: older releases ignore it, the target reads \
-             it"
-            ),
-        )
+fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject, remedy: Remedy) -> Finding {
+    let remedy = remedy
         .step(
             StepKind::Note,
             format!(

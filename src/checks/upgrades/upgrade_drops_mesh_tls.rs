@@ -3,7 +3,7 @@
 
 use super::Way;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::ExternalWorkload;
@@ -37,10 +37,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                                     .words("get externalworkloads.v1alpha1.workload.linkerd.io -A -o yaml")
                                     .to_file("externalworkloads.yaml"),
                             )
-                            .step(
-                                StepKind::Note,
+                            .run(
+                                StepKind::Command,
                                 "Once the target's CRDs are installed, and before its control plane: apply \
                                  it again as workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
+                                program("sed")
+                                    .words("-e")
+                                    .arg("s|workload.linkerd.io/v1alpha1|workload.linkerd.io/v1beta1|")
+                                    .words("-e")
+                                    .arg("s/meshTls:/meshTLS:/")
+                                    .words("externalworkloads.yaml")
+                                    .pipe(kubectl().words("apply -f -")),
                             ),
                     ),
             )

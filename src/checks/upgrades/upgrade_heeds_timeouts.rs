@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Way;
-use crate::checks::policy::defined;
+use crate::checks::policy::{defined, set};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -96,6 +96,9 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, route: &Route, rules: &BTreeMap<usi
         .arg(Kind::HTTPRoute.resource())
         .operand(name)
         .words("-o yaml");
+    let removed = rules
+        .keys()
+        .map(|at| serde_json::json!({"op": "remove", "path": format!("/spec/rules/{at}/timeouts/request")}));
     ctx.finding(
         Subject::object(Kind::HTTPRoute, namespace, name),
         "the installed release ignores the timeouts of its rules, and the target applies them: meshed \
@@ -106,6 +109,10 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, route: &Route, rules: &BTreeMap<usi
     .remedy(
         Remedy::new()
             .run(StepKind::Command, "Compare these timeouts with how long requests take today", look)
-            .step(StepKind::Note, "Raise or remove unintended timeouts, before the upgrade"),
+            .run(
+                StepKind::Command,
+                "If they are unintended, remove them before the upgrade, or raise them",
+                set(Kind::HTTPRoute, &route.metadata, removed),
+            ),
     )
 }

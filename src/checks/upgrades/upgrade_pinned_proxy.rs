@@ -3,6 +3,7 @@
 
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{MAKE_PODS, Written};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -46,8 +47,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             };
             let evidence = object.evidence(site, "annotations", PIN, value);
-            let remedy = Remedy::new()
-                .step(StepKind::Annotation, format!("Remove {PIN} before the pods are created again"));
+            let act = format!("Remove {PIN} before the upgrade");
+            let remedy = rewrite::template(ctx, Remedy::new(), Act::Remove(&act), object, &[(PIN, None)]);
             findings.push(about(ctx, &way, object.subject(), evidence, remedy));
             break;
         }

@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
+
 use super::Way;
-use crate::checks::policy::defined;
+use crate::checks::policy::{defined, put, set};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::{Call, Command};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::refusal::LINKERDS;
@@ -98,12 +101,31 @@ fn about(
         .likely()
         .evidences(seen)
         .evidence(way.target.clone())
-        .remedy(Remedy::new().step(
-            StepKind::Note,
-            "Check in the configuration of their clients whether one uses such a port. If so, change it to \
-             the declared port, or declare the other one in the Service too, before the upgrade",
-        ));
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "Check in the configuration of their clients whether one uses such a port, and change it to the \
+                     declared port",
+                )
+                .run(
+                    StepKind::Command,
+                    "If a client needs such a port, declare it in the Service too, before the upgrade",
+                    Command::lines(affected.iter().take(QUOTED).map(|(service, others)| declared_too(service, others))),
+                ),
+        );
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
+}
+
+/// The command that declares further ports of a Service. With several ports, each needs a name.
+fn declared_too(service: &Service, others: &BTreeSet<u16>) -> Call {
+    let unnamed = service.spec.ports.iter().enumerate().filter(|(_, port)| port.name.is_empty());
+    let named =
+        unnamed.map(|(at, port)| put(format!("/spec/ports/{at}/name"), format!("port-{}", port.port)));
+    let more = others.iter().take(PORTS).map(|port| {
+        put("/spec/ports/-", json!({"name": format!("port-{port}"), "port": port, "targetPort": port}))
+    });
+    set(Kind::Service, &service.metadata, named.chain(more))
 }
 
 /// The affected Services as text: `Service shop/api or shop/web`.

@@ -2,6 +2,7 @@
 
 use super::Way;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -11,8 +12,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     };
     let message = format!("Linkerd advises against this release: {}", row.why);
-    let remedy =
-        Remedy::new().step(StepKind::Upgrade, format!("Upgrade to {} or later instead", row.instead));
+    let remedy = Remedy::new().run(
+        StepKind::Upgrade,
+        format!("Upgrade to {} or later instead, and check that target first", row.instead),
+        meshdoctor().words("check").option("--to", row.instead.to_string()),
+    );
     let finding = ctx
         .finding(Subject::thing("upgrade"), message)
         .evidence(way.target)

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
 use crate::checks::control_plane::installation::installed;
+use crate::checks::upgrade::crds_by_helm;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::Release;
 use crate::objects::CustomResourceDefinition;
 use crate::version::LinkerdVersion;
 
@@ -73,12 +75,13 @@ fn finding(
     .evidences(stored.take(2))
     .remedy(
         Remedy::new()
-            .step(
-                StepKind::ChartValue,
+            .run(
+                StepKind::Upgrade,
                 format!(
                     "Upgrade the Helm release {release} in namespace {namespace} to the chart linkerd-crds of {cli} or \
                      newer before any other change of it"
                 ),
+                crds_by_helm(ctx.knowledge, Some(Release { name: release, namespace }), cli),
             )
             .step(
                 StepKind::Note,

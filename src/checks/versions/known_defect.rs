@@ -164,6 +164,7 @@ impl Affected<'_> {
         let mut remedy =
             row.workaround_steps().fold(Remedy::new(), |remedy, (text, command)| match command {
                 WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+                WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
                 WorkaroundCommand::RestartDestination => {
                     let home = &ctx.namespaces().control_plane;
                     let restart = kubectl().namespace(home).words("rollout restart");

@@ -5,7 +5,8 @@ use regex::Regex;
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::extensions::installed_in;
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::{Context, Judgement, Unjudged, upgrade};
+use crate::command::{kubectl, linkerd};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind, Scope};
 use crate::model::control_plane::components;
@@ -219,10 +220,15 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
             format!("Upgrade the viz extension to {first} or later, whose jobs match these port names"),
         ),
         None => {
-            let release = installed.map(|version| format!(" ({version})")).unwrap_or_default();
-            Remedy::new().step(
+            let release = installed.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
+            let install = linkerd().words("viz install").pipe(kubectl().words("apply -f -"));
+            Remedy::new().run(
                 StepKind::Upgrade,
-                format!("Install the viz extension in the release of the control plane{release}"),
+                format!(
+                    "Install the viz extension in the release of the control plane{release}, with the options of its \
+                     installation. If Helm installed it, upgrade its release instead"
+                ),
+                upgrade::guarded(installed.as_ref(), install),
             )
         }
     }

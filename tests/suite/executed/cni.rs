@@ -41,12 +41,19 @@ pub fn upgrade(world: &mut World, call: &Call) -> Result<(), String> {
 /// The values of the installed release, as its objects show them.
 fn current(world: &World) -> Value {
     let home = home(world);
+    let set = world.get(Kind::DaemonSet, &home, HOME);
+    let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
+    let repair = containers.into_iter().flatten().find(|one| one["name"] == "repair-controller");
     let Some(config) = world.get(Kind::ConfigMap, &home, CONFIG) else { return json!({}) };
     let entry: Value = serde_json::from_str(config["data"]["cni_network_config"].as_str().unwrap_or("{}"))
         .unwrap_or_default();
     let of = |name: &str| entry["linkerd"].get(name).cloned();
     let text = |name: &str| config["data"].get(name).cloned();
     let mut values = json!({});
+    if let Some(repair) = repair {
+        values["repairController"] = json!({"enabled": true});
+        values["enableSecurityContext"] = json!(repair.get("command").is_some());
+    }
     let known = [
         ("iptablesMode", of("iptables-mode")),
         ("proxyUID", of("proxy-uid")),
@@ -78,6 +85,12 @@ fn rendered(world: &World, call: &Call, current: &Value) -> Result<Vec<Value>, S
     for object in &mut objects {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         match (object["kind"].as_str().unwrap_or_default(), name) {
+            ("ClusterRole", _) if values["repairController"]["enabled"] == true => {
+                let rules = object["rules"].as_array_mut().unwrap();
+                rules.push(json!({"apiGroups": [""], "resources": ["pods"], "verbs": ["delete"]}));
+                let group = "events.k8s.io";
+                rules.push(json!({"apiGroups": [group], "resources": ["events"], "verbs": ["create"]}));
+            }
             ("ConfigMap", CONFIG) => config(&mut object["data"], &values, has_mode),
             ("DaemonSet", _) => {
                 daemon_set(object, &values, world);
@@ -166,8 +179,19 @@ fn daemon_set(object: &mut Value, values: &Value, world: &World) {
     let chosen = version.map(image).or(running).unwrap_or_else(|| spec["containers"][0]["image"].clone());
     spec["containers"][0]["image"] = chosen.clone();
     if values["repairController"]["enabled"] == true {
-        let repair = json!({"name": "repair-controller", "image": chosen});
-        spec["containers"].as_array_mut().unwrap().push(repair);
+        let mut repair = json!({"name": "repair-controller", "image": chosen,
+            "env": [{"name": "LINKERD_CNI_REPAIR_CONTROLLER_NODE_NAME",
+                "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}]});
+        // The chart omits these without the security context.
+        if values["enableSecurityContext"] != false {
+            repair["command"] = json!(["/usr/lib/linkerd/linkerd-cni-repair-controller"]);
+            repair["args"] = json!(["--admin-addr=0.0.0.0:9990", "--log-format", "plain"]);
+            repair["ports"] = json!([{"name": "repair-admin", "containerPort": 9990}]);
+            repair["securityContext"] = json!({"runAsNonRoot": true, "readOnlyRootFilesystem": true});
+        }
+        let containers = spec["containers"].as_array_mut().unwrap();
+        containers.retain(|one| one["name"] != "repair-controller");
+        containers.push(repair);
     }
     for name in ["priorityClassName", "tolerations"] {
         if let Some(value) = values.get(name) {

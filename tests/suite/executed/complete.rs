@@ -24,6 +24,7 @@ pub fn workloads(scene: &mut Scene) {
     for ((kind, (namespace, _)), pod) in &known {
         if *kind == Kind::Pod {
             added.extend(owners(&known, namespace, pod));
+            added.extend(account(&known, namespace, pod));
         }
     }
     let names: BTreeSet<&String> =
@@ -46,10 +47,15 @@ pub fn workloads(scene: &mut Scene) {
 
 /// Adds the DaemonSet of a base network with a pod on each node, if commands name it and the case leaves it out.
 pub fn network(scene: &mut Scene, commands: &str) {
+    if commands.contains("kube-node-lease") {
+        leases(scene);
+    }
     let known = objects(&scene.memory);
     let home = || "kube-system".to_owned();
     let named = super::nodes::networks().filter(|set| {
-        (commands.contains(&format!("set={set}")) || commands.contains(&format!("daemonset/{set}")))
+        (commands.contains(&format!("set={set}"))
+            || commands.contains(&format!("daemonset/{set}"))
+            || commands.contains(&format!("daemonset {set}")))
             && !known.contains_key(&(Kind::DaemonSet, (home(), (*set).to_owned())))
     });
     let nodes: Vec<&String> =
@@ -69,6 +75,29 @@ pub fn network(scene: &mut Scene, commands: &str) {
             if at == 0 {
                 scene.memory.add(&workload("DaemonSet", set, "kube-system", &pod)).unwrap();
             }
+        }
+    }
+}
+
+/// The ServiceAccount of a pod, without which the API server creates no pod.
+fn account(known: &Objects, namespace: &str, pod: &Value) -> Option<Value> {
+    let name = pod["spec"]["serviceAccountName"].as_str().unwrap_or("default");
+    let key = (Kind::ServiceAccount, (namespace.to_owned(), name.to_owned()));
+    let metadata = json!({"name": name, "namespace": namespace});
+    (!known.contains_key(&key))
+        .then(|| json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
+}
+
+/// Adds the Lease of each node, which its kubelet renews by the node's clock.
+fn leases(scene: &mut Scene) {
+    for ((kind, (_, name)), node) in objects(&scene.memory) {
+        let conditions = node["status"]["conditions"].as_array();
+        let beat = conditions.and_then(|all| all.iter().find_map(|one| one.get("lastHeartbeatTime")));
+        if let (Kind::Node, Some(beat)) = (kind, beat) {
+            let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                "metadata": {"name": name, "namespace": "kube-node-lease"},
+                "spec": {"holderIdentity": name, "renewTime": beat}});
+            scene.memory.add(&lease).unwrap();
         }
     }
 }
@@ -98,12 +127,43 @@ fn owners(known: &Objects, namespace: &str, pod: &Value) -> Vec<Value> {
             }
             added
         }
+        "Job" => jobs(known, namespace, &name, pod),
         "DaemonSet" if !has(Kind::DaemonSet, &name) => vec![workload("DaemonSet", &name, namespace, pod)],
         "StatefulSet" if !has(Kind::StatefulSet, &name) => {
             vec![workload("StatefulSet", &name, namespace, pod)]
         }
         _ => Vec::new(),
     }
+}
+
+/// The Job of a pod and its CronJob: the controller names a Job after its CronJob and the time.
+fn jobs(known: &Objects, namespace: &str, name: &str, pod: &Value) -> Vec<Value> {
+    let key = |kind: Kind, name: &str| (kind, (namespace.to_owned(), name.to_owned()));
+    let job = known.get(&key(Kind::Job, name));
+    // The controller names a Job after its CronJob and the minute.
+    let short = name.rsplit_once('-').filter(|(_, at)| at.bytes().all(|byte| byte.is_ascii_digit()));
+    let above = match job {
+        Some(job) => job["metadata"]["ownerReferences"][0]["name"].as_str(),
+        None => short.map(|(short, _)| short),
+    };
+    let mut added = Vec::new();
+    if job.is_none() {
+        let mut made = workload("Job", name, namespace, pod);
+        made["apiVersion"] = json!("batch/v1");
+        made["status"] = json!({"active": 1});
+        if let Some(above) = above {
+            made["metadata"]["ownerReferences"] =
+                json!([{"apiVersion": "batch/v1", "kind": "CronJob", "name": above, "controller": true}]);
+        }
+        added.push(made);
+    }
+    if let Some(above) = above.filter(|above| !known.contains_key(&key(Kind::CronJob, above))) {
+        let made = workload("CronJob", above, namespace, pod);
+        let template = json!({"spec": {"template": made["spec"]["template"]}});
+        added.push(json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": made["metadata"],
+            "spec": {"schedule": "0 3 * * *", "jobTemplate": template}}));
+    }
+    added
 }
 
 /// The manifest of a pod without an owner: without status, and without what the injector added or copied from the
@@ -182,7 +242,17 @@ pub fn authorities(scene: &mut Scene, issuers: bool) -> Keys {
         .collect();
     let mut new: BTreeMap<String, String> = BTreeMap::new();
     let mut keys = Keys::default();
-    let (roots, below): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, one)| one.is_self_issued());
+    // An issuer may have the name of its anchor.
+    let is_signed_by_other = |(pem, one): &(String, Certificate)| {
+        let mut others = all.iter().filter(|(other, _)| other != pem);
+        others.any(|(_, other)| trust(std::slice::from_ref(one), std::slice::from_ref(other)) == Trust::Yes)
+    };
+    let roots: BTreeSet<String> = all
+        .iter()
+        .filter(|one| one.1.is_self_issued() && !is_signed_by_other(one))
+        .map(|(pem, _)| pem.clone())
+        .collect();
+    let (roots, below): (Vec<_>, Vec<_>) = all.into_iter().partition(|(pem, _)| roots.contains(pem));
     for (pem, root) in &roots {
         if root.key() != Key::Ecdsa(256) {
             continue;

@@ -26,6 +26,7 @@ fn chart_of(object: &Value) -> (String, String) {
         return (chart.to_owned(), version.to_owned());
     }
     let chart = match name {
+        name if name.ends_with(".linkerd.io") => "linkerd-crds",
         "linkerd-cni" => "linkerd2-cni",
         "cilium" | "cilium-config" => "cilium",
         name if name.starts_with("linkerd-") => "linkerd-control-plane",
@@ -100,6 +101,12 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
                 }
                 "linkerd-viz" => {
                     for object in linkerd::extension("viz", world) {
+                        world.apply(&object);
+                    }
+                }
+                "linkerd-crds" => {
+                    for mut object in linkerd::crds(world) {
+                        object["metadata"]["annotations"] = json!({RELEASE: *name, NAMESPACE: namespace, "linkerd.io/created-by": "linkerd/helm"});
                         world.apply(&object);
                     }
                 }

@@ -114,7 +114,7 @@ fn home(world: &World) -> String {
     world.of_kind(Kind::Deployment).find_map(of).unwrap_or_else(|| "linkerd".to_owned())
 }
 
-fn crds(world: &World) -> Vec<Value> {
+pub fn crds(world: &World) -> Vec<Value> {
     let all = manifests("healthy", &world.cli).into_iter();
     all.filter(|object| kind_of(object) == Some(Kind::CustomResourceDefinition)).collect()
 }
@@ -158,6 +158,9 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
         values["controllerReplicas"] = json!(3);
         values["enablePodAntiAffinity"] = json!(true);
         values["webhookFailurePolicy"] = json!("Fail");
+    }
+    if values["disableHeartBeat"] == true {
+        rendered.retain(|object| object["kind"] != "CronJob");
     }
     credentials(world, call, &home, &mut values, &mut rendered)?;
     for object in &mut rendered {
@@ -408,7 +411,33 @@ fn linked(world: &World) -> Vec<Value> {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         object["kind"] == "Link" || name.starts_with("cluster-credentials")
     };
-    rendered.filter(is_link).collect()
+    // The Secret of the earlier link states the trust domain of the other cluster.
+    let key = "multicluster.linkerd.io/trust-domain";
+    let earlier =
+        world.of_kind(Kind::Secret).find_map(|secret| secret["metadata"]["annotations"].get(key)?.as_str());
+    let domain = earlier.unwrap_or("cluster.local").to_owned();
+    let mut objects: Vec<Value> = rendered.filter(is_link).collect();
+    for object in &mut objects {
+        if object["kind"] == "Link" {
+            let own = object["spec"]["gatewayIdentity"].as_str().unwrap_or_default();
+            object["spec"]["gatewayIdentity"] = json!(own.replace("cluster.local", &domain));
+        } else {
+            object["metadata"]["annotations"] =
+                json!({key: domain, "multicluster.linkerd.io/cluster-domain": "cluster.local"});
+        }
+    }
+    // Destination of this cluster reads the credentials in its own namespace.
+    let copies: Vec<Value> = objects
+        .iter()
+        .filter(|object| object["kind"] == "Secret")
+        .map(|secret| {
+            let mut copy = secret.clone();
+            copy["metadata"]["namespace"] = json!(home(world));
+            copy
+        })
+        .collect();
+    objects.extend(copies);
+    objects
 }
 
 /// The controller of a link.

@@ -6,9 +6,12 @@ mod cni;
 mod complete;
 mod gateway_api;
 mod helm;
+mod kubelet;
 mod linkerd;
 mod nodes;
 mod programs;
+mod rerun;
+mod runtime;
 mod server;
 mod strategic;
 mod values;
@@ -52,8 +55,13 @@ pub enum Ran {
     Adds(String),
 }
 
+/// The name of the operator at the API server.
+const USER: &str = "jane@example.com";
+
 /// Values that an operator sets for the variables of printed commands.
-const VARIABLES: [(&str, &str); 14] = [
+const VARIABLES: [(&str, &str); 16] = [
+    ("USER_NAME", USER),
+    ("NODE_NETWORK", "10.0.0.0/8"),
     ("NAMESPACE", "shop"),
     ("NODE_NAME", "ip-10-0-1-12"),
     ("PORT", "8080"),
@@ -254,7 +262,8 @@ fn by_hand(world: &mut World, check: &'static Check, scene: &Scene, step: &Step)
 
 /// Runs a script in the root shell of each node.
 fn on_nodes(world: &mut World, script: &str) -> Result<(), String> {
-    let names: Vec<String> = world.nodes.keys().cloned().collect();
+    let known = world.of_kind(Kind::Node).filter_map(|node| node["metadata"]["name"].as_str());
+    let names: BTreeSet<String> = known.map(str::to_owned).chain(world.nodes.keys().cloned()).collect();
     names.iter().try_for_each(|node| nodes::run(world, node, script).map(|_| ()))
 }
 
@@ -292,7 +301,8 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
         route.iter().any(|(_, step)| {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
             let by_hand = ["again from its manifest", "again from their manifest", "again by hand"];
-            by_hand.iter().any(|words| step.text.contains(words))
+            rerun::is_with_other_arguments(&text)
+                || by_hand.iter().any(|words| step.text.contains(words))
                 || !meshdoctor::kubectl::actions(&text)
                     .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))
         })
@@ -326,6 +336,7 @@ fn after(scene: &Scene, world: &World) -> Scene {
         }
     }
     world.slices(&mut scene);
+    scene.memory.diagnostics = runtime::diagnostics(world, &scene.memory.diagnostics);
     // A new pod has another name, which earlier events do not mention. A pod that does not run may fail again.
     if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
         events.retain(|event| {
@@ -341,9 +352,18 @@ fn after(scene: &Scene, world: &World) -> Scene {
     if let Some(cli) = &world.installed_cli {
         scene.memory.cli_version = Some(cli.clone());
     }
+    kubelet::apply(&mut scene, world);
+    kubelet::authorized(&mut scene, world);
     let nodes =
         world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();
+    rerun::apply(&mut scene, world);
+    let binding = world.of_kind(Kind::ClusterRoleBinding).find(|binding| {
+        binding["roleRef"]["name"] == "cluster-admin" && binding["subjects"][0]["name"] == USER
+    });
+    if binding.is_some() && scene.memory.denied.is_some() {
+        scene.memory.denied = Some(BTreeSet::new());
+    }
     scene
 }
 
@@ -369,6 +389,7 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     let fresh = of_check(&overlay, &set, check);
     let (before, now) = (State::from_report(&own), State::from_report(&fresh));
     if before.problems.keys().any(|print| now.problems.contains_key(print)) {
+        shown("remains", fresh.findings.iter());
         return Ran::Remains;
     }
     let gaps = |report: &meshdoctor::report::Report| report.checks.iter().any(|one| !one.gaps.is_empty());
@@ -377,9 +398,22 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     }
     let (today, then) = (begin.judge(&Set::default()), overlay.judge(&set));
     let new: BTreeSet<&str> = then.beyond(&today).iter().map(|(_, problem)| problem.check).collect();
+    if !new.is_empty() {
+        let all = overlay.report(&set, &checks);
+        shown("adds", all.findings.iter().filter(|finding| new.contains(finding.check)));
+    }
     match new.is_empty() {
         true => Ran::Cured,
         false => Ran::Adds(new.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Prints findings of the cluster after the commands, for `REMEDY`.
+fn shown<'f>(word: &str, findings: impl Iterator<Item = &'f meshdoctor::finding::Finding>) {
+    if std::env::var_os("REMEDY").is_some() {
+        findings.for_each(|finding| {
+            println!("{word}: {:?} {} {:?}", finding.subjects, finding.message, finding.evidence)
+        });
     }
 }
 

@@ -29,11 +29,17 @@ pub fn conf_dir(files: &BTreeMap<String, Vec<u8>>) -> String {
 
 /// Runs a script as root's shell of a node does.
 pub fn run(world: &mut World, node: &str, script: &str) -> Result<String, String> {
-    let files = world.nodes.get(node).ok_or_else(|| format!("no snapshot of {node}"))?;
-    let host = Host::write(files, &world.folder.join(format!("host-{node}")));
+    // Of a node without a snapshot no file is known, so nothing can be edited there.
+    let files = world.nodes.get(node).cloned().unwrap_or_default();
+    let host = Host::write(&files, &world.folder.join(format!("host-{node}")));
     let output = host.run(script)?;
-    let after = host.read(files.clone());
-    world.nodes.insert(node.to_owned(), after);
+    if world.nodes.contains_key(node) {
+        let after = host.read(files);
+        world.nodes.insert(node.to_owned(), after);
+    }
+    if host.root.join("clock").exists() {
+        world.synchronized(node);
+    }
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(format!("{}{}", output.status, String::from_utf8_lossy(&output.stderr))),
@@ -47,7 +53,7 @@ struct Host {
 }
 
 /// Programs of a node that change no file of its CNI folders.
-const STUBS: [(&str, &str); 6] = [
+const STUBS: [(&str, &str); 7] = [
     // An editor that is closed without a change.
     ("vi", ":"),
     (
@@ -58,6 +64,7 @@ const STUBS: [(&str, &str); 6] = [
     ("systemctl", ":"),
     ("journalctl", "echo linkerd-cni"),
     ("crictl", ":"),
+    ("chronyc", "case \"$1\" in makestep) touch \"$HOST/clock\" ;; esac"),
 ];
 
 impl Host {
@@ -83,6 +90,9 @@ impl Host {
         }
         let most = json(files, "cni/dirs.json")["maxConfNum"].clone();
         put("/etc/containerd/config.toml", format!("[cni]\nmax_conf_num = {most}\n").as_bytes());
+        for folder in [host.confs.as_str(), "/opt/cni/bin"] {
+            std::fs::create_dir_all(root.join(folder.trim_start_matches('/'))).unwrap();
+        }
         for (name, body) in STUBS {
             let path = format!("stubs/{name}");
             put(&path, format!("#!/bin/sh\n{body}\n").as_bytes());
@@ -189,11 +199,35 @@ pub fn settle(world: &mut World) {
             if is_started && !is_intact {
                 let plugins = json!([{"name": plugin, "type": plugin}, {"type": "portmap", "snat": true}]);
                 let list = json!({"cniVersion": "0.4.0", "name": plugin, "plugins": plugins});
-                files.insert(path, list.to_string().into_bytes());
+                files.insert(path.clone(), list.to_string().into_bytes());
+            }
+            if is_started && set == "aws-node" {
+                enforcing_mode(world, &node, &path);
             }
             if is_started {
                 super::cni::add_entry(world, &node);
             }
         }
+    }
+}
+
+/// The Amazon VPC CNI writes the enforcing mode of its environment into its configuration.
+fn enforcing_mode(world: &mut World, node: &str, path: &str) {
+    use meshdoctor::item::Kind;
+    let set = world.get(Kind::DaemonSet, "kube-system", "aws-node");
+    let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
+    let variables =
+        containers.into_iter().flatten().flat_map(|one| one["env"].as_array().into_iter().flatten());
+    let mut modes = variables.filter(|one| one["name"] == "POD_SECURITY_GROUP_ENFORCING_MODE");
+    let Some(mode) = modes.next().map(|one| one["value"].clone()) else { return };
+    let files = world.nodes.get_mut(node).unwrap();
+    let mut config = json(files, path);
+    for plugin in
+        config["plugins"].as_array_mut().into_iter().flatten().filter(|one| one["type"] == "aws-cni")
+    {
+        plugin["podSGEnforcingMode"] = mode.clone();
+    }
+    if config.is_object() {
+        files.insert(path.to_owned(), config.to_string().into_bytes());
     }
 }

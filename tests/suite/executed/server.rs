@@ -177,7 +177,7 @@ fn resources(group: &str, version: &str) -> (u16, Value) {
         let info = kind.info();
         let names: Vec<&str> = info.aliases.iter().copied().filter(|alias| !alias.contains('.')).collect();
         all.push(json!({"name": info.plural, "singularName": info.kind.to_lowercase(), "kind": info.kind,
-            "namespaced": info.namespaced, "verbs": verbs, "shortNames": names}));
+            "namespaced": info.namespaced, "verbs": verbs, "shortNames": names, "categories": categories(kind)}));
         if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet) && of == "v1" {
             all.push(json!({"name": format!("{}/scale", info.plural), "singularName": "", "kind": "Scale",
                 "group": "autoscaling", "version": "v1", "namespaced": true, "verbs": ["get", "patch", "update"]}));
@@ -191,6 +191,21 @@ fn resources(group: &str, version: &str) -> (u16, Value) {
     }
     let name = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     (200, json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": all}))
+}
+
+/// The categories of a kind: `kubectl get all` lists those of workloads and Services.
+fn categories(kind: Kind) -> Value {
+    let workloads = [
+        Kind::Pod,
+        Kind::Service,
+        Kind::Deployment,
+        Kind::ReplicaSet,
+        Kind::StatefulSet,
+        Kind::DaemonSet,
+        Kind::Job,
+        Kind::CronJob,
+    ];
+    if workloads.contains(&kind) { json!(["all"]) } else { json!([]) }
 }
 
 fn object(
@@ -294,6 +309,7 @@ fn object(
                 true => {
                     if !is_dry {
                         world.objects.remove(&of);
+                        world.collect_jobs(&of);
                     }
                     (200, json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
                 }

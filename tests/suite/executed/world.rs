@@ -49,6 +49,8 @@ pub struct World {
     pub by_hand: Vec<Value>,
     /// Certificates whose keys the operator has.
     pub keys: super::complete::Keys,
+    /// The arguments of each call of meshdoctor.
+    pub reruns: Vec<Vec<String>>,
 }
 
 /// Namespace and name of an object.
@@ -93,11 +95,17 @@ impl World {
             started: Vec::new(),
             by_hand: Vec::new(),
             keys: super::complete::Keys::default(),
+            reruns: Vec::new(),
         }
     }
 
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Value> {
         self.objects.get(&(kind, (namespace.to_owned(), name.to_owned())))
+    }
+
+    /// An object before the first command.
+    pub fn before(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Value> {
+        self.begin.get(&(kind, (namespace.to_owned(), name.to_owned())))
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Value> {
@@ -133,10 +141,44 @@ impl World {
         })
     }
 
+    /// The garbage collector deletes the Jobs of a deleted CronJob.
+    pub fn collect_jobs(&mut self, (kind, (namespace, name)): &(Kind, Key)) {
+        if *kind != Kind::CronJob {
+            return;
+        }
+        self.objects.retain(|(of, (home, _)), object| {
+            let owner = &object["metadata"]["ownerReferences"][0];
+            *of != Kind::Job
+                || home != namespace
+                || owner["kind"] != "CronJob"
+                || owner["name"] != name.as_str()
+        });
+    }
+
+    /// The clock of a node is correct: its kubelet reports by it from now on.
+    pub fn synchronized(&mut self, node: &str) {
+        let at = self.at.clone();
+        if let Some(object) = self.objects.get_mut(&(Kind::Node, (String::new(), node.to_owned()))) {
+            for condition in object["status"]["conditions"].as_array_mut().into_iter().flatten() {
+                if condition.get("lastHeartbeatTime").is_some() {
+                    condition["lastHeartbeatTime"] = json!(at);
+                }
+            }
+        }
+        let lease = (Kind::Lease, ("kube-node-lease".to_owned(), node.to_owned()));
+        if let Some(lease) = self.objects.get_mut(&lease) {
+            lease["spec"]["renewTime"] = json!(at);
+        }
+    }
+
     /// Stores an object.
     pub fn put(&mut self, kind: Kind, mut object: Value) {
         if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
             annotations.remove(APPLIED);
+        }
+        if kind == Kind::ExternalWorkload && object["apiVersion"] == "workload.linkerd.io/v1beta1" {
+            // The schema of v1beta1 does not have the older name.
+            object["spec"].as_object_mut().map(|spec| spec.remove("meshTls"));
         }
         let key = (kind, key(kind, &object));
         let before = self.objects.get(&key);
@@ -177,10 +219,13 @@ impl World {
             for service in
                 self.of_kind(Kind::Service).filter(|one| one["metadata"]["namespace"] == of.0.as_str())
             {
-                let Some(selector) = service["spec"]["selector"].as_object().filter(|all| !all.is_empty())
-                else {
-                    continue;
-                };
+                // The base clusters leave out the selectors of Linkerd's Services, which are their components.
+                let component = "linkerd.io/control-plane-component";
+                let own = service["metadata"]["labels"].get(component);
+                let own =
+                    own.map(|value| serde_json::Map::from_iter([(component.to_owned(), value.clone())]));
+                let selector = service["spec"]["selector"].as_object().cloned().or(own);
+                let Some(selector) = selector.filter(|all| !all.is_empty()) else { continue };
                 if !selector.iter().all(|(name, value)| labels.get(name) == Some(value)) {
                     continue;
                 }

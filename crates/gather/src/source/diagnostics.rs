@@ -141,7 +141,8 @@ impl Diagnostics {
         self.failed = Some(why);
     }
 
-    fn add(&mut self, answer: Answer) {
+    /// Adds an output; a second read of a process is combined with the first.
+    pub fn add(&mut self, answer: Answer) {
         let object = answer.object();
         let key = format!("{}/{}", object["metadata"]["namespace"], object["metadata"]["name"]);
         let answer = match (self.answers.remove(&key), answer) {

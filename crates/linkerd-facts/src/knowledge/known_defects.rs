@@ -66,6 +66,8 @@ pub struct KnownDefect {
 pub enum WorkaroundCommand {
     /// Edits the object that triggers the defect.
     Edit,
+    /// Deletes the object that triggers the defect.
+    Delete,
     /// Restarts linkerd-destination.
     RestartDestination,
     /// The step has no command.

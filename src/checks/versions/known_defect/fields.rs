@@ -166,6 +166,12 @@ impl<'a> ObjectFields<'a> {
         kubectl().namespace(namespace).words("edit").arg(self.kind.resource()).operand(name)
     }
 
+    /// The command that deletes the object.
+    pub(super) fn delete(&self) -> Call {
+        let (namespace, name) = self.key();
+        kubectl().namespace(namespace).words("delete").arg(self.kind.resource()).operand(name)
+    }
+
     /// Whether it is in a namespace that the run checks.
     pub(super) fn is_judged(&self, ctx: &Context<'_>) -> bool {
         let (namespace, _) = self.key();

@@ -1,0 +1,54 @@
+//! Commands that authorize clients of an existing Server, each with an AuthorizationPolicy of its own.
+
+use serde_json::{Value, json};
+
+use crate::command::{Arg, Line, kubectl, program};
+use crate::objects::Meta;
+
+const GROUP: &str = "policy.linkerd.io";
+
+/// The command that authorizes a service account for a Server.
+pub(super) fn account(server: &Meta, (namespace, account): (&str, &str)) -> Line {
+    let target = json!({"group": GROUP, "kind": "Server", "name": server.name});
+    let name = format!("{}-from-{namespace}-{account}", server.name);
+    let reference = json!({"kind": "ServiceAccount", "namespace": namespace, "name": account});
+    applied(policy(&server.namespace, &name, &target, &reference).to_string())
+}
+
+/// The command that authorizes the kubelet's requests of one path, from the networks of the nodes.
+pub(super) fn probe(server: &Meta, path: &str) -> Line {
+    let name = format!("{}-probes", server.name);
+    let parent = json!({"group": GROUP, "kind": "Server", "name": server.name});
+    let matched = json!([{"path": {"type": "Exact", "value": path}, "method": "GET"}]);
+    let route = object(
+        &server.namespace,
+        "v1beta1",
+        "HTTPRoute",
+        &name,
+        json!({"parentRefs": [parent], "rules": [{"matches": matched}]}),
+    );
+    let target = json!({"group": GROUP, "kind": "HTTPRoute", "name": name});
+    let reference = json!({"group": GROUP, "kind": "NetworkAuthentication", "name": name});
+    let policy = policy(&server.namespace, &name, &target, &reference);
+    let mark = "NODE_NETWORK";
+    let networks = json!({"networks": [{"cidr": mark}]});
+    let networks =
+        object(&server.namespace, "v1alpha1", "NetworkAuthentication", &name, networks).to_string();
+    let (before, after) = networks.split_once(mark).unwrap_or_default();
+    let text = Arg::from(format!("{route}\n{policy}\n{before}")).then(Arg::placeholder("NODE_NETWORK"));
+    applied(text.then(Arg::from(after.to_owned())))
+}
+
+fn object(namespace: &str, version: &str, kind: &str, name: &str, spec: Value) -> Value {
+    let metadata = json!({"name": name, "namespace": namespace});
+    json!({"apiVersion": format!("{GROUP}/{version}"), "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+fn policy(namespace: &str, name: &str, target: &Value, reference: &Value) -> Value {
+    let spec = json!({"targetRef": target, "requiredAuthenticationRefs": [reference]});
+    object(namespace, "v1alpha1", "AuthorizationPolicy", name, spec)
+}
+
+fn applied(text: impl Into<Arg>) -> Line {
+    program("echo").arg(text).pipe(kubectl().words("apply -f -"))
+}

@@ -1,0 +1,187 @@
+//! The runtime state of processes that started again: their metrics, and the answers of a new controller.
+
+use meshdoctor::certificates::from_bundle;
+use meshdoctor::item::Kind;
+use meshdoctor::item::diagnostic::{Answer, Diagnostic, Endpoint, ServiceEndpoints};
+use meshdoctor::item::proxy_metrics::{ProxyMetrics, Series};
+use meshdoctor::knowledge::MetricMeaning;
+use meshdoctor::source::diagnostics::Diagnostics;
+use serde_json::{Value, json};
+
+use super::world::World;
+
+/// Lifetime of a proxy's certificate, in seconds.
+const LIFETIME: i64 = 86_400;
+/// The Lease for writing statuses of routes.
+const LEASE: &str = "policy-controller-write";
+
+/// The outputs of `linkerd diagnostics` after the commands.
+pub fn diagnostics(world: &World, before: &Diagnostics) -> Diagnostics {
+    let mut answers = Vec::new();
+    before.answer(&mut |json| {
+        let one: Diagnostic = serde_json::from_slice(json).unwrap();
+        answers.push(one.said);
+    });
+    let mut after = Diagnostics::default();
+    for answer in &answers {
+        let answer = match answer {
+            Answer::ProxyMetrics(old) if is_new(world, &old.pod) => {
+                Answer::ProxyMetrics(started(world, old, &answers))
+            }
+            // Destination sends the identities of meshed pods, so connections to them use mutual TLS from now on.
+            Answer::ProxyMetrics(old) if is_restarted(world, "linkerd-destination") => {
+                let mut now = old.clone();
+                for series in &mut now.series {
+                    if series.meaning == MetricMeaning::PlaintextConnections {
+                        series.before = series.before.map(|_| series.value);
+                    }
+                }
+                Answer::ProxyMetrics(now)
+            }
+            Answer::Endpoints(old) if is_restarted(world, "linkerd-destination") => {
+                Answer::Endpoints(endpoints(world, old))
+            }
+            other => other.clone(),
+        };
+        after.add(answer);
+    }
+    after
+}
+
+/// Whether a pod was created again; the linkerd command does not print its namespace.
+fn is_new(world: &World, name: &str) -> bool {
+    world.begin_pods().any(|pod| pod["metadata"]["name"] == name && world.is_new(pod))
+}
+
+fn is_restarted(world: &World, deployment: &str) -> bool {
+    world.started.iter().any(|(kind, (_, name))| *kind == Kind::Deployment && name == deployment)
+}
+
+/// The metrics of a new process: counters begin at 0, and gauges show the objects that it read when it started.
+fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
+    // Metrics that were read before the process started are of an earlier one.
+    let read_at = old.read_at.map(|at| at.max(world.seconds + old.period.unwrap_or_default()));
+    let mut new = ProxyMetrics {
+        namespace: old.namespace.clone(),
+        pod: old.pod.clone(),
+        container: old.container.clone(),
+        read_at,
+        started_at: Some(world.seconds),
+        period: old.period,
+        exported: old.exported.clone(),
+        ..ProxyMetrics::default()
+    };
+    let issuer = issuer_ends(world);
+    new.expires_at = old.expires_at.map(|_| match (read_at, issuer) {
+        (Some(at), Some(end)) if at < end => end.min(at + LIFETIME),
+        _ => 0,
+    });
+    let mut gauge = |meaning, labels, value: f64| {
+        let before = old.period.map(|_| value);
+        new.series.push(Series { meaning, labels, value, before });
+    };
+    for series in old.of(MetricMeaning::IssuerLifetime) {
+        if let (Some(at), Some(end)) = (read_at, issuer) {
+            #[allow(clippy::cast_precision_loss, reason = "seconds of some years")]
+            gauge(series.meaning, series.labels.clone(), (end - at) as f64);
+        }
+    }
+    for series in old.of(MetricMeaning::CertificateRefreshedAt) {
+        #[allow(clippy::cast_precision_loss, reason = "seconds since 1970")]
+        gauge(series.meaning, series.labels.clone(), world.seconds as f64);
+    }
+    for series in old.of(MetricMeaning::BalancerEndpoints) {
+        let value = match series.label("endpoint_state") {
+            "ready" => ready(world, series.label("backend_namespace"), series.label("backend_name")),
+            _ => 0.0,
+        };
+        gauge(series.meaning, series.labels.clone(), value);
+    }
+    // The same traffic needs the same memory.
+    for series in old.of(MetricMeaning::ResidentMemory) {
+        gauge(series.meaning, series.labels.clone(), series.value);
+    }
+    if old.container == "destination" {
+        // It gets the same updates of the API server as the other replicas.
+        let other = all.iter().filter_map(Answer::of_controller).find(|other| {
+            other.container == old.container && other.pod != old.pod && !is_new(world, &other.pod)
+        });
+        let shared = [MetricMeaning::EndpointUpdates, MetricMeaning::EndpointSubscribers];
+        let series = other.into_iter().flat_map(|other| &other.series);
+        new.series.extend(series.filter(|series| shared.contains(&series.meaning)).cloned());
+    }
+    new
+}
+
+/// The end of the issuer in its Secret.
+fn issuer_ends(world: &World) -> Option<i64> {
+    use base64::Engine as _;
+    let secret = world.get(Kind::Secret, "linkerd", "linkerd-identity-issuer")?;
+    let data = ["crt.pem", "tls.crt"].iter().find_map(|name| secret["data"][*name].as_str())?;
+    let pem = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
+    let certificates = from_bundle(&String::from_utf8(pem).ok()?).ok()?;
+    Some(certificates.first()?.not_after().as_second())
+}
+
+/// Number of ready endpoints of a Service.
+fn ready(world: &World, namespace: &str, service: &str) -> f64 {
+    let is_of = |slice: &&Value| {
+        slice["metadata"]["namespace"] == namespace
+            && slice["metadata"]["labels"]["kubernetes.io/service-name"] == service
+    };
+    let endpoints = world.of_kind(Kind::EndpointSlice).filter(is_of).flat_map(|slice| {
+        slice["endpoints"].as_array().into_iter().flatten().filter(|one| one["conditions"]["ready"] != false)
+    });
+    endpoints.map(|_| 1.0).sum()
+}
+
+/// The endpoints of a Service that a new destination reads: the addresses of the pods that run.
+fn endpoints(world: &World, old: &ServiceEndpoints) -> ServiceEndpoints {
+    let service = world.get(Kind::Service, &old.namespace, &old.service);
+    let selector = service.and_then(|service| service["spec"]["selector"].as_object());
+    let port = old.endpoints.first().map_or(0, |endpoint| endpoint.port);
+    let pods = world.of_kind(Kind::Pod).filter(|pod| {
+        let labels = &pod["metadata"]["labels"];
+        pod["metadata"]["namespace"] == old.namespace.as_str()
+            && pod["status"]["phase"] == "Running"
+            && selector.is_some_and(|all| all.iter().all(|(name, value)| labels.get(name) == Some(value)))
+    });
+    let mut endpoints: Vec<Endpoint> = pods
+        .filter_map(|pod| {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            Some(Endpoint { pod: text(&pod["metadata"]["name"])?, ip: text(&pod["status"]["podIP"])?, port })
+        })
+        .collect();
+    endpoints.sort();
+    ServiceEndpoints { endpoints, ..old.clone() }
+}
+
+/// The controller of a link mirrors Services again whose namespace exists now.
+fn mirrored(world: &mut World) {
+    let namespaces: Vec<Value> =
+        world.of_kind(Kind::Namespace).map(|one| one["metadata"]["name"].clone()).collect();
+    for (_, link) in world.objects.iter_mut().filter(|((kind, _), _)| *kind == Kind::Link) {
+        for service in link["status"]["mirrorServices"].as_array_mut().into_iter().flatten() {
+            let is_there = namespaces.contains(&service["remoteRef"]["namespace"]);
+            let condition = &mut service["conditions"][0];
+            if is_there && condition["reason"] == "MissingNamespace" {
+                *condition =
+                    json!({"type": "Mirrored", "status": "True", "reason": "Mirrored", "message": ""});
+            }
+        }
+    }
+}
+
+/// A policy controller that starts takes the Lease for writing statuses.
+pub fn settle(world: &mut World) {
+    mirrored(world);
+    if !is_restarted(world, "linkerd-destination") {
+        return;
+    }
+    let at = world.at.clone();
+    let leases =
+        world.objects.iter_mut().filter(|((kind, (_, name)), _)| *kind == Kind::Lease && name == LEASE);
+    for (_, lease) in leases {
+        lease["spec"]["renewTime"] = json!(at);
+    }
+}
