@@ -36,6 +36,7 @@ pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
+pub(super) use inspect::is_workload_kind;
 pub use mcp::Mcp;
 pub use prometheus::PrometheusArgs;
 pub use rbac::Rbac;
