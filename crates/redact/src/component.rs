@@ -315,7 +315,10 @@ mod tests {
         for (name, value) in [
             ("LINKERD2_PROXY_LOG", "warn,linkerd=info,hickory=error,[{headers}]=off"),
             ("LINKERD2_PROXY_DESTINATION_SVC_ADDR", "linkerd-dst-headless.linkerd.svc.cluster.local.:8086"),
-            ("LINKERD2_PROXY_IDENTITY_LOCAL_NAME", "$(_pod_sa).$(_pod_ns).serviceaccount.identity.linkerd.cluster.local"),
+            (
+                "LINKERD2_PROXY_IDENTITY_LOCAL_NAME",
+                "$(_pod_sa).$(_pod_ns).serviceaccount.identity.linkerd.cluster.local",
+            ),
             ("LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS", "10.0.0.0/8,fd00::/8"),
             ("LINKERD2_PROXY_IDENTITY_TOKEN_FILE", "/var/run/secrets/tokens/linkerd-identity-token"),
         ] {
@@ -327,6 +330,9 @@ mod tests {
         }
         assert!(!argument("", "--log-level=Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
         assert!(!argument("-log-level", "Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
-        assert_eq!(argument("", "--default-policy=all-unauthenticated", true), "--default-policy=all-unauthenticated");
+        assert_eq!(
+            argument("", "--default-policy=all-unauthenticated", true),
+            "--default-policy=all-unauthenticated"
+        );
     }
 }

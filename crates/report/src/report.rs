@@ -451,7 +451,8 @@ mod tests {
     #[test]
     fn lowered_severity_still_fails_the_row() {
         let of = |severity| {
-            let finding = Finding::new("issuer-expired", Severity::Error, Subject::thing("issuer"), "it has expired");
+            let finding =
+                Finding::new("issuer-expired", Severity::Error, Subject::thing("issuer"), "it has expired");
             let mut results = [CheckResult {
                 id: "issuer-expired",
                 outcome: Outcome::Findings,

@@ -112,11 +112,9 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
             let rows: Vec<RowVerdict> = answered
                 .filter_map(|(row, answers, hint)| {
                     let listed = clusters(row, evidence.links);
-                    verdict(category, row, answers, evidence, &hint).map(|verdict| {
-                        match verdict.result {
-                            RowResult::Success => RowVerdict { listed, ..verdict },
-                            RowResult::Warning | RowResult::Error => verdict,
-                        }
+                    verdict(category, row, answers, evidence, &hint).map(|verdict| match verdict.result {
+                        RowResult::Success => RowVerdict { listed, ..verdict },
+                        RowResult::Warning | RowResult::Error => verdict,
                     })
                 })
                 .collect();
@@ -337,8 +335,7 @@ mod tests {
 
     /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
     fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
-        let evidence =
-            RowInput { checks: &[judged], findings, ..input() };
+        let evidence = RowInput { checks: &[judged], findings, ..input() };
         let rows = rows(&evidence, Knowledge::embedded());
         let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
         [READY, SCHEDULED].map(|description| {

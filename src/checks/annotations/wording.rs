@@ -137,9 +137,8 @@ pub(super) fn replace(
 ) -> Remedy {
     let minors = ctx.knowledge.minors();
     let is_label = row.kind == knowledge::KeyKind::Label;
-    let fits = |value: &str| {
-        (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok()
-    };
+    let fits =
+        |value: &str| (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok();
     // An invalid or redacted value is never set.
     let is_known = !value.contains("REDACTED(");
     let valid = match fits(value) && is_known {

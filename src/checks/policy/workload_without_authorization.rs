@@ -47,9 +47,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             all.entry(owner).or_default().insert(&pod.metadata.name);
         }
     }
-    let findings = closed.iter().map(|(owner, closed)| {
-        finding(ctx, survey, owner, closed, all.get(owner).map_or(0, BTreeSet::len))
-    });
+    let findings = closed
+        .iter()
+        .map(|(owner, closed)| finding(ctx, survey, owner, closed, all.get(owner).map_or(0, BTreeSet::len)));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -146,12 +146,12 @@ fn finding(
     // Its clients may all have addresses whose connections bypass the proxy.
     let severity = if subnets.is_some() { Severity::Warning } else { Severity::Error };
     ctx.finding(owner.subject(names), message)
-    .severity(severity)
-    .evidence(default_policy(ctx, closed))
-    .evidences(subnets.iter().map(|subnets| subnets.by()))
-    .evidences(closed.targets.iter().take(QUOTED).map(of_service))
-    .evidences(without_server(survey, namespace))
-    .remedy(remedy(namespace))
+        .severity(severity)
+        .evidence(default_policy(ctx, closed))
+        .evidences(subnets.iter().map(|subnets| subnets.by()))
+        .evidences(closed.targets.iter().take(QUOTED).map(of_service))
+        .evidences(without_server(survey, namespace))
+        .remedy(remedy(namespace))
 }
 
 /// The setting of the default policy.

@@ -72,9 +72,30 @@ impl Policy {
 
 /// Names of kinds of workloads in front of a slash, which `--namespace` distinguishes from a namespace.
 const WORKLOAD_KINDS: [&str; 24] = [
-    "po", "pod", "pods", "deploy", "deployment", "deployments", "sts", "statefulset", "statefulsets", "ds", "daemonset",
-    "daemonsets", "rs", "replicaset", "replicasets", "job", "jobs", "cj", "cronjob", "cronjobs", "svc", "service",
-    "services", "externalworkload",
+    "po",
+    "pod",
+    "pods",
+    "deploy",
+    "deployment",
+    "deployments",
+    "sts",
+    "statefulset",
+    "statefulsets",
+    "ds",
+    "daemonset",
+    "daemonsets",
+    "rs",
+    "replicaset",
+    "replicasets",
+    "job",
+    "jobs",
+    "cj",
+    "cronjob",
+    "cronjobs",
+    "svc",
+    "service",
+    "services",
+    "externalworkload",
 ];
 
 /// Whether a word is the name of a kind of workloads.

@@ -92,7 +92,8 @@ impl From<Written> for FreeText {
         for (first, second) in sensitive.phrases.iter().filter_map(|phrase| phrase.split_once(' ')) {
             by_second.entry(second.to_owned()).or_default().push(first.to_owned());
         }
-        let announcing = [&sensitive.parts[..], &sensitive.words, &sensitive.users, &sensitive.codes, &phrases].concat();
+        let announcing =
+            [&sensitive.parts[..], &sensitive.words, &sensitive.users, &sensitive.codes, &phrases].concat();
         FreeText {
             source: written.source,
             words: words.map(str::to_owned).chain(written.terms).chain(announcing).collect(),

@@ -288,7 +288,9 @@ impl<'a> Scan<'a> {
         self.named =
             named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
         let phrase = self.known.is_phrase(&lower(self.before), &lower(token))
-            || token.split_once('-').is_some_and(|(first, second)| self.known.is_phrase(&lower(first), &lower(second)));
+            || token
+                .split_once('-')
+                .is_some_and(|(first, second)| self.known.is_phrase(&lower(first), &lower(second)));
         self.count_code(self.before, token);
         self.before = token;
         // An address or a time is not a key.

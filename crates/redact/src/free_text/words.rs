@@ -135,7 +135,8 @@ pub(super) fn is_generated_name(known: &FreeText, token: &str) -> bool {
     let token = token.strip_suffix('-').unwrap_or(token);
     let Some((owner, last)) = token.rsplit_once('-') else { return false };
     // Prefixes of API keys.
-    if matches!(owner.split('-').next(), Some("sk" | "pk" | "rk" | "ak" | "glpat" | "xapp" | "xoxb" | "xoxp")) {
+    if matches!(owner.split('-').next(), Some("sk" | "pk" | "rk" | "ak" | "glpat" | "xapp" | "xoxb" | "xoxp"))
+    {
         return false;
     }
     let hash = |part: &str| {

@@ -44,7 +44,8 @@ impl Scan<'_> {
         }
         let rest = &self.rest()[token.len()..];
         let sentence = rest.split(['.', ';', ',', '\n']).next().unwrap_or_default();
-        let mut words = sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let mut words =
+            sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         let links = words.next().is_some_and(|word| matches!(&*lower(word), "is" | "was" | "as" | "isn't"));
         let mut before = "";
         links
@@ -112,7 +113,8 @@ impl Scan<'_> {
     pub(super) fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
-        let key = matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name)) && self.takes_uid();
+        let key =
+            matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name)) && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
             || self.quoted
                 && token.len() == 64

@@ -324,9 +324,10 @@ fn bypasses_by_address(walk: &mut Walk, caller: Caller<'_>, (pod, port): (&Pod, 
                  the application receives it"
             ),
         ),
-        Some(true) => {
-            (Outcome::Passes, format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"))
-        }
+        Some(true) => (
+            Outcome::Passes,
+            format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"),
+        ),
     };
     walk.step(Part::Server, outcome, says).evidence(subnets.by());
     true
