@@ -35,6 +35,7 @@ pub use fix::{Fix, FixFormat};
 pub use fleet::Fleet;
 pub use gather::{Collect, NodePods, NodeSnapshot};
 pub use injection::{Injection, InjectionFormat};
+pub(super) use inspect::is_workload_kind;
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat, Sync, SyncFormat};
 pub use mcp::Mcp;
 pub use prometheus::PrometheusArgs;

@@ -117,7 +117,13 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
 pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
     let first = missing.first();
     let next = first.map_or_else(
-        || "name the namespace of the control plane: --linkerd-namespace".to_owned(),
+        || {
+            format!(
+                "{} shows what the control plane lacks; if it is in another namespace, name it with \
+                 --linkerd-namespace",
+                own("check")
+            )
+        },
         |gap| format!("{gap}; to check this: {}", gap.close()),
     );
     Stop::could_not_run(cause.to_owned(), next).into()

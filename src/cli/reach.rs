@@ -1,6 +1,6 @@
 //! `meshdoctor reach`: traces a connection between two workloads, and shows where it fails.
 
-use super::args::{Reach, ReachFormat};
+use super::args::{Reach, ReachFormat, is_workload_kind};
 use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{output, policy};
@@ -110,9 +110,19 @@ impl ReachRequest {
 }
 
 fn asked(args: &Reach) -> Result<ReachRequest, Stop> {
-    let within = |end: &End| end.clone().within(args.namespace.as_deref());
+    let within = |end: &End| {
+        let mut end = end.clone();
+        // KIND/NAME, as kubectl writes it.
+        if args.namespace.is_some() && end.namespace.as_deref().is_some_and(is_workload_kind) {
+            end.namespace = None;
+        }
+        end.within(args.namespace.as_deref())
+    };
     let example = || meshdoctor().words("reach shop/web shop/api:8080");
     match (args.from.as_ref().map(within), args.to.as_ref().map(within), args.matrix, &args.namespace) {
+        (Some(from), Some(_), false, None) if from.namespace.is_none() && from.name == "node" => {
+            Err(Stop::usage("a node cannot be the client", format!("name a workload or pod: {}", example())))
+        }
         (Some(from), Some(to), false, _) => {
             if let Some(end) = [&from, &to].into_iter().find(|end| end.lacks_namespace()) {
                 return Err(Stop::usage(

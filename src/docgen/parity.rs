@@ -65,6 +65,7 @@ pub fn page() -> String {
          with meshdoctor's result in the JSON format of `linkerd check -o json`, `-o linkerd-table` in its table format.\n\
          Rows that the real command skips after a failure are included, because meshdoctor does not stop at a failure. A row that\n\
          was not checked, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are omitted.\n\
+         With `--manifests`, rows about a running cluster are omitted too: manifests do not show them.\n\
          A row fails where the real command fails, even if meshdoctor rates the finding lower. The exit status follows\n\
          `--fail-on`, not the rows.\n"
     );

@@ -399,6 +399,22 @@ fn each_run_reports_the_file_that_it_used() {
     assert!(table.err.is_empty(), "{}", table.err);
     let result = table.out.split("result").last().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(result.contains("(meshdoctor.toml sets --manifests, --skip)"), "{}", table.out);
+    for format in [
+        "short",
+        "sarif",
+        "html",
+        "gitlab",
+        "prometheus",
+        "linkerd-table",
+        "json",
+        "markdown",
+        "github",
+        "ndjson",
+    ] {
+        let shown = run(own.path(), config, &["check", "-q", "-o", format]);
+        let names = shown.out.contains("meshdoctor.toml") && shown.out.contains("skip");
+        assert!(names, "{format}: {}", shown.out);
+    }
     let explained = run(own.path(), config, &["explain", "annotation-unknown"]);
     assert!(explained.err.contains("sets --output"), "{}", explained.err);
     // A file without a part in the run is not mentioned.

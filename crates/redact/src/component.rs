@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::free_text::{is_sensitive, is_words};
+use super::free_text::{is_sensitive, is_words, plain};
 use super::marker::{Marker, stand_in};
 use super::object::{Counts, masked, replace};
 use super::{json, keys, settings, text};
@@ -220,7 +220,10 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
     if word.starts_with('-') {
         return match word.split_once('=') {
             None if is_name(word) => text::text(word),
-            Some((name, _)) if settings::is_option(name) => text::text(word),
+            Some((name, value)) if settings::is_option(name) => match plain(value) {
+                Cow::Borrowed(_) => text::text(word),
+                Cow::Owned(clean) => Cow::Owned(format!("{name}={clean}")),
+            },
             Some((name, value)) if is_name(name) && settings::is_harmless_value(value) => text::text(word),
             Some((name, value)) if is_name(name) => match masked(value) {
                 Cow::Borrowed(_) => Cow::Borrowed(word),
@@ -232,7 +235,10 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
     let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
     // The first word is the program.
     let is_path = before.is_empty() && word.starts_with('/');
-    match is_value || is_path || settings::is_program(word) || settings::is_harmless_value(word) {
+    if is_value {
+        return plain(word);
+    }
+    match is_path || settings::is_program(word) || settings::is_harmless_value(word) {
         true => text::text(word),
         false => masked(word),
     }
@@ -264,7 +270,7 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
         }
         _ if keys::is_secret_in_text(name) || !is_setting(value) => masked(value),
         _ if !is_known_value(name, value) => masked(value),
-        _ => text::text(value),
+        _ => plain(value),
     }
 }
 
@@ -298,4 +304,35 @@ pub(super) fn is_setting(content: &str) -> bool {
             )
     };
     content.len() <= MAX_SETTING && content.bytes().all(plain) || Marker::whole(content.as_bytes()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_settings_are_kept_only_in_their_forms() {
+        for (name, value) in [
+            ("LINKERD2_PROXY_LOG", "warn,linkerd=info,hickory=error,[{headers}]=off"),
+            ("LINKERD2_PROXY_DESTINATION_SVC_ADDR", "linkerd-dst-headless.linkerd.svc.cluster.local.:8086"),
+            (
+                "LINKERD2_PROXY_IDENTITY_LOCAL_NAME",
+                "$(_pod_sa).$(_pod_ns).serviceaccount.identity.linkerd.cluster.local",
+            ),
+            ("LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS", "10.0.0.0/8,fd00::/8"),
+            ("LINKERD2_PROXY_IDENTITY_TOKEN_FILE", "/var/run/secrets/tokens/linkerd-identity-token"),
+        ] {
+            let kept = setting(name, value);
+            assert!(kept == value || !is_setting(value), "{name}: {kept}");
+        }
+        for name in ["LINKERD2_PROXY_LOG", "LINKERD2_PROXY_DESTINATION_SVC_ADDR"] {
+            assert!(!setting(name, "Zq7xB4kTz9Lw2Pq").contains("Zq7x"), "{name}");
+        }
+        assert!(!argument("", "--log-level=Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
+        assert!(!argument("-log-level", "Zq7xB4kTz9Lw2Pq", true).contains("Zq7x"));
+        assert_eq!(
+            argument("", "--default-policy=all-unauthenticated", true),
+            "--default-policy=all-unauthenticated"
+        );
+    }
 }

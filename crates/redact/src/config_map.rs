@@ -90,7 +90,9 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
 
 /// Chart values, as YAML or JSON. If all are kept, the text is unchanged.
 fn values(content: &str) -> Cow<'_, str> {
-    let Some(mut tree) = yaml::read(content) else { return masked(content) };
+    let Some(mut tree) = yaml::read(content).filter(|tree| tree.is_mapping() || tree.is_null()) else {
+        return masked(content);
+    };
     let written = tree.clone();
     value(&mut tree, "", "");
     // A comment may contain anything.
@@ -149,5 +151,18 @@ fn scalar<'a>(parent: &str, key: &str, content: &'a str) -> Cow<'a, str> {
         () if is_of_numbers(content) => text::text(content),
         () if is_setting(content) => text::text(content),
         () => masked(content),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chart_values_without_keys_are_replaced() {
+        for content in ["Zq7xB4kTz9Lw2Pq", "[Zq7xB4kTz9Lw2Pq]", "hunter"] {
+            assert!(!values(content).contains(content), "{content}");
+        }
+        assert_eq!(values("clusterDomain: cluster.local\n"), "clusterDomain: cluster.local\n");
     }
 }

@@ -176,12 +176,14 @@ impl ConfigUse {
         dashed(&self.settings)
     }
 
+    /// `FILE sets FLAGS`, with the flags that affect the exit status; `None` if there are none.
+    pub fn gate_settings(&self) -> Option<String> {
+        (!self.gate.is_empty()).then(|| format!("{} sets {}", self.file, dashed(&self.gate)))
+    }
+
     /// The file and its flags that affect the exit status; empty if there are none.
     pub fn of_gate(&self) -> String {
-        match self.gate.is_empty() {
-            true => String::new(),
-            false => format!(" ({} sets {})", self.file, dashed(&self.gate)),
-        }
+        self.gate_settings().map(|settings| format!(" ({settings})")).unwrap_or_default()
     }
 }
 
@@ -258,13 +260,17 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
 }
 
 /// Applies severity overrides. A severity below that of the check's card is an upper bound for its findings; any other
-/// applies to all of them, so that infos can count.
+/// applies to all of them, so that infos can count. A lowered finding fails its rows of `linkerd check` as before.
 fn regraded(results: &mut [CheckResult], policy: &Policy) {
     for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
         let Some(asked) = policy.severities.get(finding.check) else { continue };
         let card = crate::checks::find(finding.check).map(|check| check.card().front.severity);
-        finding.severity =
-            if card.is_some_and(|card| *asked >= card) { *asked } else { finding.severity.min(*asked) };
+        let before = finding.severity;
+        finding.severity = if card.is_some_and(|card| *asked >= card) { *asked } else { before.min(*asked) };
+        if finding.severity < before {
+            let rows = finding.rows.weight(before);
+            *finding = finding.clone().rows_as(rows);
+        }
     }
 }
 
@@ -311,6 +317,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         release: release.as_ref(),
         mode: question.settings.row_mode(),
         links: &links,
+        manifests: question.origin.kind == "manifests",
     };
     let rows = rows::rows(&evidence, question.knowledge);
     Report {
@@ -435,5 +442,32 @@ fn stand_alone(findings: &mut [Finding]) {
         findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
     for finding in findings.iter_mut().filter(|finding| !finding.is_waived()) {
         finding.caused_by.retain(|cause| !waived.contains(cause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Subject;
+
+    #[test]
+    fn lowered_severity_still_fails_the_row() {
+        let of = |severity| {
+            let finding =
+                Finding::new("issuer-expired", Severity::Error, Subject::thing("issuer"), "it has expired");
+            let mut results = [CheckResult {
+                id: "issuer-expired",
+                outcome: Outcome::Findings,
+                findings: vec![finding],
+                gaps: Vec::new(),
+                blocked_by: None,
+            }];
+            let severities = [("issuer-expired".to_owned(), severity)].into();
+            regraded(&mut results, &Policy { severities, ..Policy::default() });
+            let [CheckResult { findings, .. }] = results;
+            (findings[0].severity, findings[0].rows.weight(findings[0].severity))
+        };
+        assert_eq!(of(Severity::Info), (Severity::Info, Severity::Error));
+        assert_eq!(of(Severity::Error), (Severity::Error, Severity::Error));
     }
 }

@@ -4,13 +4,15 @@
 //! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. If requested
 //! evidence was unavailable, if another check's findings keep a row from being judged, or if only a part of a
 //! row could be judged, the row is a warning that begins with `not checked:`, never a success. A row without
-//! any evidence is left out, as is one that does not apply if the real command prints none.
+//! any evidence is left out, as is one that does not apply if the real command prints none. Manifests show no
+//! running cluster: a row succeeds on them only if each of its checks ran and needs nothing else.
 
 use std::collections::BTreeMap;
 
 use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::item::{Item, Kind};
 use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowList, RowMode, RowSeverity};
 use crate::objects::Link;
 use crate::version::LinkerdVersion;
@@ -60,6 +62,8 @@ pub struct RowInput<'a> {
     pub mode: RowMode,
     /// The linked clusters, in the order of the API server.
     pub links: &'a [LinkedCluster],
+    /// Whether the evidence is manifests alone.
+    pub manifests: bool,
 }
 
 /// A linked cluster, for the rows that list it.
@@ -102,11 +106,9 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
             let rows: Vec<RowVerdict> = answered
                 .filter_map(|(row, answers, hint)| {
                     let listed = clusters(row, evidence.links);
-                    verdict(category, row, answers, evidence.findings, &hint).map(|verdict| {
-                        match verdict.result {
-                            RowResult::Success => RowVerdict { listed, ..verdict },
-                            RowResult::Warning | RowResult::Error => verdict,
-                        }
+                    verdict(category, row, answers, evidence, &hint).map(|verdict| match verdict.result {
+                        RowResult::Success => RowVerdict { listed, ..verdict },
+                        RowResult::Warning | RowResult::Error => verdict,
                     })
                 })
                 .collect();
@@ -179,15 +181,18 @@ fn verdict(
     category: &RowCategory,
     row: &Row,
     answers: &[&CheckOutcome],
-    findings: &[Finding],
+    evidence: &RowInput<'_>,
     hint: &str,
 ) -> Option<RowVerdict> {
     let failing: Vec<&Finding> =
-        findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
+        evidence.findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
     let worst = failing.iter().map(|finding| weight(finding)).max().unwrap_or(Severity::Info);
     // A warning-only row stays a warning even for findings about more than the row.
     let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
-    let judged = answers.iter().any(|judged| has_verdict(judged, row, category));
+    let judged = match evidence.manifests {
+        true => answers.iter().all(|judged| is_shown_by_manifests(judged)),
+        false => answers.iter().any(|judged| has_verdict(judged, row, category)),
+    };
     let unjudged = not_judged(answers, judged);
     let result = match worst {
         Severity::Error => RowResult::Error,
@@ -222,6 +227,15 @@ fn has_verdict(judged: &CheckOutcome, row: &Row, category: &RowCategory) -> bool
         Outcome::NotApplicable(_) => !row.skips && category.extension.is_none(),
         Outcome::Unknown | Outcome::Crashed(_) => false,
     }
+}
+
+/// Whether manifests alone show the result of the check: it ran, and needs neither pods nor other evidence of a
+/// running cluster.
+fn is_shown_by_manifests(judged: &CheckOutcome) -> bool {
+    let is_running = |item: &Item| item.kind() == Some(Kind::Pod) || !item.is_in_manifests();
+    let needs_running = |check: &crate::checks::Check| check.card().front.needs.iter().any(is_running);
+    matches!(judged.outcome, Outcome::Pass | Outcome::Findings)
+        && crate::checks::find(judged.id).is_some_and(|check| !needs_running(check))
 }
 
 /// Reasons why the checks have no result, each once. Evidence that was not provided counts only if a part of the row
@@ -308,10 +322,14 @@ mod tests {
             .remedy(Remedy::default().step(StepKind::Note, "Look at it"))
     }
 
+    fn input() -> RowInput<'static> {
+        let mode = RowMode::Default;
+        RowInput { checks: &[], findings: &[], release: None, mode, links: &[], manifests: false }
+    }
+
     /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
     fn said(judged: CheckOutcome, findings: &[Finding]) -> [String; 2] {
-        let evidence =
-            RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default, links: &[] };
+        let evidence = RowInput { checks: &[judged], findings, ..input() };
         let rows = rows(&evidence, Knowledge::embedded());
         let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
         [READY, SCHEDULED].map(|description| {
@@ -366,5 +384,21 @@ mod tests {
     fn inapplicable_row_passes_or_is_omitted() {
         let idle = judged(Outcome::NotApplicable("nothing to ask of".to_owned()), vec![]);
         assert_eq!(said(idle, &[]), ["Success ", "Success "]);
+    }
+
+    #[test]
+    fn manifests_prove_nothing_about_running_pods() {
+        let rows_of = |judged: CheckOutcome, findings: &[Finding]| {
+            let checks = [judged];
+            let evidence = RowInput { checks: &checks, findings, manifests: true, ..input() };
+            let rows = rows(&evidence, Knowledge::embedded());
+            rows.iter().flat_map(|category| &category.rows).map(|row| row.result).collect::<Vec<_>>()
+        };
+        assert_eq!(rows_of(judged(Outcome::NotApplicable("no pods".to_owned()), vec![]), &[]), []);
+        assert_eq!(rows_of(judged(Outcome::Pass, vec![]), &[]), []);
+        let failing = [finding(Severity::Error).fails_rows([READY])];
+        assert_eq!(rows_of(judged(Outcome::Findings, vec![]), &failing), [RowResult::Error]);
+        let shown = CheckOutcome { id: "trust-anchor-expired", ..judged(Outcome::Pass, vec![]) };
+        assert_eq!(rows_of(shown, &[]), [RowResult::Success]);
     }
 }

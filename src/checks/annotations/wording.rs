@@ -136,28 +136,32 @@ pub(super) fn replace(
     value: &str,
 ) -> Remedy {
     let minors = ctx.knowledge.minors();
-    let fits = |value: &str| is_label_value(value) && row.check_value(value, None, minors).is_ok();
-    let guessed = match row.kind {
-        knowledge::KeyKind::Label if !fits(value) => {
-            match guess(row, value, None, minors).filter(|value| fits(value)) {
-                Some(guessed) => guessed,
-                None => {
-                    let accepted = row.check_value(value, None, minors).err().unwrap_or_default();
-                    let remedy = remedy.step(
-                        StepKind::Annotation,
-                        format!(
-                            "Set {} as a label on {}, with a valid value: {accepted}",
-                            row.key,
-                            places(row)
-                        ),
-                    );
-                    return remove_it(ctx, remedy, found);
-                }
-            }
-        }
-        knowledge::KeyKind::Label | knowledge::KeyKind::Annotation => value.to_owned(),
+    let is_label = row.kind == knowledge::KeyKind::Label;
+    let fits =
+        |value: &str| (!is_label || is_label_value(value)) && row.check_value(value, None, minors).is_ok();
+    // An invalid or redacted value is never set.
+    let is_known = !value.contains("REDACTED(");
+    let valid = match fits(value) && is_known {
+        true => Some(value.to_owned()),
+        false => guess(row, value, None, minors).filter(|value| is_known && fits(value)),
     };
-    let value = guessed.as_str();
+    let Some(valid) = valid else {
+        let accepted = row.check_value(value, None, minors).err().unwrap_or_default();
+        let on = match found.scope {
+            KeyScope::Workload => KeyScope::PodTemplate.to_string(),
+            _ => places(row),
+        };
+        let act = match accepted.strip_prefix("expected ") {
+            _ if is_label => {
+                format!("Set {} as a label on {on}, with a valid value: {accepted}", row.key)
+            }
+            Some(valid) => format!("Set {} on {on} to {valid}", row.key),
+            None => format!("Set {} on {on}, with a valid value", row.key),
+        };
+        return remove_it(ctx, remedy.step(StepKind::Annotation, act), found);
+    };
+    let act = &act.replace(&format!("{value:?}"), &format!("{valid:?}"));
+    let value = valid.as_str();
     let readable_here = row.is_read_on(found.scope);
     let same = row.key == found.key && row.kind == found.written_as;
     let mut changes = vec![(row.key.as_str(), Some(value))];

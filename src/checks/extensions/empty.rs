@@ -25,7 +25,8 @@ pub(in crate::checks) fn judge(
         ctx.every::<Deployment>()?;
         return Err(Unjudged::not_applicable(format!("the extension {extension} is installed")));
     }
-    let names: Vec<&str> = namespaces.iter().map(|one| one.metadata.name.as_str()).collect();
+    let staying = namespaces.iter().filter(|one| !one.is_terminating());
+    let names: Vec<&str> = staying.map(|one| one.metadata.name.as_str()).collect();
     let findings = namespaces.iter().map(|namespace| {
         let name = &namespace.metadata.name;
         let finding = ctx
@@ -47,10 +48,22 @@ pub(in crate::checks) fn judge(
             ))
             .fails_rows(rows.iter().copied())
             .rows_as(Severity::Error)
-            .remedy(label_or_install(ctx, Remedy::new(), extension, &names));
+            .remedy(match namespace.is_terminating() {
+                true => until_deleted(),
+                false => label_or_install(ctx, Remedy::new(), extension, &names),
+            });
         spared(finding, ctx.within_grace(namespace.metadata.creation_timestamp))
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// A namespace that is being deleted accepts no objects, and loses its label when it is gone.
+fn until_deleted() -> Remedy {
+    Remedy::new().step(
+        StepKind::Note,
+        "Wait until the namespace is deleted; its label goes with it, and nothing can be installed into it \
+         until then",
+    )
 }
 
 /// Adds the two remedies: removing the label, or installing the extension.

@@ -9,10 +9,10 @@ use super::workload_without_authorization::{admits_any, authorizations};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::availability::{ControlPlane, State};
 use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{IN, skipped, skipped_subnets};
 use crate::objects::{Kind, Meta, Pod, Server};
 use crate::version::Minor;
 
@@ -21,6 +21,10 @@ struct Closed<'a> {
     server: &'a Server,
     /// The workloads and ports that it selects.
     held: BTreeSet<(String, u16)>,
+    /// The pods and ExternalWorkloads that deny all connections to one of the ports.
+    denying: BTreeSet<(&'a str, &'a str)>,
+    /// The source of the first skipped address ranges of a denying pod, and the ranges.
+    subnets: Option<(Evidence, String)>,
     /// The policies that no client can meet, and why.
     unmet: BTreeSet<String>,
 }
@@ -28,10 +32,12 @@ struct Closed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
-    let pods = survey.pods.iter().map(|(pod, workload)| (skipped(pod, IN), workload));
+    let mut pods_of: BTreeMap<String, usize> = BTreeMap::new();
+    let pods = survey.pods.iter().map(|(pod, workload)| (Some(*pod), workload));
     let external = survey.external.iter().map(|workload| (None, workload));
-    for (skips, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace))
-    {
+    for (pod, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace)) {
+        let skips = pod.and_then(|pod| skipped(pod, IN));
+        *pods_of.entry(workload_of(workload.meta)).or_default() += 1;
         for port in survey.index.taken_ports(workload) {
             // No policy applies to a port that does not pass the proxy.
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
@@ -41,8 +47,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if let TakenBy::Server(server) = inbound.taken_by
                 && !admits_any(&inbound)
             {
-                let new = || Closed { server, held: BTreeSet::new(), unmet: BTreeSet::new() };
+                let new = || Closed {
+                    server,
+                    held: BTreeSet::new(),
+                    denying: BTreeSet::new(),
+                    subnets: None,
+                    unmet: BTreeSet::new(),
+                };
                 let closed = closed.entry(server.metadata.key()).or_insert_with(new);
+                closed.denying.insert(workload.meta.key());
+                if closed.subnets.is_none() {
+                    let subnets = pod.and_then(|pod| skipped_subnets(pod, port));
+                    closed.subnets = subnets.map(|subnets| (subnets.by(), subnets.list.to_owned()));
+                }
                 closed.held.insert((workload_of(workload.meta), port));
                 closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
             }
@@ -60,7 +77,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let has_access_policy = minor
         .filter(|minor| is_stable || *minor != Minor::new(2, 16))
         .map(|minor| minor >= Minor::new(2, 16));
-    let findings = closed.into_values().map(|closed| finding(ctx, &closed, away, has_access_policy));
+    let findings =
+        closed.into_values().map(|closed| finding(ctx, &closed, &pods_of, away, has_access_policy));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -78,14 +96,29 @@ fn unmet(one: &Authorization<'_>) -> Option<String> {
     Some(format!("{}: {why}", one.by.name()))
 }
 
-/// The finding. `away`: since when the policy controller is not ready; it has not read newer objects.
+/// The denied connections: all of them only if every pod of the workloads denies them.
+fn denied(closed: &Closed<'_>, pods_of: &BTreeMap<String, usize>) -> String {
+    let workloads: BTreeSet<&String> = closed.held.iter().map(|(workload, _)| workload).collect();
+    let all: usize = workloads.iter().filter_map(|workload| pods_of.get(*workload)).sum();
+    let them = if closed.held.len() > 1 { "them" } else { "it" };
+    let from = closed.subnets.as_ref().map(|(_, list)| format!(" from outside of {list}"));
+    let from = from.unwrap_or_default();
+    match (closed.denying.len(), from.is_empty()) {
+        (pods, _) if pods < all => format!("Connections{from} to {pods} of {all} pods of {them}"),
+        (_, true) => format!("All connections to {them}"),
+        (_, false) => format!("Connections{from} to {them}"),
+    }
+}
+
+/// The finding. `pods_of`: the number of meshed pods of each workload; `away`: since when the policy controller is not ready; it has not read newer objects.
 fn finding(
     ctx: &Context<'_>,
     closed: &Closed<'_>,
+    pods_of: &BTreeMap<String, usize>,
     away: Option<Timestamp>,
     has_access_policy: Option<bool>,
 ) -> Finding {
-    let Closed { server, held, unmet } = closed;
+    let Closed { server, held, unmet, subnets, .. } = closed;
     let meta = &server.metadata;
     let (first, port) = held.first().cloned().unwrap_or_default();
     let more = and_more(held.len().saturating_sub(1));
@@ -100,17 +133,20 @@ fn finding(
     let is_unread = created.zip(away).is_some_and(|(created, away)| created >= away);
     let (severity, then) = match (meant, is_unread) {
         (true, _) => (Severity::Info, "are denied"),
+        // Its clients may all have addresses whose connections bypass the proxy.
+        (false, false) if subnets.is_some() => (Severity::Warning, "are denied"),
         (false, false) => (Severity::Error, "are denied"),
         (false, true) => (Severity::Warning, "will be denied when the policy controller is ready again"),
     };
-    let them = if held.len() > 1 { "them" } else { "it" };
     let message = format!(
-        "No policy authorizes any client of port {port} of {first}{more}. All connections to {them} {then}"
+        "No policy authorizes any client of port {port} of {first}{more}. {} {then}",
+        denied(closed, pods_of)
     );
     about(ctx, Kind::Server, meta, message)
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
         .evidence(field(Kind::Server, meta, "authorizations", authorizations))
+        .evidences(subnets.iter().map(|(by, _)| by.clone()))
         .remedy(remedy(meta, has_access_policy))
         .tie(about_server(&meta.namespace, &meta.name))
 }

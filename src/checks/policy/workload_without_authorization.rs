@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Survey, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::{meshdoctor, own};
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{IN, skipped, skipped_subnets};
 use crate::objects::{Kind, Pod, Service};
 
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
@@ -40,7 +40,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         one.is_annotated = workload.default_policy.is_some();
         one.targets.extend(targets);
     }
-    let findings = closed.iter().map(|(owner, closed)| finding(ctx, survey, owner, closed));
+    let mut all: BTreeMap<Owner, BTreeSet<&str>> = BTreeMap::new();
+    for pod in services.iter().flat_map(|service| ctx.selected().by(service)) {
+        let owner = owners.of(pod);
+        if closed.contains_key(&owner) && !pod.is_finished() {
+            all.entry(owner).or_default().insert(&pod.metadata.name);
+        }
+    }
+    let findings = closed
+        .iter()
+        .map(|(owner, closed)| finding(ctx, survey, owner, closed, all.get(owner).map_or(0, BTreeSet::len)));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -104,22 +113,45 @@ pub(super) fn authorizations<'i, 'a>(
     inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
 }
 
-fn finding(ctx: &Context<'_>, survey: &Survey<'_>, owner: &Owner, closed: &Closed<'_>) -> Finding {
+/// `all`: the number of the workload's pods that Services select.
+fn finding(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    owner: &Owner,
+    closed: &Closed<'_>,
+    all: usize,
+) -> Finding {
     let namespace = owner.namespace.as_str();
     let names: Vec<String> = closed.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let of_service = |(name, port): &(&str, u16)| {
         let service = Subject::object(Kind::Service, namespace, name);
         Evidence::field(service, "spec.ports: target port", port.to_string())
     };
-    ctx.finding(
-        owner.subject(names),
-        "The default policy is deny, and no Server authorizes a client. All connections to the workload's \
-         Services are denied, with status 403 or a closed connection",
-    )
-    .evidence(default_policy(ctx, closed))
-    .evidences(closed.targets.iter().take(QUOTED).map(of_service))
-    .evidences(without_server(survey, namespace))
-    .remedy(remedy(namespace))
+    let ports = closed.targets.iter().map(|(_, port)| *port);
+    let mut places = closed.pods.iter().flat_map(|pod| ports.clone().map(move |port| (*pod, port)));
+    let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port));
+    let from = subnets.as_ref().map(|subnets| format!(" from outside of {}", subnets.list));
+    let from = from.unwrap_or_default();
+    let denied = match (closed.pods.len(), from.is_empty()) {
+        (pods, _) if pods < all => {
+            format!("Connections{from} to {pods} of {all} pods of the workload's Services")
+        }
+        (_, true) => "All connections to the workload's Services".to_owned(),
+        (_, false) => format!("Connections{from} to the workload's Services"),
+    };
+    let message = format!(
+        "The default policy is deny, and no Server authorizes a client. {denied} are denied, with status 403 \
+         or a closed connection"
+    );
+    // Its clients may all have addresses whose connections bypass the proxy.
+    let severity = if subnets.is_some() { Severity::Warning } else { Severity::Error };
+    ctx.finding(owner.subject(names), message)
+        .severity(severity)
+        .evidence(default_policy(ctx, closed))
+        .evidences(subnets.iter().map(|subnets| subnets.by()))
+        .evidences(closed.targets.iter().take(QUOTED).map(of_service))
+        .evidences(without_server(survey, namespace))
+        .remedy(remedy(namespace))
 }
 
 /// The setting of the default policy.

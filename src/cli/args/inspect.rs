@@ -55,6 +55,10 @@ impl Policy {
             return vec![Target { namespace: namespace.clone(), workload: None, port: None }];
         }
         let within = |target: &Target| match &target.workload {
+            // KIND/NAME, as kubectl writes it.
+            Some(_) if is_workload_kind(&target.namespace) => {
+                Target { namespace: namespace.clone(), ..target.clone() }
+            }
             Some(_) => target.clone(),
             None => Target {
                 namespace: namespace.clone(),
@@ -64,6 +68,39 @@ impl Policy {
         };
         self.targets.iter().map(within).collect()
     }
+}
+
+/// Names of kinds of workloads in front of a slash, which `--namespace` distinguishes from a namespace.
+const WORKLOAD_KINDS: [&str; 24] = [
+    "po",
+    "pod",
+    "pods",
+    "deploy",
+    "deployment",
+    "deployments",
+    "sts",
+    "statefulset",
+    "statefulsets",
+    "ds",
+    "daemonset",
+    "daemonsets",
+    "rs",
+    "replicaset",
+    "replicasets",
+    "job",
+    "jobs",
+    "cj",
+    "cronjob",
+    "cronjobs",
+    "svc",
+    "service",
+    "services",
+    "externalworkload",
+];
+
+/// Whether a word is the name of a kind of workloads.
+pub(in crate::cli) fn is_workload_kind(word: &str) -> bool {
+    WORKLOAD_KINDS.contains(&word)
 }
 
 /// Output formats of `policy`.

@@ -19,6 +19,8 @@ pub struct FreeText {
     sensitive_parts: Vec<String>,
     sensitive_words: HashSet<String>,
     near: HashSet<String>,
+    codes: HashSet<String>,
+    harmless_codes: HashSet<String>,
     options: HashSet<String>,
     users: HashSet<String>,
     /// First words by the second.
@@ -34,8 +36,8 @@ pub struct FreeText {
 pub enum KeyValue {
     /// The name of an object, or a value that is kept without a key.
     Name,
-    /// A number of any length.
-    Number,
+    /// A number of at most this many digits.
+    Number(usize),
 }
 
 #[derive(Deserialize)]
@@ -60,15 +62,17 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Keys {
     names: Vec<String>,
-    numbers: Vec<String>,
+    numbers: HashMap<String, usize>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Sensitive {
     parts: Vec<String>,
     words: Vec<String>,
     near: Vec<String>,
+    codes: Vec<String>,
+    harmless_codes: Vec<String>,
     options: Vec<String>,
     users: Vec<String>,
     phrases: Vec<String>,
@@ -79,7 +83,7 @@ impl From<Written> for FreeText {
     fn from(written: Written) -> FreeText {
         let set = |list: Vec<String>| list.into_iter().collect::<HashSet<String>>();
         let names = written.keys.names.into_iter().map(|key| (key, KeyValue::Name));
-        let numbers = written.keys.numbers.into_iter().map(|key| (key, KeyValue::Number));
+        let numbers = written.keys.numbers.into_iter().map(|(key, digits)| (key, KeyValue::Number(digits)));
         let words = written.words.split_whitespace();
         let sensitive = &written.sensitive;
         let phrases = sensitive.phrases.iter().flat_map(|phrase| phrase.split(' ')).map(str::to_owned);
@@ -88,7 +92,8 @@ impl From<Written> for FreeText {
         for (first, second) in sensitive.phrases.iter().filter_map(|phrase| phrase.split_once(' ')) {
             by_second.entry(second.to_owned()).or_default().push(first.to_owned());
         }
-        let announcing = [&sensitive.parts[..], &sensitive.words, &sensitive.users, &phrases].concat();
+        let announcing =
+            [&sensitive.parts[..], &sensitive.words, &sensitive.users, &sensitive.codes, &phrases].concat();
         FreeText {
             source: written.source,
             words: words.map(str::to_owned).chain(written.terms).chain(announcing).collect(),
@@ -99,6 +104,8 @@ impl From<Written> for FreeText {
             sensitive_parts: written.sensitive.parts,
             sensitive_words: set(written.sensitive.words),
             near: set(written.sensitive.near),
+            codes: set(written.sensitive.codes),
+            harmless_codes: set(written.sensitive.harmless_codes),
             options: set(written.sensitive.options),
             users: set(written.sensitive.users),
             phrases: by_second,
@@ -139,6 +146,12 @@ impl FreeText {
     /// Whether this lower-case word is the name of a common account, so that its password follows a colon.
     pub fn is_account(&self, word: &str) -> bool {
         self.users.contains(word)
+    }
+
+    /// Whether a number after this lower-case word may be a one-time code or the number of an account; `before`: the
+    /// word in front of it.
+    pub fn announces_code(&self, before: &str, word: &str) -> bool {
+        self.codes.contains(word) && !self.harmless_codes.contains(before)
     }
 
     /// Whether these two lower-case words announce a secret.

@@ -16,8 +16,8 @@ pub(super) enum Announced {
     Usual,
     /// Also keep a name.
     Name,
-    /// Also keep a number of any length.
-    Number,
+    /// Also keep a number of at most this many digits.
+    Number(usize),
 }
 
 /// The rule for this key, with its dashes, dots and capitals.
@@ -30,7 +30,7 @@ pub(super) fn announced(known: &FreeText, key: &str) -> Announced {
     let last = key.rsplit(['?', '/']).next().unwrap_or_default();
     match known.key(&plain).or_else(|| known.key(&lower(last))) {
         Some(KeyValue::Name) => Announced::Name,
-        Some(KeyValue::Number) => Announced::Number,
+        Some(KeyValue::Number(digits)) => Announced::Number(digits),
         None if is_words(known, last, true) && last.len() > 1 => Announced::Usual,
         None => Announced::Unknown,
     }

@@ -100,6 +100,8 @@ struct Scan<'a> {
     then: bool,
     /// Number of remaining tokens near a secret-announcing word.
     near: u8,
+    /// Number of remaining tokens near a word that announces a code.
+    code: u8,
     /// Whether this sentence mentions a secret.
     about: bool,
     /// Whether a token of this run of characters was replaced.
@@ -123,6 +125,7 @@ impl<'a> Scan<'a> {
             named: false,
             then: false,
             near,
+            code: 0,
             about: false,
             glued: false,
             quoted: false,
@@ -284,7 +287,11 @@ impl<'a> Scan<'a> {
         self.then = self.named && preposition;
         self.named =
             named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
-        let phrase = self.known.is_phrase(&lower(self.before), &lower(token));
+        let phrase = self.known.is_phrase(&lower(self.before), &lower(token))
+            || token
+                .split_once('-')
+                .is_some_and(|(first, second)| self.known.is_phrase(&lower(first), &lower(second)));
+        self.count_code(self.before, token);
         self.before = token;
         // An address or a time is not a key.
         self.key = (!is_typed(token, Numbers::Any)).then_some(token);
@@ -310,9 +317,15 @@ impl<'a> Scan<'a> {
             self.at += query;
             return self.hide(&token[query..]);
         }
+        let before = self.before;
         self.out.push_str(&stand_in(token.as_bytes()));
         self.at += token.len();
         self.hidden();
+        self.count_code(before, token);
+        // A name that is not known may announce a secret, too.
+        if is_key(token) && is_sensitive(self.known, token) {
+            self.near = NEAR;
+        }
     }
 
     /// Whether a name is allowed here.
@@ -347,15 +360,15 @@ impl<'a> Scan<'a> {
     }
 
     fn passes(&self, token: &str) -> bool {
-        if self.glued || token.len() > LONGEST {
+        if self.glued || token.len() > LONGEST || self.is_code_by_sentence(token) {
             return false;
         }
         let known = self.known;
         let numbers = match self.place {
-            Place::Value(Announced::Number) => Numbers::Any,
+            Place::Value(Announced::Number(digits)) => Numbers::UpTo(digits),
             // The port after an IPv6 address.
             _ if self.place == Place::Prose && self.out.ends_with("]:") => Numbers::Usual,
-            _ if self.near > 0 || self.place != Place::Prose => Numbers::Small,
+            _ if self.near > 0 || self.code > 0 || self.place != Place::Prose => Numbers::Small,
             _ => Numbers::Usual,
         };
         let digits = self.near == 0 && self.place != Place::Option;

@@ -22,6 +22,43 @@ fn messages_of_kubernetes_and_linkerd_are_kept() {
 }
 
 #[test]
+fn announced_codes_are_replaced_before_and_behind_the_word() {
+    for (message, secret) in [
+        ("x-amz-security-token 219239", "219239"),
+        ("one-time code 960868", "960868"),
+        ("verification number 392246", "392246"),
+        ("code 394454 sent", "394454"),
+        ("488596 is not a valid api key", "488596"),
+        ("482913 was sent as your code", "482913"),
+        ("recovery 786367", "786367"),
+        ("unseal 535212", "535212"),
+        ("ssn 250117", "250117"),
+        ("card 777930", "777930"),
+        ("size=4929004823458012 x", "4929004823458012"),
+        ("pid=4929004823458012", "4929004823458012"),
+        ("port=4929004823458012", "4929004823458012"),
+        ("name=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1", "0f7c5ae4"),
+        ("client.id=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1", "0f7c5ae4"),
+        ("using sk-knrwhf4dc7-qdm2s", "knrwhf4dc7"),
+    ] {
+        let clean = free_text(message).into_owned();
+        assert!(!clean.contains(secret), "{message}: {clean}");
+        assert_eq!(free_text(&clean), clean, "{message}");
+    }
+    for message in [
+        "exit code 137",
+        "exit status 3221225477",
+        "status code 50301",
+        "error code 10054 was returned",
+        "port=8080 size=1048576 pid=4194304",
+        "10250 is the port of the kubelet",
+        "uid=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1",
+    ] {
+        assert_eq!(free_text(message), message);
+    }
+}
+
+#[test]
 fn redacted_knowledge_texts_match_their_rows() {
     let knowledge = Knowledge::embedded();
     for row in knowledge.mesh_logs().rows() {

@@ -11,6 +11,8 @@ const SHORT: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     Any,
+    /// At most this many digits.
+    UpTo(usize),
     /// Those in messages: ports, counts, process ids.
     Usual,
     /// None that may be a PIN.
@@ -40,6 +42,7 @@ fn is_number(token: &str, numbers: Numbers) -> bool {
     let token = token.trim_start_matches(['-', '+']).trim_end_matches('%');
     let limit = match numbers {
         Numbers::Any => 24,
+        Numbers::UpTo(digits) => digits,
         Numbers::Usual => DIGITS,
         Numbers::Small => SHORT - 1,
     };

@@ -134,6 +134,11 @@ fn is_suffix(part: &str) -> bool {
 pub(super) fn is_generated_name(known: &FreeText, token: &str) -> bool {
     let token = token.strip_suffix('-').unwrap_or(token);
     let Some((owner, last)) = token.rsplit_once('-') else { return false };
+    // Prefixes of API keys.
+    if matches!(owner.split('-').next(), Some("sk" | "pk" | "rk" | "ak" | "glpat" | "xapp" | "xoxb" | "xoxp"))
+    {
+        return false;
+    }
     let hash = |part: &str| {
         (8..=10).contains(&part.len()) && is_suffix(part) && part.bytes().any(|b| b.is_ascii_digit())
     };

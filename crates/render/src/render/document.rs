@@ -158,6 +158,17 @@ impl Config {
             gate: used.gate.clone(),
         }
     }
+
+    /// As a run has it.
+    pub(super) fn used(&self) -> ConfigUse {
+        ConfigUse {
+            file: self.file.clone(),
+            named: self.named,
+            settings: self.settings.clone(),
+            gate: self.gate.clone(),
+            quiet: false,
+        }
+    }
 }
 
 fn is_no(value: &bool) -> bool {

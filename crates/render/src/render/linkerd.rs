@@ -10,7 +10,7 @@ use super::json;
 use super::look::Look;
 use super::text::{clean, clean_lines};
 use crate::finding::Severity;
-use crate::report::Report;
+use crate::report::{ConfigUse, Report};
 use crate::rows::{self, Category, RowResult, RowVerdict};
 
 /// The document of `linkerd check -o json`.
@@ -146,6 +146,12 @@ pub fn table(report: &Report, look: Look) -> String {
         let mark = mark(RowResult::Error, look);
         _ = writeln!(text, "{mark} is the result of linkerd check: meshdoctor rates these findings lower");
         _ = writeln!(text, "The exit status follows --fail-on, not the rows");
+    }
+    if report.origin.kind == "manifests" {
+        _ = writeln!(text, "Rows about a running cluster are left out: manifests do not show them");
+    }
+    if let Some(settings) = report.run.config.as_ref().and_then(ConfigUse::gate_settings) {
+        _ = writeln!(text, "Configuration file: {}", clean(&settings));
     }
     text
 }

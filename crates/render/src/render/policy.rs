@@ -269,7 +269,12 @@ fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
 
 /// The clients that reach a port: all of them if it skips the proxy.
 fn allowed_on(port: &PortAnswer<'_>, own: &str) -> String {
-    if port.skips_proxy { format!("{ALL} are allowed") } else { allowed(&port.inbound, own) }
+    let clients = if port.skips_proxy { format!("{ALL} are allowed") } else { allowed(&port.inbound, own) };
+    match port.skips_from {
+        "" => clients,
+        _ if port.skips_proxy => clients,
+        ranges => format!("{clients}, apart from {}, which skip the proxy", clean(ranges)),
+    }
 }
 
 /// The clients that a port allows, without the kubelet's probes.
@@ -317,10 +322,13 @@ fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> 
         return vec![[name, taken, protocol, clients, "no policy applies".to_owned()]];
     }
     let mut rows = admitted(inbound, own);
+    if !port.skips_from.is_empty() {
+        rows.push((format!("clients with addresses in {}", port.skips_from), SKIPS.to_owned()));
+    }
     rows.retain(|(_, by)| verbose || by != PROBES);
     let by_route =
         inbound.routes.iter().any(|route| route.route.is_some() && !route.authorizations.is_empty());
-    if inbound.authorizations.is_empty() && !by_route {
+    if inbound.authorizations.is_empty() && !by_route && port.skips_from.is_empty() {
         let by = match inbound.taken_by {
             TakenBy::Default(_) => DEFAULT.to_owned(),
             TakenBy::Server(server) => format!("no policy for Server {}", server.metadata.name),
@@ -534,6 +542,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "passedOver": names_of(&answer.passed_over),
         "protocol": inbound.protocol.word(),
         "skipsProxy": answer.skips_proxy,
+        "skipsProxyFrom": answer.skips_from,
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
         "routes": inbound.routes.iter().map(route).collect::<Vec<_>>(),
         "rateLimit": limit,

@@ -3,13 +3,13 @@
 //! ```text
 //! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[,
 //! CHECK...]]] not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT] not-provided N checks lack
-//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE result ERRORS error, WARNINGS
+//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE config FILE sets FLAG[, FLAG...] result ERRORS error, WARNINGS
 //! warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
 //! symptoms), a check with a piece of requested evidence it could not get, all checks for which evidence was
-//! not provided, a crash, and always one `result`, so that an empty answer never looks like a good one.
+//! not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -21,7 +21,7 @@ use crate::checks::Outcome;
 use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
 use crate::missing::GapRemediation;
-use crate::report::Report;
+use crate::report::{ConfigUse, Report};
 use crate::request::Request;
 
 /// The report in lines.
@@ -45,6 +45,9 @@ pub fn report(report: &Report) -> String {
     }
     for error in &report.errors {
         _ = writeln!(text, "trouble: {}", clean(error));
+    }
+    if let Some(settings) = report.run.config.as_ref().and_then(ConfigUse::gate_settings) {
+        _ = writeln!(text, "config {}", clean(&settings));
     }
     let verdict = &report.verdict;
     let roots = verdict.roots;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::evidence::PolicyEvidence;
 use crate::model::owners::{Owners, workload_of};
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{IN, skipped, skipped_subnets};
 use crate::names;
 use crate::objects::{Kind, Pod, ProbePort, Server};
 
@@ -150,6 +150,8 @@ pub struct PortAnswer<'a> {
     pub passed_over: Vec<&'a Server>,
     /// Whether the pod's connections to it skip the proxy, so that no policy applies.
     pub skips_proxy: bool,
+    /// The client addresses whose connections skip the proxy, as written; empty: none.
+    pub skips_from: &'a str,
 }
 
 /// Pods with equal answers, or an ExternalWorkload, with their ports.
@@ -211,6 +213,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             inbound: evidence.index.inbound(&workload, port),
             passed_over: passed_over(evidence, &workload, port),
             skips_proxy: false,
+            skips_from: "",
         };
         let ports = asked(ports, targets, namespace, name).into_iter().map(answer).collect();
         answers.push(WorkloadAnswer {
@@ -286,6 +289,7 @@ fn port_answer<'a>(
         inbound: evidence.index.inbound(workload, port),
         passed_over: passed_over(evidence, workload, port),
         skips_proxy: skipped(pod, IN).is_some_and(|skipped| skipped.holds(port)),
+        skips_from: skipped_subnets(pod, port).map(|subnets| subnets.list).unwrap_or_default(),
     }
 }
 
@@ -295,8 +299,9 @@ fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port:
 
 /// A key that is equal for pods with equal answers.
 fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
-    let each =
-        ports.iter().map(|port| format!("{}={}{}", port.port, to_json(&port.inbound), port.skips_proxy));
+    let each = ports.iter().map(|port| {
+        format!("{}={}{}{}", port.port, to_json(&port.inbound), port.skips_proxy, port.skips_from)
+    });
     each.collect::<Vec<_>>().join(" ")
 }
 

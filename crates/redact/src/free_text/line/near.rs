@@ -8,8 +8,14 @@ use super::{NEAR, Place, Scan};
 
 /// Maximum length of the part of a URL in front of a parameter.
 const URL: usize = 512;
+/// Number of tokens after a word that announces a code.
+const CODE: u8 = 3;
+/// Number of words behind a number that may announce it.
+const BEHIND: usize = 7;
+/// Shorter numbers are not codes.
+const SHORT: usize = 4;
 /// Ends of keys whose value may be a uid.
-const UIDS: [&str; 7] = ["uid", "id", "pod", "name", "container", "volume", "object"];
+const UIDS: [&str; 1] = ["uid"];
 
 impl Scan<'_> {
     /// Records whether a kept token announces a secret. `phrase`: together with the word before it.
@@ -22,6 +28,35 @@ impl Scan<'_> {
         } else if self.about && self.known.links_value(&word) {
             self.near = self.near.max(1);
         }
+    }
+
+    /// Counts the tokens after a word that announces a code, in which numbers are replaced.
+    pub(super) fn count_code(&mut self, before: &str, token: &str) {
+        let announces = self.known.announces_code(&lower(before), &lower(token));
+        self.code = if announces { CODE } else { self.code.saturating_sub(1) };
+    }
+
+    /// Whether a number is named as a secret behind it: `482913 is your verification code`.
+    pub(super) fn is_code_by_sentence(&self, token: &str) -> bool {
+        let is_number = token.len() >= SHORT && token.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || self.place != Place::Prose {
+            return false;
+        }
+        let rest = &self.rest()[token.len()..];
+        let sentence = rest.split(['.', ';', ',', '\n']).next().unwrap_or_default();
+        let mut words =
+            sentence.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let links = words.next().is_some_and(|word| matches!(&*lower(word), "is" | "was" | "as" | "isn't"));
+        let mut before = "";
+        links
+            && words.take(BEHIND).any(|word| {
+                let plain = lower(word);
+                let announces = is_sensitive(self.known, word)
+                    || self.known.is_near(&plain)
+                    || self.known.announces_code(&lower(before), &plain);
+                before = word;
+                announces
+            })
     }
 
     /// Whether a number, address or version is harmless here: near a secret and in a query, only common forms are.
@@ -78,7 +113,8 @@ impl Scan<'_> {
     pub(super) fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
-        let key = matches!(self.place, Place::Value(Announced::Number | Announced::Name)) && self.takes_uid();
+        let key =
+            matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name)) && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
             || self.quoted
                 && token.len() == 64

@@ -15,7 +15,7 @@ use super::{causes, does_not_count, gap_fingerprint, run_fingerprint, said, spot
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
-use crate::report::Report;
+use crate::report::{ConfigUse, Report};
 
 pub fn report(report: &Report) -> String {
     let mut issues: Vec<Value> = Vec::new();
@@ -78,7 +78,15 @@ pub fn report(report: &Report) -> String {
         }
     }
     issues.extend(report.errors.iter().map(|error| trouble(error)));
+    issues.extend(report.run.config.as_ref().and_then(configuration));
     write(&issues)
+}
+
+/// A configuration file that sets flags of the gate.
+fn configuration(config: &ConfigUse) -> Option<Value> {
+    let settings = config.gate_settings()?;
+    let print = run_fingerprint(&settings);
+    Some(issue("configuration", "info", &settings, &print, &clean(&config.file), 1))
 }
 
 /// A run without a report: one blocking issue instead of an empty list.

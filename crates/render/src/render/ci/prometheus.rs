@@ -9,7 +9,7 @@ use super::super::text::clean;
 use super::gap_fails;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Severity, Standing};
-use crate::report::{Report, Run};
+use crate::report::{ConfigUse, Report, Run};
 
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
@@ -86,6 +86,10 @@ pub fn report(report: &Report) -> String {
     sample(&mut text, "objects_read", &[], report.coverage.objects);
     family(&mut text, "judged_timestamp_seconds", "The time for which the cluster was checked.");
     sample(&mut text, "judged_timestamp_seconds", &[], report.at.0.as_second());
+    if let Some(settings) = report.run.config.as_ref().and_then(ConfigUse::gate_settings) {
+        family(&mut text, "config_info", "The configuration file that sets flags of the gate.");
+        sample(&mut text, "config_info", &[("settings", &settings)], 1);
+    }
     ended(&mut text, report.verdict.status, &report.run);
     text
 }

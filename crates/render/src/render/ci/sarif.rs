@@ -18,7 +18,7 @@ use crate::checks::{self, Outcome};
 use crate::exit;
 use crate::finding::{Finding, Place, Severity, Standing, Subject, Written};
 use crate::page;
-use crate::report::{Report, Run};
+use crate::report::{ConfigUse, Report, Run};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -67,6 +67,9 @@ pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
         }
     }
     notes.extend(report.errors.iter().map(|error| notification("trouble", "error", error)));
+    if let Some(settings) = report.run.config.as_ref().and_then(ConfigUse::gate_settings) {
+        notes.push(notification("configuration", "note", &settings));
+    }
     let found: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check).collect();
     let rules: Vec<Value> = report.checks.iter().map(|check| rule(check, found.contains(check.id))).collect();
     let status = report.verdict.status;
@@ -92,6 +95,7 @@ fn log(rules: &[Value], results: &[Value], invocation: &Value, release_data: &st
             descriptor("not-checked", "Evidence that a check needs is missing; it has not passed."),
             descriptor("crashed", "A check crashed."),
             descriptor("trouble", "The run had a problem."),
+            descriptor("configuration", "A configuration file sets flags that affect the exit status."),
             descriptor("could-not-run", "The run produced no report."),
         ],
     });

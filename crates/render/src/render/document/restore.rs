@@ -54,6 +54,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         gateway_api: versions.gateway_api.clone(),
     };
     let asked = asked(document);
+    let is_of_manifests = origin.kind == "manifests";
     Some(Report {
         run: run(document),
         origin,
@@ -73,7 +74,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         nodes: document.nodes.iter().map(node).collect(),
         traffic: document.traffic.as_ref().map(|traffic| traffic.workloads.clone()).unwrap_or_default(),
         before: document.traffic.as_ref().and_then(|traffic| traffic.before.as_ref()).map(earlier_traffic),
-        rows: linkerd_check(&checks, &findings, &skew, &document.run),
+        rows: linkerd_check(&checks, &findings, &skew, &document.run, is_of_manifests),
         row_mode: document.run.linkerd_check_mode.unwrap_or_default(),
         links: document.run.links.clone(),
         coverage: coverage(document, gaps),
@@ -102,13 +103,7 @@ fn run(document: &Document) -> report::Run {
         milliseconds: run.milliseconds,
         command: run.command.clone(),
         folders: Vec::new(),
-        config: run.config.as_ref().map(|config| report::ConfigUse {
-            file: config.file.clone(),
-            named: config.named,
-            settings: config.settings.clone(),
-            gate: config.gate.clone(),
-            quiet: false,
-        }),
+        config: run.config.as_ref().map(super::Config::used),
     }
 }
 
@@ -432,6 +427,7 @@ fn linkerd_check(
     findings: &[finding::Finding],
     skew: &Skew,
     run: &super::Run,
+    manifests: bool,
 ) -> Vec<rows::Category> {
     let release = skew.command_release();
     let counted: Vec<finding::Finding> = findings.iter().filter(report::counts).cloned().collect();
@@ -441,6 +437,7 @@ fn linkerd_check(
         release: release.as_ref(),
         mode: run.linkerd_check_mode.unwrap_or_default(),
         links: &run.links,
+        manifests,
     };
     rows::rows(&input, Knowledge::embedded())
 }

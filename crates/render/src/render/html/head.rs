@@ -72,7 +72,9 @@ fn verdict(document: &Document, Headline { class, short, why }: &Headline, body:
     }
     let gate =
         verdict.gate.as_ref().map(|gate| format!(" (--fail-on {})", escaped(gate))).unwrap_or_default();
-    _ = write!(body, "<p class=\"faint\">exit {}{gate}</p>", verdict.status);
+    let config = document.run.invocation.config.as_ref().and_then(|config| config.used().gate_settings());
+    let config = config.map(|settings| format!("; {}", escaped(&settings))).unwrap_or_default();
+    _ = write!(body, "<p class=\"faint\">exit {}{gate}{config}</p>", verdict.status);
 }
 
 /// The numbers of findings and checks.

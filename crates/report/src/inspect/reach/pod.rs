@@ -9,7 +9,7 @@ use crate::knowledge::{Calls, First};
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
 };
-use crate::model::skipped::{IN, Skipped, skipped};
+use crate::model::skipped::{IN, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Server, ServerPort};
 
@@ -37,6 +37,9 @@ impl<'a> Mesh<'a> {
         }
         let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
         let meshed = pod.spec.proxy().is_some() && skips.is_none();
+        if meshed && bypasses_by_address(walk, caller, (pod, port)) {
+            return;
+        }
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
         let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
         let inbound = held.as_ref().map(|(inbound, _)| inbound);
@@ -318,4 +321,32 @@ fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
         "HTTPLocalRateLimitPolicy {} limits it to {limits}; others get {}",
         by.metadata.name, calls.rate_limited
     ))
+}
+
+/// Records that the pod skips inbound connections by the client's address, and whether this applies to the call or is
+/// unknown. Destination does not read these ranges, so a meshed client sends mTLS that the application receives.
+fn bypasses_by_address(walk: &mut Walk, caller: Caller<'_>, (pod, port): (&Pod, u16)) -> bool {
+    let Some(subnets) = skipped_subnets(pod, port) else { return false };
+    let ranges = format!("connections from {}", subnets.list);
+    let name = &pod.metadata.name;
+    let (outcome, says) = match subnets.contain(caller.pod.status.pod_ip) {
+        Some(false) => return false,
+        None => (
+            Outcome::NotJudged,
+            format!("{ranges} bypass the proxy of pod {name}; whether this one does is not known"),
+        ),
+        Some(true) if caller.meshed => (
+            Outcome::NotJudged,
+            format!(
+                "{ranges} bypass the proxy of pod {name}: no policy applies, and if the client's proxy uses mTLS, \
+                 the application receives it"
+            ),
+        ),
+        Some(true) => (
+            Outcome::Passes,
+            format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"),
+        ),
+    };
+    walk.step(Part::Server, outcome, says).evidence(subnets.by());
+    true
 }
