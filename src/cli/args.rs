@@ -63,8 +63,8 @@ use super::values::{
 #[command(
     after_help = "meshdoctor is read-only, except for three opt-in commands: 'collect --node-pods' creates \
                   pods after confirmation and deletes them; 'check --publish' writes its report into the \
-                  cluster; 'fix --apply' runs confirmed steps. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 \
-                  interrupted."
+                  cluster; 'fix --apply' runs confirmed steps. Exit status: 0 fine, 1 findings, 2 usage, 3 could \
+                  not run, 4 not checked, 130 interrupted."
 )]
 pub struct Cli {
     /// The command to run.

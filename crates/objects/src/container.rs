@@ -88,8 +88,13 @@ pub struct HttpGet {
     /// The path; by default `/`.
     pub path: Option<String>,
     pub port: Option<ProbePort>,
-    /// `HTTP` or `HTTPS`; by default the first.
+    /// `HTTPS`, or none for HTTP, which the API server adds to probes that name no scheme.
+    #[serde(deserialize_with = "other_than_http")]
     pub scheme: Option<Word>,
+}
+
+fn other_than_http<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Word>, D::Error> {
+    Ok(Option::<Word>::deserialize(deserializer)?.filter(|scheme| &**scheme != "HTTP"))
 }
 
 impl HttpGet {

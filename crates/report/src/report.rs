@@ -454,15 +454,15 @@ mod tests {
     fn lowered_severity_still_fails_the_row() {
         let of = |severity| {
             let finding =
-                Finding::new("issuer-expired", Severity::Error, Subject::thing("issuer"), "it has expired");
+                Finding::new("some-check", Severity::Error, Subject::thing("issuer"), "it has expired");
             let mut results = [CheckResult {
-                id: "issuer-expired",
+                id: "some-check",
                 outcome: Outcome::Findings,
                 findings: vec![finding],
                 gaps: Vec::new(),
                 blocked_by: None,
             }];
-            let severities = [("issuer-expired".to_owned(), severity)].into();
+            let severities = [("some-check".to_owned(), severity)].into();
             regraded(&mut results, &Policy { severities, ..Policy::default() });
             let [CheckResult { findings, .. }] = results;
             (findings[0].severity, findings[0].rows.weight(findings[0].severity))

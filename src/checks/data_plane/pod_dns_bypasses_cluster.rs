@@ -55,8 +55,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], dns: Option<&Service
     let spec = &pods[0].spec;
     let object = format!("Pod {}/{}", owner.namespace, names[0]);
     let servers: Vec<&str> = spec.dns_config.nameservers.iter().map(|server| server.as_str()).collect();
-    let message = "the pod's DNS settings leave out the cluster's DNS: the proxy cannot resolve the names of the control \
-        plane, gets no certificate, and does not become ready";
+    let message = "the pod's DNS settings leave out the cluster's DNS: the proxy cannot resolve the names \
+        of the control plane, gets no certificate, and does not become ready";
     let served = dns.and_then(|service| {
         let address = (*service.spec.cluster_ip)?;
         Some(Evidence::field(

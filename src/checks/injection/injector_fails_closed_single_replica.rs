@@ -117,7 +117,8 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
 }
 
 /// What failurePolicy Ignore allows.
-const UNMESHED: &str = "pods start without a proxy while the injector is down (failurePolicy Ignore), and check for such pods afterwards";
+const UNMESHED: &str = "pods start without a proxy while the injector is down (failurePolicy Ignore), \
+    and check for such pods afterwards";
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
     let step = |remedy, act: &str, options| upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);

@@ -255,7 +255,8 @@ fn opaque_server(server: &Server) -> Remedy {
     let declare = on("patch", Kind::Server, &server.metadata)
         .words("--type=merge -p")
         .arg(r#"{"spec":{"proxyProtocol":"HTTP/1"}}"#);
-    Remedy::new().run(StepKind::Command, "Declare the port as HTTP in the Server, since its probe is HTTP", declare).step(
+    let act = "Declare the port as HTTP in the Server, since its probe is HTTP";
+    Remedy::new().run(StepKind::Command, act, declare).step(
         StepKind::Note,
         "If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication",
     )

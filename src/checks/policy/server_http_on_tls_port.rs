@@ -125,12 +125,12 @@ fn finding(ctx: &Context<'_>, number: u16, port: &Port<'_>) -> Finding {
     let more = and_more(port.workloads.len().saturating_sub(1));
     let message = match port.is_probed {
         true => format!(
-            "The Server declares {protocol} for port {number} of {first}{more}, which serves TLS: the proxy cannot parse \
-             the application's TLS and closes these connections, probes of the kubelet among them"
+            "The Server declares {protocol} for port {number} of {first}{more}, which serves TLS: the proxy cannot \
+             parse the application's TLS and closes these connections, probes of the kubelet among them"
         ),
         false => format!(
-            "The Server declares {protocol} for port {number} of {first}{more}, which a Service calls HTTPS: if clients \
-             use TLS of their own, the proxy cannot parse it and closes these connections"
+            "The Server declares {protocol} for port {number} of {first}{more}, which a Service calls HTTPS: if \
+             clients use TLS of their own, the proxy cannot parse it and closes these connections"
         ),
     };
     let declare =

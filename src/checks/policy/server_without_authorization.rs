@@ -110,7 +110,8 @@ fn denied(closed: &Closed<'_>, pods_of: &BTreeMap<String, usize>) -> String {
     }
 }
 
-/// The finding. `pods_of`: the number of meshed pods of each workload; `away`: since when the policy controller is not ready; it has not read newer objects.
+/// The finding. `pods_of`: the number of meshed pods of each workload; `away`: since when the policy controller is not
+/// ready; it has not read newer objects.
 fn finding(
     ctx: &Context<'_>,
     closed: &Closed<'_>,

@@ -51,7 +51,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let others = if one.annotated { port_list::without(&one.list, port) } else { own };
         let act = match one.annotated {
             true => format!("Remove port {port} from {KEY}"),
-            false => format!("Give the workload a list without port {port}, {KEY}: {:?},", others.as_deref().unwrap_or("")),
+            false => {
+                let list = others.as_deref().unwrap_or("");
+                format!("Give the workload a list without port {port}, {KEY}: {list:?},")
+            }
         };
         let set = match one.annotated {
             // An empty list of its own hides that of the namespace.
@@ -63,7 +66,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             true => remedy,
             false => remedy.step(
                 StepKind::ChartValue,
-                format!("Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the workload"),
+                format!(
+                    "Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the \
+                     workload"
+                ),
             ),
         };
         ctx.finding(

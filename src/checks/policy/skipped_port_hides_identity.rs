@@ -44,11 +44,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controller = &survey.index.controller;
     let declared: BTreeSet<u16> =
         services.iter().flat_map(|service| &service.spec.ports).map(|port| port.port).collect();
+    // Components of the control plane call no Services of applications.
+    let home = ctx.namespaces().control_plane.as_str();
     // The chart's list is in every pod, and mostly contains no port that a Service declares.
     let clients: Vec<(&Pod, Skipped<'_>)> = survey
         .pods
         .iter()
         .filter(|(pod, _)| ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some())
+        .filter(|(pod, _)| pod.metadata.namespace != home)
         .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT)?)))
         .filter(|(_, skipped)| declared.iter().any(|port| skipped.holds(*port)))
         .collect();

@@ -14,7 +14,8 @@ use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
 /// The annotation that opens the endpoint.
 const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
 /// The instruction to set it.
-const ACT: &str = "Set config.linkerd.io/proxy-admin-shutdown: \"enabled\", which older releases ignore and the target reads,";
+const ACT: &str = "Set config.linkerd.io/proxy-admin-shutdown: \"enabled\", which older releases ignore \
+    and the target reads,";
 /// The annotation that requests a proxy.
 const INJECT: &str = "linkerd.io/inject";
 /// The chart value that opens the endpoint for all proxies.

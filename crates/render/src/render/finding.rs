@@ -31,6 +31,8 @@ const QUOTED_LINES: usize = 4;
 
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
+/// Maximum number of lines of evidence in a plan, except for the first piece.
+const LINES_IN_PLAN: usize = 4;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
@@ -180,8 +182,11 @@ impl Printer {
             }
             let text = if who == last { seen.clone() } else { format!("{who}  {seen}") };
             let indent = if who == last && *who != only { "  " } else { "" };
-            let wrapped = hanging(&text, columns - indent.len()).into_iter();
-            lines.extend(wrapped.map(|line| format!("{indent}{line}")));
+            let wrapped = hanging(&text, columns - indent.len());
+            if !lines.is_empty() && lines.len() + wrapped.len() > LINES_IN_PLAN {
+                break;
+            }
+            lines.extend(wrapped.into_iter().map(|line| format!("{indent}{line}")));
             last = who;
         }
         lines

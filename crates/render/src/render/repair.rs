@@ -307,7 +307,7 @@ impl PlanPrinter<'_> {
             .filter(|_| self.report.repair.findings.len() > 1)
             .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
         let plain = step.step.without_requirement();
-        let requirement = if is_stated { "" } else { step.step.text[plain.len()..].trim() };
+        let requirement = if is_stated { String::new() } else { self.requirement(step, plain) };
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
@@ -319,13 +319,28 @@ impl PlanPrinter<'_> {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
         if !requirement.is_empty() {
-            lines.extend(wrap(requirement, room).iter().map(|line| format!("{indent}{line}")));
+            lines.extend(wrap(&requirement, room).iter().map(|line| format!("{indent}{line}")));
         }
         let room = self.look.columns().saturating_sub(indent.len() + 2);
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
         let command = command.flat_map(|line| guard_apart(line, room));
         lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
         lines
+    }
+
+    /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
+    fn requirement(&self, step: &PlanStep, plain: &str) -> String {
+        let commands = self.report.repair.steps.iter().map(|other| other.step.command.as_ref());
+        let required = step.step.command.as_ref().and_then(Command::required_cli);
+        let installs = |command: Option<&Command>| {
+            command.and_then(Command::installed_cli).is_some_and(|cli| Some(cli.as_str()) == required)
+        };
+        match (required, (1..).zip(commands).find(|(_, command)| installs(*command))) {
+            (Some(release), Some((number, _))) => {
+                format!("(needs linkerd CLI {release}, which step {number} installs)")
+            }
+            _ => step.step.text[plain.len()..].trim().to_owned(),
+        }
     }
 
     /// The commands that show whether the repair worked.

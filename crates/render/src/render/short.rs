@@ -3,13 +3,15 @@
 //! ```text
 //! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[,
 //! CHECK...]]] not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT] not-provided N checks lack
-//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE config FILE sets FLAG[, FLAG...] result ERRORS error, WARNINGS
-//! warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS
+//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE config FILE sets FLAG[,
+//! FLAG...] result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked,
+//! N crashed; exit STATUS
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
 //! symptoms), a check with a piece of requested evidence it could not get, all checks for which evidence was
-//! not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that an empty answer never looks like a good one.
+//! not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that
+//! an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -6,7 +6,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Relations;
-use crate::command::Command;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 
 /// The findings, sorted: roots in the order of repair, then symptoms. Each root names the ones that it
@@ -38,7 +37,6 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
     for &at in &repairs {
         later.entry(findings[at].check).or_insert_with(|| later_than(findings[at].check, relations));
     }
-    let cli: BTreeMap<usize, _> = repairs.iter().map(|&at| (at, releases_of_cli(&findings[at]))).collect();
     let mut earlier = vec![BTreeSet::new(); findings.len()];
     for &at in &repairs {
         // A finding that is not in effect does not precede a worse one.
@@ -48,20 +46,11 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
         let first = |&other: &usize| {
             findings[other].check != findings[at].check
                 && !idle(other)
-                && (later[findings[other].check].contains(findings[at].check)
-                    || !cli[&other].0.is_disjoint(&cli[&at].1))
+                && later[findings[other].check].contains(findings[at].check)
         };
         earlier[at] = repairs.iter().copied().filter(first).collect();
     }
     earlier
-}
-
-/// The releases of the linkerd CLI that the remedy of a finding installs, and those without which its commands do
-/// nothing.
-fn releases_of_cli(finding: &Finding) -> (BTreeSet<String>, BTreeSet<String>) {
-    let commands = || finding.remedy.steps.iter().filter_map(|step| step.command.as_ref());
-    let installed = commands().filter_map(Command::installed_cli).collect();
-    (installed, commands().filter_map(Command::required_cli).map(str::to_owned).collect())
 }
 
 /// The checks whose findings are repaired after those of a check: those named by its card and by the cards
