@@ -399,7 +399,7 @@ mod tests {
         let failing = [finding(Severity::Error).fails_rows([READY])];
         assert_eq!(rows_of(judged(Outcome::Findings, vec![]), &failing), [RowResult::Error]);
         // Checks of objects that manifests hold completely, such as the trust anchors.
-        let mut shown = crate::checks::built_in()
+        let mut shown = crate::checks::all()
             .map(|check| CheckOutcome { id: check.id, ..judged(Outcome::Pass, vec![]) })
             .filter(is_shown_by_manifests);
         assert!(shown.any(|shown| rows_of(shown, &[]) == [RowResult::Success]));
