@@ -62,7 +62,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
         logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
     );
     let because = "a new proxy requests a new certificate";
-    remedy.steps.push(renew(ctx, &owner, &[meta.name.clone()], Needs::NewPods, because));
+    remedy.steps.push(renew(ctx, &owner, std::slice::from_ref(&meta.name), Needs::NewPods, because));
     ctx.finding(owner.subject(vec![meta.name.clone()]), message)
         .of_several(of_proxies(message))
         .evidence(Evidence::other(
