@@ -167,6 +167,7 @@ fn objects() -> Vec<Value> {
     };
     let spec = json!({
         "nodeName": "node-1", "hostNetwork": true, "priorityClassName": "system-node-critical", "serviceAccountName": "someone", "automountServiceAccountToken": false,
+        "dnsPolicy": "None", "dnsConfig": { "nameservers": ["10.96.0.10"] },
         "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always", "terminationGracePeriodSeconds": 45,
         "securityContext": { "runAsUser": 1000, "runAsGroup": 1001 },
         "volumes": [
@@ -181,7 +182,7 @@ fn objects() -> Vec<Value> {
             { "name": "linkerd-init", "image": "init:1", "args": ["--outbound-proxy-port", ""] },
             { "name": "linkerd-proxy", "image": "proxy:1", "restartPolicy": "Always", "command": ["linkerd-await", "--"],
               "livenessProbe": { "httpGet": { "path": "/live", "port": 4191 }, "initialDelaySeconds": 10 },
-              "readinessProbe": { "httpGet": { "path": "/ready", "port": "admin" } },
+              "readinessProbe": { "httpGet": { "path": "/ready", "port": "admin", "scheme": "HTTPS" } },
               "startupProbe": { "httpGet": { "port": "admin" }, "failureThreshold": 120 },
               "resources": { "limits": { "cpu": "1", "memory": "250Mi" }, "requests": { "cpu": "100m", "memory": "20Mi" } },
               "securityContext": { "runAsUser": 2102, "runAsGroup": 2102, "privileged": false, "capabilities": { "add": ["NET_ADMIN"], "drop": ["ALL"] } },
