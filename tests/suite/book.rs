@@ -75,7 +75,7 @@ fn contents() -> String {
             if *page == "node-evidence" {
                 _ = writeln!(
                     summary,
-                    "  - [{}](platforms/README.md)",
+                    "  - [{}](platforms/index.md)",
                     title(&root().join("docs/platforms/README.md"))
                 );
                 for page in pages("docs/platforms").iter().filter(|page| !page.ends_with("README.md")) {
@@ -84,7 +84,7 @@ fn contents() -> String {
             }
         }
         if *part == "Reference" {
-            _ = writeln!(summary, "- [{}](checks/README.md)", title(&root().join("checks/README.md")));
+            _ = writeln!(summary, "- [{}](checks/index.md)", title(&root().join("checks/README.md")));
             let mut by_category: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for check in checks::all() {
                 by_category.entry(&check.card().front.category).or_default().insert(check.id);
@@ -114,13 +114,11 @@ fn resolved(file: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Place in the book of a file of the repository, if it is a part of it.
+/// Place in the book of a file of the repository, if it is a part of it. mdBook renames `README.md`, but not the links
+/// to it.
 fn place(path: &str) -> Option<String> {
-    if let Some(page) = path.strip_prefix("docs/") {
-        return Some(page.to_owned());
-    }
-    if path == "checks/README.md" {
-        return Some(path.to_owned());
+    if path == "checks/README.md" || path.starts_with("docs/") {
+        return Some(path.trim_start_matches("docs/").replace("README.md", "index.md"));
     }
     checks::all().find(|check| check.card().path() == path).map(|check| format!("checks/{}.md", check.id))
 }
@@ -158,15 +156,15 @@ fn book() -> BTreeMap<String, String> {
     for file in walkdir::WalkDir::new(root().join("docs")).into_iter().map(Result::unwrap) {
         let path = file.path().strip_prefix(root()).unwrap().to_str().unwrap();
         if file.file_type().is_file() {
-            let (to, text) = (&path["docs/".len()..], std::fs::read_to_string(file.path()).unwrap());
+            let (to, text) = (place(path).unwrap(), std::fs::read_to_string(file.path()).unwrap());
             let is_linked = to.ends_with(".md") || to.ends_with(".txt");
-            let text = if is_linked { linked(path, to, &text) } else { text };
-            book.insert(to.to_owned(), text);
+            let text = if is_linked { linked(path, &to, &text) } else { text };
+            book.insert(to, text);
         }
     }
     book.insert(
-        "checks/README.md".to_owned(),
-        linked("checks/README.md", "checks/README.md", &docgen::index()),
+        "checks/index.md".to_owned(),
+        linked("checks/README.md", "checks/index.md", &docgen::index()),
     );
     for check in checks::all() {
         let to = format!("checks/{}.md", check.id);
