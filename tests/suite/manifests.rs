@@ -124,6 +124,32 @@ spec:
 }
 
 #[test]
+fn invalid_values_that_are_not_shown_are_refused_too() {
+    let own = tempfile::tempdir().unwrap();
+    let server = SERVER.replace("70000", "8080, accessPolicy: deny all");
+    let egress = "apiVersion: policy.linkerd.io/v1alpha1
+kind: EgressNetwork
+metadata: {name: all, namespace: shop}
+spec: {trafficPolicy: allow all}
+";
+    let route = "apiVersion: policy.linkerd.io/v1beta3
+kind: HTTPRoute
+metadata: {name: web, namespace: shop}
+spec:
+  parentRefs: [{kind: Server, group: policy.linkerd.io, name: web}]
+  rules: [{matches: [{method: 'GET '}]}]
+";
+    for text in [server.as_str(), egress, route] {
+        write(own.path(), "a.yaml", text);
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        let report = ran.document();
+        let refused = found(&report).iter().any(|one| one.starts_with("apply-refused "));
+        assert!(ran.status == 1 && refused, "{text}\n{report:#}");
+        assert!(!report.to_string().contains("REDACTED"), "{report:#}");
+    }
+}
+
+#[test]
 fn rejected_server_on_top_of_a_cluster_fails_the_run() {
     let own = tempfile::tempdir().unwrap();
     write(own.path(), "server.yaml", SERVER);

@@ -301,6 +301,43 @@ metadata: {name: store, namespace: shop, creationTimestamp: "2026-01-01T00:00:00
 spec: {podSelector: {matchLabels: {app: store}}, port: 5000}
 "#;
 
+/// Two pods of one ReplicaSet, one created before its namespace asked for the default policy deny.
+const CHANGED: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: cart-5d9f8c7b66-aaaaa, namespace: shop, labels: {app: cart, pod-template-hash: 5d9f8c7b66, linkerd.io/control-plane-ns: linkerd}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: cart-5d9f8c7b66, controller: true}]}
+spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}
+status: {podIP: 10.0.0.50, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: cart-5d9f8c7b66-bbbbb, namespace: shop, labels: {app: cart, pod-template-hash: 5d9f8c7b66, linkerd.io/control-plane-ns: linkerd}, annotations: {config.linkerd.io/default-inbound-policy: deny}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: cart-5d9f8c7b66, controller: true}]}
+spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}
+status: {podIP: 10.0.0.51, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {clusterIP: 10.96.0.50, selector: {app: cart}, ports: [{name: http, port: 80, targetPort: 9090}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: cart-1, namespace: shop, labels: {kubernetes.io/service-name: cart}}
+endpoints: [{addresses: [10.0.0.50], conditions: {ready: true}}, {addresses: [10.0.0.51], conditions: {ready: true}}]
+"#;
+
+#[test]
+fn pods_of_one_workload_with_other_settings_are_called_too() {
+    let (status, text) = reached_in(CHANGED, &["shop/front-1", "shop/cart:80"]);
+    assert_eq!(status, 1, "{text}");
+    assert!(words(&text).contains("some calls succeed, others fail"), "{text}");
+    assert!(words(&text).contains("cart-5d9f8c7b66-bbbbb"), "{text}");
+    let alike = CHANGED.replace("config.linkerd.io/default-inbound-policy: deny", "example.com/of: b");
+    let (_, text) = reached_in(&alike, &["shop/front-1", "shop/cart:80"]);
+    assert!(!words(&text).contains("others fail"), "{text}");
+}
+
 #[test]
 fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:80"]);
