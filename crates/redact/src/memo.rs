@@ -1,5 +1,6 @@
 //! Caches results for texts: thousands of pods have the same texts, apart from names, addresses and times.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// Longer texts are not cached.
@@ -50,6 +51,25 @@ impl<V: Default> Memo<V> {
             text.clone_into(of);
             *kept = answer;
         }
+    }
+}
+
+impl Memo<()> {
+    /// The redacted text, from a function that borrows a text which it keeps unchanged. Only such texts are cached.
+    #[inline]
+    pub(super) fn unchanged<'a>(
+        &self,
+        text: &'a str,
+        redact: impl FnOnce(&'a str) -> Cow<'a, str>,
+    ) -> Cow<'a, str> {
+        if self.get(text).is_some() {
+            return Cow::Borrowed(text);
+        }
+        let redacted = redact(text);
+        if matches!(redacted, Cow::Borrowed(_)) {
+            self.put(text, ());
+        }
+        redacted
     }
 }
 

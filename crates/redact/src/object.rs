@@ -232,14 +232,7 @@ pub(super) fn certificates(content: &str) -> Cow<'_, str> {
         /// Cache of texts with only certificates: all pods have the same trust anchors.
         static CLEAN: Memo<()> = Memo::of(16);
     }
-    if CLEAN.with(|known| known.get(content).is_some()) {
-        return Cow::Borrowed(content);
-    }
-    let passes = certificates_alone(content);
-    if matches!(passes, Cow::Borrowed(_)) {
-        CLEAN.with(|known| known.put(content, ()));
-    }
-    passes
+    CLEAN.with(|known| known.unchanged(content, certificates_alone))
 }
 
 fn certificates_alone(content: &str) -> Cow<'_, str> {

@@ -17,17 +17,13 @@ thread_local! {
 /// Removes secrets from a text: an event message, a log line, an annotation.
 #[inline]
 pub fn text(input: &str) -> Cow<'_, str> {
-    if CLEAN.with(|known| known.get(input).is_some()) {
-        return Cow::Borrowed(input);
-    }
-    match scrub(input.as_bytes(), Names::Text) {
-        None => {
-            CLEAN.with(|known| known.put(input, ()));
-            Cow::Borrowed(input)
-        }
-        // Every match starts and ends at an ASCII byte, so the rest stays valid.
-        Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
-    }
+    CLEAN.with(|known| {
+        known.unchanged(input, |input| match scrub(input.as_bytes(), Names::Text) {
+            None => Cow::Borrowed(input),
+            // Every match starts and ends at an ASCII byte, so the rest stays valid.
+            Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+        })
+    })
 }
 
 /// Like [`text`], for bytes in any encoding that contains ASCII.

@@ -31,18 +31,16 @@ thread_local! {
 
 /// Redacts the text of another program.
 pub fn free_text(input: &str) -> Cow<'_, str> {
-    if CLEAN.with(|known| known.get(input).is_some()) {
-        return Cow::Borrowed(input);
-    }
+    CLEAN.with(|known| known.unchanged(input, until_stable))
+}
+
+fn until_stable(input: &str) -> Cow<'_, str> {
     let mut current = Cow::Borrowed(input);
     for _ in 0..ROUNDS {
         match judged(&current) {
             Some(next) => current = Cow::Owned(next),
             None => break,
         }
-    }
-    if matches!(current, Cow::Borrowed(_)) {
-        CLEAN.with(|known| known.put(input, ()));
     }
     current
 }

@@ -7,6 +7,7 @@ use super::typed::{Numbers, is_hex, is_typed};
 use super::words::{camel, is_image, is_name, is_words, lower};
 use crate::knowledge::{FreeText, Knowledge, ValueType};
 use crate::marker::{Marker, stand_in};
+use crate::memo::Memo;
 use crate::text;
 
 /// Maximum length of one word.
@@ -22,9 +23,17 @@ const SHORT: usize = 2;
 /// Length of an id of a container.
 const ID: usize = 64;
 
+thread_local! {
+    /// Cache of texts that are kept unchanged: the settings of proxies are the same in all pods.
+    static PLAIN: Memo<()> = Memo::of(1024);
+    /// The same for names of environment variables.
+    static NAMES: Memo<()> = Memo::of(256);
+}
+
 /// A text without its random tokens.
 pub(crate) fn plain(content: &str) -> Cow<'_, str> {
-    judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=".contains(c), is_plain)
+    let separates = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;|&=".contains(c);
+    PLAIN.with(|known| known.unchanged(content, |content| judged(content, separates, is_plain)))
 }
 
 /// A path, a pattern of paths, or a path with a query, without its random segments.
@@ -39,11 +48,10 @@ pub(crate) fn address(content: &str) -> Cow<'_, str> {
 
 /// The name of an environment variable.
 pub(crate) fn environment(content: &str) -> Cow<'_, str> {
-    judged(
-        content,
-        |_| false,
-        |known, name| name.split(['_', '-', '.']).all(|part| part.len() <= 4 || is_atom(known, part)),
-    )
+    let passes = |known: &FreeText, name: &str| {
+        name.split(['_', '-', '.']).all(|part| part.len() <= 4 || is_atom(known, part))
+    };
+    NAMES.with(|known| known.unchanged(content, |content| judged(content, |_| false, passes)))
 }
 
 /// The id of a container: `containerd://HEX`.
