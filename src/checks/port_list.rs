@@ -1,6 +1,11 @@
 //! Lists of ports and port ranges, as annotations contain them.
 
-use std::cmp::Ordering;
+/// Whether a list contains a port.
+pub(super) fn holds(list: &str, port: u16) -> bool {
+    list.split(',')
+        .filter_map(|entry| bounds(entry.trim()))
+        .any(|(first, last)| (first..=last).contains(&port))
+}
 
 /// The list without one port; `None` if no other port is left. Entries that are not ports stay as written.
 pub(super) fn without(list: &str, port: u16) -> Option<String> {
@@ -8,8 +13,8 @@ pub(super) fn without(list: &str, port: u16) -> Option<String> {
     let others: Vec<String> = entries
         .flat_map(|entry| match bounds(entry) {
             Some((first, last)) if (first..=last).contains(&port) => {
-                let below = (port > first).then(|| range(first, port - 1)).flatten();
-                let above = (port < last).then(|| range(port + 1, last)).flatten();
+                let below = (port > first).then(|| written((first, port - 1)));
+                let above = (port < last).then(|| written((port + 1, last)));
                 below.into_iter().chain(above).collect()
             }
             _ => vec![entry.to_owned()],
@@ -19,19 +24,16 @@ pub(super) fn without(list: &str, port: u16) -> Option<String> {
 }
 
 /// First and last port of an entry.
-fn bounds(entry: &str) -> Option<(u16, u16)> {
+pub(super) fn bounds(entry: &str) -> Option<(u16, u16)> {
     match entry.split_once('-') {
         Some((first, last)) => Some((first.trim().parse().ok()?, last.trim().parse().ok()?)),
         None => entry.parse().ok().map(|port| (port, port)),
     }
 }
 
-fn range(first: u16, last: u16) -> Option<String> {
-    match first.cmp(&last) {
-        Ordering::Less => Some(format!("{first}-{last}")),
-        Ordering::Equal => Some(first.to_string()),
-        Ordering::Greater => None,
-    }
+/// The entry of a port or of a range.
+pub(super) fn written((first, last): (u16, u16)) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[cfg(test)]

@@ -102,44 +102,40 @@ pub(super) fn of_owner(
     owner: &Owner,
     changes: &[Change<'_>],
 ) -> Remedy {
-    let (kind, all) = match workloads(ctx, owner) {
-        Some(found) => found,
-        None => {
-            let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
-            let set: Vec<String> = set.collect();
-            let is_named = changes
-                .iter()
-                .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
-            let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
-            let text = format!("{act} in the pod template of the pods' owner{set}");
-            return remedy.step(StepKind::Annotation, text);
-        }
+    let Some((kind, known)) = workload(ctx, owner) else {
+        let set = changes.iter().filter_map(|(key, value)| Some(format!("{key}: {:?}", (*value)?)));
+        let set: Vec<String> = set.collect();
+        let is_named = changes
+            .iter()
+            .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
+        let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
+        let text = format!("{act} in the pod template of the pods' owner{set}");
+        return remedy.step(StepKind::Annotation, text);
     };
-    let mut metas = all.iter().map(|workload| &workload.metadata);
-    let known = metas.find(|meta| meta.namespace == owner.namespace && meta.name == owner.name);
     let bare =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
-    let object = Annotated { kind, meta: known.unwrap_or(&bare), sites: vec![] };
+    let object = Annotated { kind, meta: known.map_or(&bare, |known| &known.metadata), sites: vec![] };
     template(ctx, remedy, Act::Put(act), &object, changes)
 }
 
-/// The kind of an owner, and all workloads of that kind; `None` if it is another kind.
-fn workloads<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, &'a [Workload])> {
-    match owner.kind.as_str() {
-        "Deployment" => Some((Kind::Deployment, ctx.hints::<Deployment>())),
-        "StatefulSet" => Some((Kind::StatefulSet, ctx.hints::<StatefulSet>())),
-        "DaemonSet" => Some((Kind::DaemonSet, ctx.hints::<DaemonSet>())),
-        "CronJob" => Some((Kind::CronJob, &[])),
-        _ => None,
-    }
+/// The kind of an owner, and the owner if it is known; `None` if its template cannot be changed with a command.
+fn workload<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, Option<&'a Workload>)> {
+    let (kind, all): (_, &[Workload]) = match owner.kind.as_str() {
+        "Deployment" => (Kind::Deployment, ctx.hints::<Deployment>()),
+        "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
+        "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        "CronJob" => (Kind::CronJob, &[]),
+        _ => return None,
+    };
+    let is_owner = |one: &&Workload| one.metadata.key() == (owner.namespace.as_str(), owner.name.as_str());
+    Some((kind, all.iter().find(is_owner)))
 }
 
 /// Whether the pod template of an owner is known and lacks an annotation of its pods, which they then have from their
 /// namespace.
 pub(super) fn is_inherited(ctx: &Context<'_>, owner: &Owner, key: &str) -> bool {
-    let Some((_, all)) = workloads(ctx, owner) else { return false };
-    let is_owner = |one: &&Workload| one.metadata.key() == (owner.namespace.as_str(), owner.name.as_str());
-    all.iter().find(is_owner).is_some_and(|one| one.spec.template.metadata.annotation(key).is_none())
+    let known = workload(ctx, owner).and_then(|(_, known)| known);
+    known.is_some_and(|known| known.spec.template.metadata.annotation(key).is_none())
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.

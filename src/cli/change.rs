@@ -151,14 +151,17 @@ pub(super) fn loaded(args: &Check) -> anyhow::Result<Loaded> {
     let (linkerd, kubernetes) = beside.unwrap_or_default();
     let release = args.manifests.linkerd_version.clone().or(linkerd);
     let kubernetes = args.manifests.kubernetes_version.clone().or(kubernetes);
-    let set = given.as_ref().map_or_else(Set::default, |given| {
-        let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
-        // Manifests are never all objects of a kind, so one broken file does not affect the others.
-        set.take_unreadable(&given.unreadable());
-        set.add_mistyped(given.mistyped());
-        set
-    });
+    let set = given.as_ref().map_or_else(Set::default, |given| read_set(given, args));
     Ok(Loaded { given, set, versions: Versions(kubernetes), release })
+}
+
+/// The objects of manifests. One that cannot be read does not affect the others: the API server rejects it alone, and
+/// manifests are never all objects of a kind.
+fn read_set(given: &Captured, args: &Check) -> Set {
+    let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
+    set.take_unreadable(&given.unreadable());
+    set.add_mistyped(given.mistyped());
+    set
 }
 
 /// Reads manifests without a cluster.
@@ -256,13 +259,7 @@ pub(super) fn laid(
         kept(way, &args.verbosity, items, args.save.as_deref())?;
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
     let mut set = match (&given, values) {
-        (Some(given), _) => {
-            let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
-            // The API server rejects an object that cannot be read, and takes the others.
-            set.take_unreadable(&given.unreadable());
-            set.add_mistyped(given.mistyped());
-            set
-        }
+        (Some(given), _) => read_set(given, args),
         (None, Some(values)) => chart::laid(values, &today.collected.cluster),
         (None, None) => Set::default(),
     };

@@ -11,7 +11,8 @@ use crate::objects::container::INIT_CONTAINER;
 /// A direction, with its annotation and its argument of linkerd-init.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
-    annotation: &'static str,
+    /// The annotation that lists the ports.
+    pub annotation: &'static str,
     argument: &'static str,
     /// Ports that linkerd-init skips for every pod and that the proxy handles itself.
     own: &'static [u16],

@@ -8,11 +8,12 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::model::cni::{self, INSTALLER};
 use crate::model::policy::listed_ports;
+use crate::model::skipped::IN;
 use crate::objects::{DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
 /// The annotation with the inbound ports that skip the proxy.
-const SKIP: &str = "config.linkerd.io/skip-inbound-ports";
+const SKIP: &str = IN.annotation;
 /// The proxy's control and metrics ports, which the annotation removes from the list unless it names them.
 const OWN: [u16; 2] = [4190, 4191];
 /// DaemonSets of other networks that sometimes rewrite their configuration, which can race with old

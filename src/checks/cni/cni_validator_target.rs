@@ -6,18 +6,20 @@ use std::net::{IpAddr, SocketAddr};
 use ipnet::IpNet;
 
 use super::{config_map, template};
+use crate::checks::port_list::holds;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
+use crate::model::skipped::OUT;
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::container_status::ContainerState;
 use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the outbound ports that skip the proxy.
-const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+const SKIP: &str = OUT.annotation;
 /// The annotation with the networks whose traffic skips the proxy, in both directions.
 const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 
@@ -247,17 +249,4 @@ impl SkipSources<'_> {
         let of_namespace = || annotated("Namespace", self.namespace?);
         annotated("Pod", self.pod).or_else(of_namespace).or_else(of_chart)
     }
-}
-/// Whether a list of ports and ranges contains a port.
-fn holds(ports: &str, port: u16) -> bool {
-    ports.split(',').any(|part| {
-        let part = part.trim();
-        match part.split_once('-') {
-            Some((from, to)) => match (from.trim().parse::<u16>(), to.trim().parse::<u16>()) {
-                (Ok(from), Ok(to)) => (from..=to).contains(&port),
-                _ => false,
-            },
-            None => part.parse() == Ok(port),
-        }
-    })
 }

@@ -9,11 +9,12 @@ use crate::checks::{Context, Unjudged};
 use crate::item::Scope;
 use crate::model::control_plane::tag_version;
 use crate::model::owners::Owner;
+use crate::model::skipped::IN;
 use crate::objects::{ConfigMap, Deployment, Pod, Server, ServerPort, Service, ServicePort};
 use crate::version::Contains;
 
 /// The annotation that excludes inbound ports from the proxy.
-const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+const SKIPPED: &str = IN.annotation;
 
 /// How a client's proxy treats connections to a port of a Service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,11 +10,12 @@ use crate::item::Scope;
 use crate::model::control_plane::installed;
 use crate::model::owners::Owner;
 use crate::model::refusal::LINKERDS;
+use crate::model::skipped::OUT;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ConfigMap, Container, ContainerStatus, Deployment, Pod, PodSpec};
 
 /// The annotation that excludes outbound ports from the proxy.
-const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
+const SKIP: &str = OUT.annotation;
 /// Parts of the names of init containers that are known to use the network.
 const NETWORKERS: [&str; 8] =
     ["vault-agent-init", "wait-for", "migrat", "cloud-sql", "cloudsql", "consul", "fetch", "download"];

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::port_list;
 use crate::objects::{Pod, Service};
 
 /// The annotation, on Services, pods and namespaces.
@@ -37,10 +38,7 @@ impl Opaque {
 
     /// Formats the intended ports plus additional ones as the value of an annotation.
     pub(super) fn with(&self, ports: &BTreeSet<u16>) -> String {
-        let ranges = self.meant.iter().map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        });
+        let ranges = self.meant.iter().map(|bounds| port_list::written(*bounds));
         let more = ports.iter().filter(|port| !within(&self.meant, **port)).map(ToString::to_string);
         ranges.chain(more).collect::<Vec<_>>().join(",")
     }
@@ -67,14 +65,7 @@ fn within(ranges: &[(u16, u16)], port: u16) -> bool {
 
 /// Parses a port or a range of ports as the policy controller does: from 1 up, in ascending order.
 fn range(entry: &str) -> Option<(u16, u16)> {
-    let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
-    match entry.split_once('-') {
-        Some((first, last)) => {
-            let (first, last) = (port(first)?, port(last)?);
-            (first <= last).then_some((first, last))
-        }
-        None => port(entry).map(|port| (port, port)),
-    }
+    port_list::bounds(entry).filter(|(first, last)| *first > 0 && first <= last)
 }
 
 #[cfg(test)]

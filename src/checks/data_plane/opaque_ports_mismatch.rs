@@ -43,8 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let default = default_ports(ctx);
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
-        // Headless Services and ExternalNames have no address.
-        if service.spec.cluster_ip.is_none() || service.spec.selector.is_empty() {
+        if !has_address(service) {
             continue;
         }
         let mut differences: BTreeMap<(Lacks, bool), PortDifference<'_>> = BTreeMap::new();
@@ -68,6 +67,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }));
     }
     Ok(findings.into())
+}
+
+/// Whether a Service has an address and selects pods. Headless Services and ExternalNames have none.
+fn has_address(service: &Service) -> bool {
+    service.spec.cluster_ip.is_some() && !service.spec.selector.is_empty()
 }
 
 /// The ports that are opaque by default; `None` if unknown.
@@ -229,8 +233,7 @@ fn other_services(
     let others = ctx.hints::<Service>().iter().filter(|other| {
         other.metadata.key() != service.metadata.key()
             && other.metadata.namespace == service.metadata.namespace
-            && other.spec.cluster_ip.is_some()
-            && !other.spec.selector.is_empty()
+            && has_address(other)
     });
     others.fold(remedy, |remedy, other| {
         let pods = selected.by(other);

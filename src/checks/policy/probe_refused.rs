@@ -11,9 +11,10 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, listed_ports, probes_of};
+use crate::model::skipped::IN;
 use crate::objects::{Event, Kind, Pod, Server};
 
-const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+const SKIPPED: &str = IN.annotation;
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
                         on the port with a NetworkAuthentication";
 

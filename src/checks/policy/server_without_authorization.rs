@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::survey::{about, about_server, field, survey};
-use super::workload_without_authorization::{admits_any, authorizations};
+use super::workload_without_authorization::{admits_any, authorizations, denied_connections};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -32,12 +32,10 @@ struct Closed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
-    let mut pods_of: BTreeMap<String, usize> = BTreeMap::new();
     let pods = survey.pods.iter().map(|(pod, workload)| (Some(*pod), workload));
     let external = survey.external.iter().map(|workload| (None, workload));
     for (pod, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace)) {
         let skips = pod.and_then(|pod| skipped(pod, IN));
-        *pods_of.entry(workload_of(workload.meta)).or_default() += 1;
         for port in survey.index.taken_ports(workload) {
             // No policy applies to a port that does not pass the proxy.
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
@@ -64,6 +62,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
             }
         }
+    }
+    if closed.is_empty() {
+        return Ok(Vec::new().into());
+    }
+    let mut pods_of: BTreeMap<String, usize> = BTreeMap::new();
+    let all = survey.pods.iter().map(|(_, workload)| workload).chain(&survey.external);
+    for workload in all {
+        *pods_of.entry(workload_of(workload.meta)).or_default() += 1;
     }
     let home = ctx.namespaces().control_plane.as_str();
     let control_plane = ControlPlane::new(ctx.hints::<Pod>(), home, ctx.every::<Pod>().is_ok());
@@ -101,13 +107,8 @@ fn denied(closed: &Closed<'_>, pods_of: &BTreeMap<String, usize>) -> String {
     let workloads: BTreeSet<&String> = closed.held.iter().map(|(workload, _)| workload).collect();
     let all: usize = workloads.iter().filter_map(|workload| pods_of.get(*workload)).sum();
     let them = if closed.held.len() > 1 { "them" } else { "it" };
-    let from = closed.subnets.as_ref().map(|(_, list)| format!(" from outside of {list}"));
-    let from = from.unwrap_or_default();
-    match (closed.denying.len(), from.is_empty()) {
-        (pods, _) if pods < all => format!("Connections{from} to {pods} of {all} pods of {them}"),
-        (_, true) => format!("All connections to {them}"),
-        (_, false) => format!("Connections{from} to {them}"),
-    }
+    let bypass = closed.subnets.as_ref().map(|(_, list)| list.as_str());
+    denied_connections(them, (closed.denying.len(), all), bypass)
 }
 
 /// The finding. `pods_of`: the number of meshed pods of each workload; `away`: since when the policy controller is not

@@ -11,7 +11,7 @@ use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
 /// The annotation with the list.
-const KEY: &str = "config.linkerd.io/skip-inbound-ports";
+const KEY: &str = IN.annotation;
 
 /// A port with a Server that has no effect.
 struct Bypassed<'a> {

@@ -40,6 +40,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         one.is_annotated = workload.default_policy.is_some();
         one.targets.extend(targets);
     }
+    if closed.is_empty() {
+        return Ok(Vec::new().into());
+    }
     let mut all: BTreeMap<Owner, BTreeSet<&str>> = BTreeMap::new();
     for pod in services.iter().flat_map(|service| ctx.selected().by(service)) {
         let owner = owners.of(pod);
@@ -113,6 +116,19 @@ pub(super) fn authorizations<'i, 'a>(
     inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
 }
 
+/// The denied connections, for a message: all of them only if every pod denies them, and no range of client addresses
+/// bypasses the proxies.
+pub(super) fn denied_connections(to: &str, (denying, all): (usize, usize), bypass: Option<&str>) -> String {
+    let from = bypass.map(|ranges| format!(" from outside of {ranges}"));
+    match (denying < all, from) {
+        (true, from) => {
+            format!("Connections{} to {denying} of {all} pods of {to}", from.unwrap_or_default())
+        }
+        (false, Some(from)) => format!("Connections{from} to {to}"),
+        (false, None) => format!("All connections to {to}"),
+    }
+}
+
 /// `all`: the number of the workload's pods that Services select.
 fn finding(
     ctx: &Context<'_>,
@@ -130,15 +146,8 @@ fn finding(
     let ports = closed.targets.iter().map(|(_, port)| *port);
     let mut places = closed.pods.iter().flat_map(|pod| ports.clone().map(move |port| (*pod, port)));
     let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port));
-    let from = subnets.as_ref().map(|subnets| format!(" from outside of {}", subnets.list));
-    let from = from.unwrap_or_default();
-    let denied = match (closed.pods.len(), from.is_empty()) {
-        (pods, _) if pods < all => {
-            format!("Connections{from} to {pods} of {all} pods of the workload's Services")
-        }
-        (_, true) => "All connections to the workload's Services".to_owned(),
-        (_, false) => format!("Connections{from} to the workload's Services"),
-    };
+    let bypass = subnets.as_ref().map(|subnets| subnets.list);
+    let denied = denied_connections("the workload's Services", (closed.pods.len(), all), bypass);
     let message = format!(
         "The default policy is deny, and no Server authorizes a client. {denied} are denied, with status 403 \
          or a closed connection"

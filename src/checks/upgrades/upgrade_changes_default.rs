@@ -56,17 +56,11 @@ fn said(ctx: &Context<'_>, value: &str) -> bool {
 fn keep(ctx: &Context<'_>, how: &str) -> String {
     match ctx.settings.values.iter().any(|given| given.chart == CHART) {
         true => format!("To keep the current behavior, set {how} in your Helm values"),
-        false if is_by_cli(ctx) => {
+        false if managed_by(ctx).is_by_cli() => {
             format!("To keep the current behavior, pass --set {how} to linkerd upgrade")
         }
         false => {
             format!("To keep the current behavior, set {how} in your Helm values. --values FILE checks them")
         }
     }
-}
-
-/// Whether the CLI manages the control plane, rather than Helm or a GitOps tool.
-fn is_by_cli(ctx: &Context<'_>) -> bool {
-    let managed = managed_by(ctx);
-    managed.release().is_none() && managed.in_git().is_none()
 }

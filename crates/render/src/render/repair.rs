@@ -330,16 +330,16 @@ impl PlanPrinter<'_> {
 
     /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
     fn requirement(&self, step: &PlanStep, plain: &str) -> String {
-        let commands = self.report.repair.steps.iter().map(|other| other.step.command.as_ref());
-        let required = step.step.command.as_ref().and_then(Command::required_cli);
-        let installs = |command: Option<&Command>| {
-            command.and_then(Command::installed_cli).is_some_and(|cli| Some(cli.as_str()) == required)
+        let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
+            return String::new();
         };
-        match (required, (1..).zip(commands).find(|(_, command)| installs(*command))) {
-            (Some(release), Some((number, _))) => {
-                format!("(needs linkerd CLI {release}, which step {number} installs)")
-            }
-            _ => step.step.text[plain.len()..].trim().to_owned(),
+        let installs = |other: &PlanStep| {
+            let installed = other.step.command.as_ref().and_then(Command::installed_cli);
+            installed.is_some_and(|installed| installed == release)
+        };
+        match self.report.repair.steps.iter().position(installs) {
+            Some(at) => format!("(needs linkerd CLI {release}, which step {} installs)", at + 1),
+            None => step.step.text[plain.len()..].trim().to_owned(),
         }
     }
 
