@@ -2,6 +2,7 @@
 //! unknown key.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::binary::{Ran, meshdoctor, ran};
 
@@ -19,21 +20,23 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
     std::fs::create_dir_all(&below).unwrap();
     std::fs::create_dir(own.path().join("k8s")).unwrap();
     std::fs::write(own.path().join("k8s/job.yaml"), MANIFEST).unwrap();
-    let config = "[check]\nmanifests = [\"k8s\"]\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"warning\"\noutput = \"short\"\n";
-    let first = run(own.path(), config, &["check"]);
+    let config = "[check]\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"warning\"\noutput = \"short\"\n";
+    let first = run(own.path(), config, &["check", "--manifests", "k8s"]);
     assert_eq!(first.status, 1, "{}", first.text());
     assert!(
         first.text().contains("warning native-sidecar-key-misspelled Job shop/report"),
         "{}",
         first.text()
     );
-    // From a subfolder, with paths relative to the file. The command line takes precedence, also to disable a
-    // setting.
-    let from_below = ran(meshdoctor(&["check"]).current_dir(&below));
+    // From a subfolder. The command line takes precedence, also to disable a setting.
+    let words = ["check", "--manifests", "../../k8s"];
+    let from_below = ran(meshdoctor(&words).current_dir(&below));
     assert_eq!(from_below.status, 1, "{}", from_below.text());
-    let never = ran(meshdoctor(&["check", "--fail-on", "never"]).current_dir(&below));
+    let never = ran(meshdoctor(&[&words[..], &["--fail-on", "never"]].concat()).current_dir(&below));
     assert_eq!(never.status, 0, "{}", never.text());
-    let named = own.path().join("meshdoctor.toml").display().to_string();
+    // A named file may set everything; its paths are relative to it.
+    let named = format!("{config}manifests = [\"k8s\"]\n");
+    let named = crate::binary::write(own.path(), "named.toml", &named);
     let elsewhere = tempfile::tempdir().unwrap();
     let named = ran(meshdoctor(&["check", "--config", &named]).current_dir(elsewhere.path()));
     assert_eq!(named.status, 1, "{}", named.text());
@@ -43,13 +46,13 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
     // top.
     let other = run(
         own.path(),
-        "[check]\npre = true\nfail-on = \"warning\"\n",
+        "[check]\nwait = \"1m\"\nfail-on = \"warning\"\n",
         &["check", "--manifests", "k8s", "--linkerd-version", "edge-25.4.4"],
     );
     assert_eq!(other.status, 1, "{}", other.text());
     // `config` shows each setting with its line.
     let shown = run(own.path(), config, &["config"]);
-    assert!(shown.text().contains("     4  check --fail-on=warning"), "{}", shown.text());
+    assert!(shown.text().contains("     3  check --fail-on=warning"), "{}", shown.text());
 }
 
 #[test]
@@ -263,7 +266,12 @@ fn a_built_in_check_is_set_anew() {
 }
 
 /// A found file, a command line that it adds to, and the line of the refusal.
-const REFUSED: [(&str, &[&str], usize); 30] = [
+const REFUSED: [(&str, &[&str], usize); 36] = [
+    ("[check]\nmanifests = [\"job.yaml\"]\n", &["check", "--kubeconfig", "none"], 2),
+    ("[check]\nwith = [\"job.yaml\"]\n", &["check"], 2),
+    ("[check]\nchart = \"linkerd-viz\"\nvalues = [\"job.yaml\"]\n", &["check"], 2),
+    ("[check]\ncrds = true\n", &["check"], 2),
+    ("[check]\npre = true\n", &["check"], 2),
     ("[check]\nkubeconfig = \"kc.yaml\"\n", &["check"], 2),
     ("[check]\ncontext = [\"prod\"]\n", &["check"], 2),
     ("[check]\nall-contexts = true\n", &["check"], 2),
@@ -287,7 +295,8 @@ const REFUSED: [(&str, &[&str], usize); 30] = [
     ("[check]\nchecks = [\"/etc\"]\n", &["check"], 2),
     ("[check]\nchecks = [\"own:/etc\"]\n", &["list"], 2),
     ("[check]\nwaivers = \"../waivers.yaml\"\n", &["check"], 2),
-    ("[check]\nmanifests = [\n  \"job.yaml\",\n  \"link/passwd\",\n]\n", &["check"], 4),
+    ("[check]\nbaseline = \"pipe\"\n", &["check"], 2),
+    ("[check]\nchecks = [\n  \"job.yaml\",\n  \"link/passwd\",\n]\n", &["check"], 4),
     ("[collect]\nnode-pods = true\nyes = true\n", &["collect", "-o", "x.tar.gz"], 2),
     ("[collect]\nnode-image = \"evil\"\n", &["collect", "--node-pods", "-o", "x.tar.gz"], 2),
     ("[check]\nforce = true\n", &["check", "--save", "x.tar.gz"], 2),
@@ -302,6 +311,8 @@ fn found_file_chooses_no_cluster_program_or_output() {
     std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/etc", own.path().join("link")).unwrap();
+    #[cfg(unix)]
+    assert!(Command::new("mkfifo").arg(own.path().join("pipe")).status().unwrap().success());
     for (config, words, line) in REFUSED {
         let ran = run(own.path(), config, words);
         assert_eq!(ran.status, 2, "{config}{}", ran.text());
@@ -328,9 +339,9 @@ fn found_file_writes_reports_into_its_own_folder_only() {
     }
     let precious = own.path().join("precious").display().to_string();
     let check = |file: &str| {
-        let config = format!("[check]\noutput = \"json={file}\"\nmanifests = \"job.yaml\"\n");
+        let config = format!("[check]\noutput = \"json={file}\"\n");
         std::fs::write(own.path().join("repository/meshdoctor.toml"), config).unwrap();
-        ran(meshdoctor(&["check"]).current_dir(&below))
+        ran(meshdoctor(&["check", "--manifests", "../job.yaml"]).current_dir(&below))
     };
     let refused = [
         precious.as_str(),
@@ -387,18 +398,20 @@ fn named_file_says_everything() {
 fn each_run_reports_the_file_that_it_used() {
     let own = tempfile::tempdir().unwrap();
     std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
-    let config = "[check]\nmanifests = \"job.yaml\"\nskip = [\"annotation-unknown\"]\noutput = \"short\"\n\n[explain]\noutput = \"json\"\n";
-    let checked = run(own.path(), config, &["check", "-o", "json"]);
-    let said = "meshdoctor.toml (found; --no-config ignores it) sets --manifests, --skip";
+    let config = "[check]\nlinkerd-version = \"edge-25.4.4\"\nskip = [\"annotation-unknown\"]\noutput = \"short\"\n\n[explain]\noutput = \"json\"\n";
+    let check =
+        |words: &[&str]| run(own.path(), config, &[&["check", "--manifests", "job.yaml"], words].concat());
+    let checked = check(&["-o", "json"]);
+    let said = "meshdoctor.toml (found; --no-config ignores it) sets --linkerd-version, --skip";
     assert!(checked.err.lines().any(|line| line == said), "{}", checked.err);
     let document = checked.document();
-    assert_eq!(document["run"]["config"]["settings"], serde_json::json!(["manifests", "skip"]));
+    assert_eq!(document["run"]["config"]["settings"], serde_json::json!(["linkerd-version", "skip"]));
     assert_eq!(document["run"]["config"]["named"], false);
     // The result names the file also if standard error is silent.
-    let table = run(own.path(), config, &["check", "-q", "-o", "table"]);
+    let table = check(&["-q", "-o", "table"]);
     assert!(table.err.is_empty(), "{}", table.err);
     let result = table.out.split("result").last().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(result.contains("(meshdoctor.toml sets --manifests, --skip)"), "{}", table.out);
+    assert!(result.contains("(meshdoctor.toml sets --linkerd-version, --skip)"), "{}", table.out);
     for format in [
         "short",
         "sarif",
@@ -411,7 +424,7 @@ fn each_run_reports_the_file_that_it_used() {
         "github",
         "ndjson",
     ] {
-        let shown = run(own.path(), config, &["check", "-q", "-o", format]);
+        let shown = check(&["-q", "-o", format]);
         let names = shown.out.contains("meshdoctor.toml") && shown.out.contains("skip");
         assert!(names, "{format}: {}", shown.out);
     }

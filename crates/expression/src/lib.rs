@@ -109,6 +109,8 @@ pub struct Expression {
     looked_at: BTreeSet<Looked>,
     /// Fields that it selects of variables, with the variable.
     selected: BTreeSet<(String, String)>,
+    /// Variables that it reads in another way than by selecting a field.
+    whole: BTreeSet<String>,
 }
 
 impl Expression {
@@ -179,6 +181,7 @@ impl Expression {
             mentions: shape.mentions,
             fields: shape.fields,
             selected: shape.selected,
+            whole: shape.whole,
         })
     }
 
@@ -197,6 +200,11 @@ impl Expression {
     pub fn selects_of<'e>(&'e self, variable: &str) -> impl Iterator<Item = &'e str> {
         let of = variable.to_owned();
         self.selected.iter().filter(move |(name, _)| *name == of).map(|(_, field)| field.as_str())
+    }
+
+    /// Whether it reads a field of a variable, or may read it.
+    pub fn reads_field(&self, variable: &str, field: &str) -> bool {
+        self.whole.contains(variable) || self.selects_of(variable).any(|selected| selected == field)
     }
 
     /// Its value.

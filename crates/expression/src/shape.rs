@@ -69,6 +69,8 @@ pub(super) struct Shape {
     level: u32,
     /// Variables that it names.
     pub(super) idents: BTreeSet<String>,
+    /// Variables that it reads in another way than by selecting a field.
+    pub(super) whole: BTreeSet<String>,
     /// Loop variables.
     pub(super) bound: BTreeSet<String>,
     /// Functions that it calls.
@@ -106,6 +108,9 @@ impl Shape {
                 && !self.bound.contains(name)
             {
                 self.selected.insert((name.clone(), field.to_owned()));
+                self.idents.insert(name.clone());
+                self.height = self.height.max(self.level + 1);
+                return;
             }
             self.walk(operand, depth);
             return;
@@ -117,7 +122,10 @@ impl Shape {
                     self.mentions.insert((None, text.inner().to_owned()));
                 }
             }
-            Expr::Ident(name) => _ = self.idents.insert(name.clone()),
+            Expr::Ident(name) => {
+                self.idents.insert(name.clone());
+                self.whole.insert(name.clone());
+            }
             Expr::Call(call) => {
                 self.calls.insert(call.func_name.clone());
                 let arguments = call.args.len() + usize::from(call.target.is_some());

@@ -1,6 +1,6 @@
 //! All policy of a cluster, read once, with queries by port.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
 use super::authentication::{self, IdentityMatch, NetworkMatch};
@@ -219,11 +219,27 @@ impl<'a> Index<'a> {
 
     /// The ports of a workload that Servers select.
     pub fn taken_ports(&self, workload: &Workload<'a>) -> Vec<u16> {
-        let here = self.selecting_at_any_port(workload);
-        let mut ports: Vec<u16> = here.flat_map(|read| read.ports(workload)).collect();
-        ports.sort_unstable();
-        ports.dedup();
-        ports
+        self.selecting_by_port(workload).into_keys().collect()
+    }
+
+    /// The ports of a workload that Servers select, each with these Servers, as in [`Index::selecting`].
+    pub fn selecting_by_port<'i>(
+        &'i self,
+        workload: &Workload<'a>,
+    ) -> BTreeMap<u16, Vec<&'i ReadServer<'a>>> {
+        let mut by_port: BTreeMap<u16, Vec<&ReadServer<'a>>> = BTreeMap::new();
+        for read in self.perhaps_selecting(workload).filter(|read| read.selects(workload)) {
+            let ports: BTreeSet<u16> = read.ports(workload).into_iter().collect();
+            ports.into_iter().for_each(|port| by_port.entry(port).or_default().push(read));
+        }
+        by_port
+    }
+
+    /// The policies of all ports that Servers select.
+    pub fn inbound_taken(&self, workload: &Workload<'a>) -> impl Iterator<Item = (u16, Inbound<'a>)> {
+        self.selecting_by_port(workload)
+            .into_iter()
+            .filter_map(|(port, servers)| Some((port, self.of_server(workload, port, servers.first()?))))
     }
 
     /// The policy of a port.

@@ -26,6 +26,8 @@ pub struct Downtime {
 struct PodDowntime {
     created: Timestamp,
     spans: Vec<Span>,
+    /// Since when it has been ready without a break, with the evidence.
+    ready: Option<(Timestamp, Evidence)>,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,12 @@ impl Downtime {
                     spans.extend(rebooted(pod, node));
                 }
                 spans.extend(events.iter().filter_map(|event| probed(pod, event)));
-                Some(PodDowntime { created, spans })
+                let ready = ready_since(pod).map(|since| {
+                    let seen =
+                        Evidence::field(name(pod), "status.conditions[Ready]", format!("True since {since}"));
+                    (since, seen)
+                });
+                Some(PodDowntime { created, spans, ready })
             })
             .collect();
         Downtime { pods }
@@ -80,6 +87,12 @@ impl Downtime {
             pod.spans.iter().position(|span| span.from <= moment && moment < span.until)
         };
         self.pods.iter().map(|pod| down(pod).map(|at| &pod.spans[at].seen)).collect()
+    }
+
+    /// Evidence that a pod of the component was ready at `moment`. `None` if this was not observed.
+    pub fn ready_at(&self, moment: Timestamp) -> Option<&Evidence> {
+        let ready = self.pods.iter().filter_map(|pod| pod.ready.as_ref());
+        ready.filter(|(since, _)| *since <= moment).min_by_key(|(since, _)| *since).map(|(_, seen)| seen)
     }
 }
 

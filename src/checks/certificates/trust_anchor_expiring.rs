@@ -17,12 +17,13 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
     let (what, comes, steps) = match role {
         Role::Unknown => (
             "a trust anchor",
-            "if the issuer chains to it, connections between meshed pods fail from then on",
+            "if the issuer chains to it, identity issues no certificates from then on",
             rotation(ctx, steps, anchor),
         ),
         Role::Only => (
             "the trust anchor of the mesh",
-            "from then on no certificate of the mesh is valid, and connections between meshed pods fail",
+            "from then on identity issues no certificates, so no new proxy becomes ready, and running proxies \
+             lose their connections (within 24 hours by default)",
             rotation(ctx, steps, anchor),
         ),
         Role::OneOfSeveral | Role::Unused => (

@@ -34,7 +34,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             let left = config.webhooks.iter().find(|webhook| {
                 webhook.client_config.service.as_ref().is_some_and(|service| {
-                    let own = running && service.namespace == home && OWN.contains(&service.name.as_str());
+                    let is_home =
+                        service.namespace == home || config.metadata.label(CONTROL_PLANE_NS) == Some(home);
+                    let own = running && is_home && OWN.contains(&service.name.as_str());
                     !own && gone(&service.namespace, &service.name)
                 })
             });

@@ -160,13 +160,13 @@ fn cause(
             let at =
                 service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
             let path = format!("/spec/ports/{at}/appProtocol");
-            let patch = serde_json::json!([{"op": "replace", "path": path, "value": "kubernetes.io/h2c"}]);
+            let patch = serde_json::json!([{"op": "remove", "path": path}]);
             (
                 Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
                 Remedy::new().run(
                     StepKind::Command,
-                    "Use an appProtocol that Linkerd supports for HTTP: kubernetes.io/h2c for gRPC and \
-                     HTTP/2, http for HTTP/1, or none for detection. Any other makes the port opaque",
+                    "Remove appProtocol, so that proxies detect HTTP. Or set it to http (HTTP/1) or \
+                     kubernetes.io/h2c (HTTP/2 and gRPC): any other value makes the port opaque",
                     kubectl()
                         .namespace(namespace)
                         .words("patch service")

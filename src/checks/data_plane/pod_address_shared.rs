@@ -13,7 +13,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_address: BTreeMap<IpAddr, Vec<&Pod>> = BTreeMap::new();
     for pod in ctx.seen::<Pod>()?.iter().filter(|pod| holds(ctx, pod)) {
         if let Some(address) = pod.status.pod_ip {
-            by_address.entry(address).or_default().push(pod);
+            let pods = by_address.entry(address).or_default();
+            // A list can contain the same pod twice.
+            if !pods.iter().any(|known| known.metadata.key() == pod.metadata.key()) {
+                pods.push(pod);
+            }
         }
     }
     let shared = by_address

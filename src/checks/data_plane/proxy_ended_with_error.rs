@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::proxy_killed_at_shutdown::{GRACE, SHUTDOWN, seconds};
+use super::proxy_killed_at_shutdown::{GRACE, LONGER, SHUTDOWN, below, seconds};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
@@ -184,7 +184,9 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) 
     match end {
         ProxyExit::Grace => {
             let grace = last.map_or(GRACE, grace);
-            let period = format!("{}s", grace.saturating_sub(5).max(1));
+            let Some(period) = below(grace).map(|seconds| format!("{seconds}s")) else {
+                return remedy.step(StepKind::Note, LONGER);
+            };
             let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
             let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
             let act = "Or set the shutdown period of all proxies";

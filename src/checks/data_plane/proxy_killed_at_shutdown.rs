@@ -86,8 +86,14 @@ fn grace_of(maker: &Maker<'_>, grace: u64) -> crate::finding::Evidence {
 
 /// A proxy that waits as long as its pod's grace period, or longer.
 fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) -> Finding {
-    let lower = grace.saturating_sub(5).max(1).to_string();
-    let act = format!("Set {WAIT}: {lower:?}, below terminationGracePeriodSeconds ({grace}s),");
+    let remedy = match below(grace) {
+        Some(lower) => {
+            let lower = lower.to_string();
+            let act = format!("Set {WAIT}: {lower:?}, below terminationGracePeriodSeconds ({grace}s),");
+            rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(WAIT, Some(&lower))])
+        }
+        None => Remedy::new().step(StepKind::Note, LONGER),
+    };
     ctx.finding(
         maker.subject(),
         "the proxy waits before it exits as long as the pod's termination grace period, or longer. Every \
@@ -95,16 +101,26 @@ fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) ->
     )
     .evidence(setting.evidence)
     .evidence(grace_of(maker, grace))
-    .remedy(rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(WAIT, Some(&lower))]).step(
+    .remedy(remedy.step(
         StepKind::Note,
         "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and need no \
              wait",
     ))
 }
 
+/// The step if no shorter period is possible.
+pub(super) const LONGER: &str = "Raise terminationGracePeriodSeconds in the pod template to at least 10";
+
+/// The period in seconds that leaves time to exit within a grace period; `None` if that is too short.
+pub(super) fn below(grace: u64) -> Option<u64> {
+    (grace > 1).then(|| grace.saturating_sub(5).max(1))
+}
+
 /// The step that ends the proxy's shutdown before the pod's grace period.
 fn shorter(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64) -> Remedy {
-    let period = format!("{}s", grace.saturating_sub(5).max(1));
+    let Some(period) = below(grace).map(|seconds| format!("{seconds}s")) else {
+        return Remedy::new().step(StepKind::Note, LONGER);
+    };
     let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
     rewrite::of_owner(ctx, Remedy::new(), &act, &maker.owner, &[(SHUTDOWN, Some(&period))])
 }

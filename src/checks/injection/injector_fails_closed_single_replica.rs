@@ -41,7 +41,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let message = "the injector has a single replica and its webhook has failurePolicy Fail. While that \
             pod is down, no pod starts in any namespace that the webhook covers";
         findings.push(
-            base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(ctx)),
+            base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(
+                ctx,
+                "the injector",
+                UNMESHED,
+            )),
         );
     } else if let Some(node) = one_node(ctx, namespace) {
         let message = "all replicas of the injector run on one node and its webhook has failurePolicy Fail. \
@@ -52,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(replicas(&found))
                 .evidence(Evidence::other("Node of all replicas", node))
                 .evidence(of_webhook)
-                .remedy(remedy(ctx)),
+                .remedy(remedy(ctx, "the injector", UNMESHED)),
         );
     }
     findings.extend(validators(ctx, deployments, namespace));
@@ -112,33 +116,37 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
                 format!("webhooks[{}].failurePolicy", webhook.name),
                 if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" },
             ))
-            .remedy(remedy(ctx)),
+            .remedy(remedy(ctx, "destination", UNVALIDATED)),
     )
 }
 
 /// What failurePolicy Ignore allows.
 const UNMESHED: &str = "pods start without a proxy while the injector is down (failurePolicy Ignore), \
     and check for such pods afterwards";
+const UNVALIDATED: &str = "the API server accept objects unvalidated while destination is down (failurePolicy \
+    Ignore)";
 
-fn remedy(ctx: &Context<'_>) -> Remedy {
+/// The steps for a component with one replica: more replicas, or the policy that allows this.
+fn remedy(ctx: &Context<'_>, component: &str, allowed: &str) -> Remedy {
     let step = |remedy, act: &str, options| upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
     let ignore = || Options::none().set("webhookFailurePolicy", "Ignore");
     let remedy = Remedy::new();
     // The replicas require different nodes: on fewer, some stay Pending.
     match ctx.hints::<Node>().len() {
         nodes @ 1..3 => {
-            let unmeshed = format!("Let {UNMESHED}");
+            let unmeshed = format!("Let {allowed}");
             let replicas = format!(
-                "Once the cluster has three nodes (now {nodes}), run three replicas of the injector \
+                "Once the cluster has three nodes (now {nodes}), run three replicas of {component} \
                  instead, one per node (the chart's values-ha.yaml)"
             );
             step(step(remedy, &unmeshed, ignore()), &replicas, Options::none().ha())
         }
         _ => {
-            let replicas =
-                "Run the injector with three replicas on different nodes (the chart's values-ha.yaml)";
-            let unmeshed = format!("Or let {UNMESHED}");
-            step(step(remedy, replicas, Options::none().ha()), &unmeshed, ignore())
+            let replicas = format!(
+                "Run {component} with three replicas on different nodes (the chart's values-ha.yaml)"
+            );
+            let unmeshed = format!("Or let {allowed}");
+            step(step(remedy, &replicas, Options::none().ha()), &unmeshed, ignore())
         }
     }
 }

@@ -54,13 +54,19 @@ fn finding(
     let object = format!("MutatingWebhookConfiguration {name}");
     let at = configuration.webhooks.iter().position(|w| w.name == webhook.name).unwrap_or_default();
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
-    let windows = windows(ctx, victims);
+    let downtime = downtime(ctx);
+    let windows = windows(&downtime, victims);
+    let ready = ready(&downtime, victims).filter(|_| windows.is_empty());
     let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);
     let asked_at_creation =
         asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
     let is_one = victims.len() == 1;
-    let (pods, they) = if is_one { ("The pod runs", "it was") } else { ("The pods run", "they were") };
+    let (pods, they) = if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
+    let cause = match ready {
+        Some(_) => "the API server did not reach the injector, which was ready,",
+        None => "the injector was down",
+    };
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
             "The injector's webhook has failurePolicy Ignore. If the injector is down, new pods start \
@@ -69,15 +75,15 @@ fn finding(
         }
         (false, true) if siblings.iter().all(Option::is_some) => format!(
             "{pods} without the requested proxy, although another pod of the workload has it. Most likely \
-             the injector was down when {they} created (failurePolicy Ignore)"
+             {cause} when {they} created (failurePolicy Ignore)"
         ),
         (false, true) if asked_at_creation => format!(
-            "{pods} without the requested proxy. Most likely the injector was down when {they} created \
+            "{pods} without the requested proxy. Most likely {cause} when {they} created \
              (failurePolicy Ignore)"
         ),
         (false, true) => format!(
-            "{pods} without the requested proxy. Either the injector was down when {they} created \
-             (failurePolicy Ignore), or the annotation is newer"
+            "{pods} without the requested proxy. Either {cause} when {they} created (failurePolicy \
+             Ignore), or linkerd.io/inject was set after that"
         ),
         (false, false) => format!(
             "{pods} without the requested proxy: the injector was not ready when {they} created (failurePolicy Ignore)"
@@ -93,7 +99,7 @@ fn finding(
         .evidences(
             victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)),
         )
-        .evidences(windows.iter().cloned())
+        .evidences(windows.iter().chain(ready).cloned())
         .timeline(timeline(ctx, victims))
         .remedy(remedy(ctx, victims, windows.is_empty()));
     let finding = match victims.is_empty() {
@@ -182,9 +188,8 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
     moments
 }
 
-/// Evidence that the injector was not ready when the affected pods were created: one line for the first
-/// pod, and the state of the injector's pods at that time.
-fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
+/// The observed times in which no injector was ready.
+fn downtime(ctx: &Context<'_>) -> Downtime {
     let namespace = &ctx.namespaces().control_plane;
     let deployments = components(ctx.hints::<Deployment>(), namespace);
     let injector = deployments.iter().find(|component| component.name == "proxy-injector");
@@ -194,14 +199,25 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
             && meta.label(COMPONENT) == Some("proxy-injector")
             && super::unmeshed::counts(pod)
     });
-    let downtime = Downtime::of(
+    Downtime::of(
         pods,
         injector.map(|component| component.deployment),
         ctx.hints::<ReplicaSet>(),
         ctx.hints::<Node>(),
         ctx.hints::<Event>(),
         ctx.now(),
-    );
+    )
+}
+
+/// Evidence that the injector was ready when the first pod was created; `None` unless it is known of all pods.
+fn ready<'d>(downtime: &'d Downtime, victims: &[Unmeshed<'_>]) -> Option<&'d Evidence> {
+    let at = |victim: &Unmeshed<'_>| downtime.ready_at(victim.pod.metadata.creation_timestamp.get()?);
+    victims.iter().map(at).collect::<Option<Vec<_>>>()?.into_iter().next()
+}
+
+/// Evidence that the injector was not ready when the affected pods were created: one line for the first
+/// pod, and the state of the injector's pods at that time.
+fn windows(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let mut seen: BTreeSet<&Evidence> = BTreeSet::new();
     let mut inside: Vec<&Pod> = Vec::new();
     for victim in victims {

@@ -210,10 +210,9 @@ fn closed_by(survey: &Survey<'_>, policy: &AuthorizationPolicy, account: &str) -
     };
     survey.pods_of(&policy.metadata.namespace).iter().find_map(|(pod, workload)| {
         let skips = skipped(pod, IN);
-        let mut ports = survey.index.taken_ports(workload).into_iter();
-        let port = ports.find(|port| {
-            let inbound = survey.index.inbound(workload, *port);
-            let mut all = authorizations(&inbound).peekable();
+        let mut ports = survey.index.inbound_taken(workload);
+        let (port, _) = ports.find(|(port, inbound)| {
+            let mut all = authorizations(inbound).peekable();
             !skips.as_ref().is_some_and(|skips| skips.holds(*port)) && all.peek().is_some() && all.all(is_own)
         })?;
         Some((workload_of(workload.meta), port))

@@ -35,12 +35,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let skips = skipped(pod, IN);
-        for port in survey.index.taken_ports(workload) {
+        for (port, inbound) in survey.index.inbound_taken(workload) {
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
                 continue;
             }
             let applies = survey.index.by_default(workload, port).taken_by;
-            if let TakenBy::Server(server) = survey.index.inbound(workload, port).taken_by
+            if let TakenBy::Server(server) = inbound.taken_by
                 && let TakenBy::Default(default) = applies
             {
                 let one = found.entry(owners.of(pod)).or_default();

@@ -36,12 +36,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let external = survey.external.iter().map(|workload| (None, workload));
     for (pod, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace)) {
         let skips = pod.and_then(|pod| skipped(pod, IN));
-        for port in survey.index.taken_ports(workload) {
+        for (port, inbound) in survey.index.inbound_taken(workload) {
             // No policy applies to a port that does not pass the proxy.
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
                 continue;
             }
-            let inbound = survey.index.inbound(workload, port);
             if let TakenBy::Server(server) = inbound.taken_by
                 && !admits_any(&inbound)
             {

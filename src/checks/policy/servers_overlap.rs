@@ -17,8 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let by_age = survey.index.controller.quirks.servers_by_age;
     let mut over: BTreeMap<(&str, &str, &str), Overlap<'_>> = BTreeMap::new();
     for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
-        for port in survey.index.taken_ports(workload) {
-            let mut selecting = survey.index.selecting(workload, port);
+        for (port, selecting) in survey.index.selecting_by_port(workload) {
+            let mut selecting = selecting.into_iter();
             let Some(takes) = selecting.next() else { continue };
             for other in selecting {
                 let (winner, loser) = (takes.server, other.server);

@@ -29,9 +29,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut bypassed: BTreeMap<(Owner, u16), Bypassed<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         let Some(skipped) = skipped(pod, IN) else { continue };
-        for port in survey.index.taken_ports(workload) {
+        for (port, inbound) in survey.index.inbound_taken(workload) {
             if skipped.holds(port)
-                && let TakenBy::Server(server) = survey.index.inbound(workload, port).taken_by
+                && let TakenBy::Server(server) = inbound.taken_by
             {
                 let (by, annotated) = (skipped.by(), skipped.annotated);
                 let one = bypassed.entry((owners.of(pod), port)).or_insert(Bypassed {

@@ -126,13 +126,13 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         .severity(if one.is_named { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())
         .likely()
-        .evidences(
-            one.server
-                .map(|server| field(Kind::Server, &server.metadata, "selects the port", port.to_string())),
-        )
-        .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .evidences(one.clients.into_values().map(|client| client.by).take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
+        .evidences(one.server.and_then(|server| {
+            let port = server.spec.port.as_ref()?.to_string();
+            Some(field(Kind::Server, &server.metadata, "spec.port", port))
+        }))
+        .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .remedy(remedy)
 }
 

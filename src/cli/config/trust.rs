@@ -40,7 +40,7 @@ const NODE_PODS: &str = "it controls privileged pods on nodes";
 const WRITES: &str = "it writes or overwrites files";
 const ON_NODE: &str = "it selects files and programs of the node";
 const HIDES: &str = "it hides warnings";
-const OTHER_QUESTION: &str = "it replaces the findings by those of a file";
+const OTHER_QUESTION: &str = "it replaces the findings about the cluster by others";
 const FACTS: &str = "it replaces facts that checks and redaction use";
 const OTHER_OUTPUT: &str = "it replaces the output by manifests";
 const CONFIRMS: &str = "it confirms a step that evidence does not show";
@@ -86,11 +86,11 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "linkerd-namespace", Gate),
     (&[], "cni-namespace", Gate),
     // Manifests and values of a repository.
-    (&[], "manifests", InsideGate),
-    (&[], "with", InsideGate),
-    (&[], "values", InsideGate),
+    (&[], "manifests", Nothing(EVIDENCE)),
+    (&[], "with", Nothing(OTHER_QUESTION)),
+    (&[], "values", Nothing(EVIDENCE)),
     (&[], "prune", Gate),
-    (&[], "chart", Gate),
+    (&[], "chart", Nothing(EVIDENCE)),
     (&[], "into", Gate),
     (&[], "linkerd-version", Gate),
     (&[], "kubernetes-version", Gate),
@@ -110,8 +110,8 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "on-not-checked", Strict(&["fail"])),
     (&[], "confidence", Strict(&["likely"])),
     (&[], "wait", Gate),
-    (&[], "pre", Gate),
-    (&[], "crds", Gate),
+    (&[], "pre", Nothing(OTHER_QUESTION)),
+    (&[], "crds", Nothing(EVIDENCE)),
     (&[], "linkerd-cni-enabled", Gate),
     (&[], "proxy", Any),
     (&["policy"], "to", Any),
@@ -183,7 +183,7 @@ pub(super) fn allowed(command: &str, flag: &str) -> Option<Allowed> {
 
 /// Whether a flag affects the exit status.
 pub(super) fn is_of_gate(command: &str, flag: &str) -> bool {
-    matches!(allowed(command, flag), Some(Gate | Strict(_) | InsideGate))
+    matches!(allowed(command, flag), Some(Gate | Strict(_) | InsideGate | Nothing(EVIDENCE | OTHER_QUESTION)))
 }
 
 /// A file that was found, and the run that it applies to.
@@ -211,13 +211,22 @@ impl Found<'_> {
                     Some(delimiter) => value.split(delimiter).collect(),
                     None => vec![value],
                 };
-                let outside = paths.into_iter().find(|path| self.below(Path::new(path)).is_none())?;
-                Some(format!("{outside} is outside the folder of the file"))
+                paths.into_iter().find_map(|path| self.refuses_input(path))
             }
             Some(Reports) => format::output(value).ok()?.file.and_then(|file| self.refuses_report(&file)),
             Some(Nothing(why)) => Some(why.to_owned()),
             None => Some("it is not known to be safe".to_owned()),
         }
+    }
+
+    /// Reason why a path may not be read.
+    fn refuses_input(&self, path: &str) -> Option<String> {
+        if self.below(Path::new(path)).is_none() {
+            return Some(format!("{path} is outside the folder of the file"));
+        }
+        // Reading a pipe can wait forever.
+        let other = std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+        other.then(|| format!("{path} is neither a regular file nor a folder"))
     }
 
     /// Reason why a report may not be written to this path. Hidden files and folders configure other tools: `.git`,

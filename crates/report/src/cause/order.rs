@@ -33,22 +33,20 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
     let repairs: Vec<usize> = (0..findings.len())
         .filter(|&at| findings[at].caused_by.is_empty() && findings[at].severity > Severity::Info)
         .collect();
-    let mut later: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut by_check: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for &at in &repairs {
-        later.entry(findings[at].check).or_insert_with(|| later_than(findings[at].check, relations));
+        by_check.entry(findings[at].check).or_default().push(at);
     }
+    let later: Vec<(BTreeSet<String>, &Vec<usize>)> =
+        by_check.iter().map(|(check, of)| (later_than(check, relations), of)).collect();
     let mut earlier = vec![BTreeSet::new(); findings.len()];
     for &at in &repairs {
         // A finding that is not in effect does not precede a worse one.
         let idle = |other: usize| {
             findings[other].explains_nothing && findings[other].severity < findings[at].severity
         };
-        let first = |&other: &usize| {
-            findings[other].check != findings[at].check
-                && !idle(other)
-                && later[findings[other].check].contains(findings[at].check)
-        };
-        earlier[at] = repairs.iter().copied().filter(first).collect();
+        let first = later.iter().filter(|(later, _)| later.contains(findings[at].check));
+        earlier[at] = first.flat_map(|(_, of)| of.iter().copied()).filter(|&other| !idle(other)).collect();
     }
     earlier
 }

@@ -128,16 +128,16 @@ impl Graph {
             before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
         };
         let mergeable = (0..self.steps.len())
-            .filter_map(|other| Some((other, merge(&self.steps[other].step, &step.step)?)))
+            .filter_map(|other| Some((other, Merge::of(&self.steps[other].step, &step.step)?)))
             .find(|(other, _)| in_order(*other));
-        let Some((at, merged)) = mergeable else {
+        let Some((at, merge)) = mergeable else {
             self.steps.push(step);
             self.before.push(before.clone());
             self.severity.push(severity);
             return self.steps.len() - 1;
         };
-        self.steps[at].step = merged;
         self.steps[at].repairs.extend(&step.repairs);
+        merge.apply(&mut self.steps[at].step, step.step);
         self.severity[at] = self.severity[at].max(severity);
         self.before[at].extend(before.iter().filter(|&&one| one != at));
         at
@@ -187,30 +187,52 @@ impl Graph {
     }
 }
 
-/// Merges two steps: the same command, the same text without a command, the same text with commands whose
-/// lines can run together, or a restart that includes the other.
-fn merge(one: &Step, other: &Step) -> Option<Step> {
-    if includes_restart(one, other) {
-        return Some(one.clone());
-    }
-    if includes_restart(other, one) {
-        return Some(other.clone());
-    }
-    match (&one.command, &other.command) {
-        (None, None) => (one.text == other.text).then(|| one.clone()),
-        (Some(a), Some(b)) if a == b => Some(one.clone()),
-        (Some(a), Some(b)) => {
-            let separable = |command: &Command| !command.is_whole() && command.node().is_none();
-            let is_same = one.text == other.text || one.text == other.of_several();
-            (is_same && separable(a) && separable(b)).then(|| {
-                let mut joined = a.clone();
-                joined.join([b]);
-                let forced = one.forced.as_deref().zip(other.forced.as_deref());
-                let forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
-                Step { text: one.of_several(), command: Some(joined), forced, ..one.clone() }
-            })
+/// How two steps become one.
+#[derive(Debug, Clone, Copy)]
+enum Merge {
+    /// The first includes the second.
+    First,
+    /// The second includes the first.
+    Second,
+    /// The commands of both.
+    Both,
+}
+
+impl Merge {
+    /// Two steps can be merged that have the same command, the same text without a command, or the same text with
+    /// commands whose lines can run together, and restarts of which one includes the other.
+    fn of(one: &Step, other: &Step) -> Option<Merge> {
+        if includes_restart(one, other) {
+            return Some(Merge::First);
         }
-        _ => None,
+        if includes_restart(other, one) {
+            return Some(Merge::Second);
+        }
+        match (&one.command, &other.command) {
+            (None, None) => (one.text == other.text).then_some(Merge::First),
+            (Some(a), Some(b)) if a == b => Some(Merge::First),
+            (Some(a), Some(b)) => {
+                let separable = |command: &Command| !command.is_whole() && command.node().is_none();
+                let is_same = || one.text == other.text || one.text == other.of_several();
+                (separable(a) && separable(b) && is_same()).then_some(Merge::Both)
+            }
+            _ => None,
+        }
+    }
+
+    fn apply(self, one: &mut Step, other: Step) {
+        match self {
+            Merge::First => {}
+            Merge::Second => *one = other,
+            Merge::Both => {
+                one.text = one.of_several();
+                if let (Some(command), Some(more)) = (&mut one.command, &other.command) {
+                    command.join([more]);
+                }
+                let forced = one.forced.as_deref().zip(other.forced.as_deref());
+                one.forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
+            }
+        }
     }
 }
 

@@ -98,6 +98,17 @@ impl<'a> Registered<'a> {
             let field = ("clientConfig.service.path", service.path.clone());
             return Some(self.failing(ctx, &message, field, "path"));
         }
+        let own = format!("linkerd-{}", self.server.name);
+        let is_own = service.name == own && service.namespace == ctx.namespaces().control_plane;
+        let key = (service.namespace.as_str(), service.name.as_str());
+        // `control-plane-service-missing` reports the webhook's own Service.
+        let is_gone =
+            || ctx.every::<Service>().is_ok_and(|all| !all.iter().any(|known| known.metadata.key() == key));
+        if !is_own && is_gone() {
+            let message = format!("the webhook calls a Service that does not exist: {effect}");
+            let field = ("clientConfig.service", format!("{}/{}", service.namespace, service.name));
+            return Some(self.failing(ctx, &message, field, "service"));
+        }
         let port = service.port.unwrap_or(DEFAULT_PORT);
         let found =
             services?.iter().find(|known| known.metadata.key() == (&service.namespace, &service.name))?;

@@ -27,6 +27,9 @@ const IN_PART: [Kind; 8] = [
     Kind::StatefulSet,
 ];
 
+/// The fields of objects that are not complete.
+const FIELDS: [&str; 7] = ["metadata", "spec", "status", "values", "reason", "type", "message"];
+
 /// An object, by type.
 enum Object<'a> {
     Complete(&'a Value),
@@ -190,26 +193,31 @@ impl<'a> ObjectFields<'a> {
         }
     }
 
-    /// Its fields.
-    pub(super) fn json(&self) -> Value {
-        let mut json = match self.object {
-            Object::Complete(object) => return object.clone(),
-            Object::Service(object) => json!({"spec": service(object)}),
-            Object::Workload(object) => json!({"spec": {"template": template(object)}}),
-            Object::Namespace(_) => json!({}),
-            Object::Config(object) => json!({"values": values(object)}),
-            Object::Event(object) => json!({
-                "reason": object.reason.as_str(),
-                "type": object.kind.as_str(),
-                // Its text has redacted parts, and expressions search the rest.
-                "message": object.message.replace("REDACTED(", "("),
-            }),
-            Object::Pod(object) => pod(object),
-        };
-        if let Some(meta) = self.meta() {
-            json["metadata"] = metadata(meta);
+    /// Its fields that are read.
+    pub(super) fn json(&self, is_read: impl Fn(&str) -> bool) -> Value {
+        if let Some(object) = self.object_json() {
+            let fields = object.as_object().into_iter().flatten().filter(|(name, _)| is_read(name));
+            return fields.map(|(name, field)| (name.clone(), field.clone())).collect();
         }
-        json
+        let fields = FIELDS.iter().filter(|name| is_read(name));
+        fields.filter_map(|name| Some(((*name).to_owned(), self.field(name)?))).collect()
+    }
+
+    /// A field of an object that is not complete.
+    fn field(&self, name: &str) -> Option<Value> {
+        Some(match (name, &self.object) {
+            ("metadata", _) => metadata(self.meta()?),
+            ("spec", Object::Service(object)) => service(object),
+            ("spec", Object::Workload(object)) => json!({"template": template(object)}),
+            ("spec", Object::Pod(object)) => containers(&object.spec),
+            ("status", Object::Pod(object)) => status(object),
+            ("values", Object::Config(object)) => values(object),
+            ("reason", Object::Event(object)) => json!(object.reason.as_str()),
+            ("type", Object::Event(object)) => json!(object.kind.as_str()),
+            // Its text has redacted parts, and expressions search the rest.
+            ("message", Object::Event(object)) => json!(object.message.replace("REDACTED(", "(")),
+            _ => return None,
+        })
     }
 }
 
@@ -287,7 +295,7 @@ fn template(object: &Workload) -> Value {
     })
 }
 
-fn pod(object: &Pod) -> Value {
+fn status(object: &Pod) -> Value {
     let state = |state: &ContainerState| match (state.waiting(), state.terminated()) {
         (Some(waiting), _) => json!({"waiting": {"reason": waiting.reason}}),
         (None, Some(ended)) => {
@@ -308,12 +316,9 @@ fn pod(object: &Pod) -> Value {
         all.iter().map(status).collect()
     };
     json!({
-        "spec": containers(&object.spec),
-        "status": {
-            "phase": object.status.phase.as_str(),
-            "containerStatuses": statuses(&object.status.container_statuses),
-            "initContainerStatuses": statuses(&object.status.init_container_statuses),
-        },
+        "phase": object.status.phase.as_str(),
+        "containerStatuses": statuses(&object.status.container_statuses),
+        "initContainerStatuses": statuses(&object.status.init_container_statuses),
     })
 }
 

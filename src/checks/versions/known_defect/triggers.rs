@@ -1,5 +1,6 @@
 //! Objects that trigger a defect: the expression of the row is true for them.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
@@ -33,8 +34,10 @@ struct Parsed<'a> {
     only_where: Option<Expression>,
     expression: Expression,
     quote: Option<Expression>,
-    /// A scope with `others`, if the row has `with`. Its budget is its own.
-    scope: Option<Scope<'static>>,
+    /// The kind of `others`, if the row has `with`.
+    with: Option<Kind>,
+    /// A scope with `others`, read when the first object needs it. Its budget is its own.
+    scope: OnceCell<Option<Scope<'static>>>,
 }
 
 /// Findings by row and owner, with the names of the pods.
@@ -139,7 +142,8 @@ fn of_object<'c, 'r, 'a>(
     if candidates.is_empty() {
         return Vec::new();
     }
-    let (fields, annotations) = (object.json(), object.annotations());
+    let is_read = |field: &str| candidates.iter().any(|row| row.reads_field(field));
+    let (fields, annotations) = (object.json(is_read), object.annotations());
     let (ended, reported) = (json!(past.ended), Value::Object(past.reported.clone()));
     let bind = |scope: &mut Scope<'_>| -> Result<(), NoValue> {
         scope.bind("object", &fields)?;
@@ -156,8 +160,15 @@ fn of_object<'c, 'r, 'a>(
             {
                 return Ok(None);
             }
-            let mut own = row.scope.as_ref().map(Scope::within);
-            own.as_mut().map_or(Ok(()), &bind)?;
+            let own = match row.with {
+                None => None,
+                Some(kind) => {
+                    let Some(others) = row.others(ctx, kind) else { return Ok(None) };
+                    let mut own = others.within();
+                    bind(&mut own)?;
+                    Some(own)
+                }
+            };
             let scope = own.as_ref().unwrap_or(&shared);
             Ok(row.expression.holds(scope)?.then(|| (row, row.finding(ctx, scope, object, &past))))
         });
@@ -169,7 +180,7 @@ fn of_object<'c, 'r, 'a>(
     found.collect()
 }
 
-/// The row's expressions; `None` if they are not valid, which is a gap, or if it needs objects that do not exist.
+/// The row's expressions; `None` if they are not valid, which is a gap.
 fn parse<'a>(ctx: &Context<'_>, affected: &'a Affected<'a>) -> Option<Parsed<'a>> {
     let trigger = affected.row.trigger.as_ref()?;
     let kind = trigger.kinds.first().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Service);
@@ -184,20 +195,8 @@ fn parse<'a>(ctx: &Context<'_>, affected: &'a Affected<'a>) -> Option<Parsed<'a>
     let expression = read(&trigger.expression).ok()?;
     let quote = trigger.quote.as_ref().map(read).transpose().ok()?;
     let only_where = trigger.only_where.as_ref().map(read).transpose().ok()?;
-    let mut parsed = Parsed { affected, trigger, only_where, expression, quote, scope: None };
-    if let Some(kind) = trigger.with.as_ref().and_then(|kind| kind.parse().ok()) {
-        let others: Value = served(ctx, kind)?.iter().map(ObjectFields::json).collect();
-        if others.as_array().is_none_or(Vec::is_empty) {
-            return None;
-        }
-        let mut scope = Scope::new(Known::default());
-        if let Err(why) = scope.bind("others", &others) {
-            parsed.gap(ctx, &kind.resource(), Item::List(kind), &why);
-            return None;
-        }
-        parsed.scope = Some(scope);
-    }
-    Some(parsed)
+    let with = trigger.with.as_ref().and_then(|kind| kind.parse().ok());
+    Some(Parsed { affected, trigger, only_where, expression, quote, with, scope: OnceCell::new() })
 }
 
 impl Parsed<'_> {
@@ -208,6 +207,30 @@ impl Parsed<'_> {
     /// Whether the expression needs a container that ended, or a line of a log.
     fn reads_past(&self) -> bool {
         ["ended", "reported"].iter().any(|name| self.trigger.expression.contains(name))
+    }
+
+    /// Whether an expression of the row reads a field of the object.
+    fn reads_field(&self, field: &str) -> bool {
+        let further = self.only_where.iter().chain(&self.quote);
+        std::iter::once(&self.expression).chain(further).any(|of| of.reads_field("object", field))
+    }
+
+    /// A scope with the objects that the row compares with; `None` if there are none, or if they are not
+    /// available, which is a gap.
+    fn others(&self, ctx: &Context<'_>, kind: Kind) -> Option<&Scope<'static>> {
+        let read = || {
+            let objects = served(ctx, kind).filter(|objects| !objects.is_empty())?;
+            let others: Value = objects.iter().map(|object| object.json(|_| true)).collect();
+            let mut scope = Scope::new(Known::default());
+            match scope.bind("others", &others) {
+                Ok(()) => Some(scope),
+                Err(why) => {
+                    self.gap(ctx, &kind.resource(), Item::List(kind), &why);
+                    None
+                }
+            }
+        };
+        self.scope.get_or_init(read).as_ref()
     }
 
     /// Whether the object has one of the required annotations, is recent, and runs the release.
