@@ -47,13 +47,26 @@ fn name_of(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The template of a ReplicaSet or Deployment without the label that the controller adds.
+/// The template of a ReplicaSet or Deployment without the label that the controller adds, and without the empty fields that
+/// kubectl writes.
 fn template(object: &Value) -> Value {
-    let mut template = object["spec"]["template"].clone();
+    let mut template = without_empty(&object["spec"]["template"]);
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.remove("pod-template-hash");
     }
     template
+}
+
+fn without_empty(value: &Value) -> Value {
+    let is_kept = |value: &Value| !value.is_null() && value.as_object().is_none_or(|all| !all.is_empty());
+    match value {
+        Value::Object(all) => {
+            let kept = all.iter().map(|(name, value)| (name.clone(), without_empty(value)));
+            Value::Object(kept.filter(|(_, value)| is_kept(value)).collect())
+        }
+        Value::Array(all) => Value::Array(all.iter().map(without_empty).collect()),
+        other => other.clone(),
+    }
 }
 
 /// A Deployment whose template is that of an older ReplicaSet scales that one up and the others down: their pods end.
@@ -65,7 +78,8 @@ fn undone(world: &mut World, key: &Key) {
     if !wanted.is_object() || before.as_ref() == Some(&wanted) {
         return;
     }
-    let is_its = |set: &&Value| set["metadata"]["namespace"] == home.as_str() && is_owned_by(set, "Deployment", name);
+    let is_its =
+        |set: &&Value| set["metadata"]["namespace"] == home.as_str() && is_owned_by(set, "Deployment", name);
     let sets: Vec<Value> = world.of_kind(Kind::ReplicaSet).filter(is_its).cloned().collect();
     let Some(chosen) = sets.iter().find(|set| template(set) == wanted).map(name_of) else { return };
     let revision = |set: &Value| set["metadata"]["annotations"][REVISION].as_str()?.parse::<u64>().ok();
@@ -78,7 +92,9 @@ fn undone(world: &mut World, key: &Key) {
         } else {
             set["spec"]["replicas"] = json!(0);
             set["status"] = json!({"replicas": 0});
-            let is_its = |pod: &Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "ReplicaSet", &own);
+            let is_its = |pod: &Value| {
+                pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "ReplicaSet", &own)
+            };
             let pods: Vec<String> = world.of_kind(Kind::Pod).filter(|pod| is_its(pod)).map(name_of).collect();
             for pod in pods {
                 let pod = (home.clone(), pod);
@@ -103,7 +119,8 @@ fn scaled_up(world: &mut World, key: &Key) {
     let pods: Vec<Value> = world.of_kind(Kind::Pod).filter(|pod| is_of(world, pod, key)).cloned().collect();
     let Some(model) = pods.iter().find(|pod| is_ready(pod)).cloned() else { return };
     let is_used = |node: &str| pods.iter().any(|pod| pod["spec"]["nodeName"] == node);
-    let nodes = world.of_kind(Kind::Node).filter(|node| accepts(node, &deployment["spec"]["template"]["spec"]));
+    let nodes =
+        world.of_kind(Kind::Node).filter(|node| accepts(node, &deployment["spec"]["template"]["spec"]));
     let free: Vec<String> = nodes.map(name_of).filter(|node| !is_used(node)).collect();
     let running = pods.len() as u64;
     let mut ready = pods.iter().filter(|pod| is_ready(pod)).count() as u64;
@@ -151,7 +168,9 @@ fn accepts(node: &Value, pod: &Value) -> bool {
     };
     let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
     let is_ready = is_ready(node) && node["spec"]["unschedulable"] != true;
-    is_ready && is_selected && taints.all(|taint| taint["effect"] == "PreferNoSchedule" || is_tolerated(taint))
+    is_ready
+        && is_selected
+        && taints.all(|taint| taint["effect"] == "PreferNoSchedule" || is_tolerated(taint))
 }
 
 /// A DaemonSet starts a pod on each node that accepts it since its template changed.
@@ -160,12 +179,15 @@ fn spread(world: &mut World, key: &Key) {
     let Some(set) = world.get(Kind::DaemonSet, home, name).cloned() else { return };
     let Some(before) = world.before(Kind::DaemonSet, home, name).cloned() else { return };
     let spec = |set: &Value| set["spec"]["template"]["spec"].clone();
-    let is_its = |pod: &&Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "DaemonSet", name);
+    let is_its =
+        |pod: &&Value| pod["metadata"]["namespace"] == home.as_str() && is_owned_by(pod, "DaemonSet", name);
     let pods: Vec<Value> = world.of_kind(Kind::Pod).filter(is_its).cloned().collect();
     let Some(model) = pods.iter().find(|pod| is_ready(pod)).cloned() else { return };
     let is_new = |node: &&Value| {
         let own = name_of(node);
-        accepts(node, &spec(&set)) && !accepts(node, &spec(&before)) && pods.iter().all(|pod| pod["spec"]["nodeName"] != own.as_str())
+        accepts(node, &spec(&set))
+            && !accepts(node, &spec(&before))
+            && pods.iter().all(|pod| pod["spec"]["nodeName"] != own.as_str())
     };
     let nodes: Vec<String> = world.of_kind(Kind::Node).filter(is_new).map(name_of).collect();
     for node in &nodes {
@@ -192,7 +214,8 @@ fn budgets(world: &mut World) {
                 && selector.iter().all(|(name, value)| labels.get(name) == Some(value))
         };
         let covered: Vec<&Value> = world.of_kind(Kind::Pod).filter(is_covered).collect();
-        let (expected, healthy) = (covered.len() as u64, covered.iter().filter(|pod| is_ready(pod)).count() as u64);
+        let (expected, healthy) =
+            (covered.len() as u64, covered.iter().filter(|pod| is_ready(pod)).count() as u64);
         if budget["status"]["expectedPods"].as_u64() == Some(expected) {
             continue;
         }

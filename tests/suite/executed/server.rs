@@ -295,7 +295,10 @@ fn object(
             match after {
                 Ok(after) => {
                     if !is_dry {
-                        world.put(kind, if below == Some("scale") { after.clone() } else { served(after.clone()) });
+                        world.put(
+                            kind,
+                            if below == Some("scale") { after.clone() } else { served(after.clone()) },
+                        );
                     }
                     (200, if below == Some("scale") { scale(&after) } else { served(after) })
                 }
