@@ -13,6 +13,8 @@ mod linkerd;
 mod nodes;
 mod programs;
 mod rerun;
+#[cfg(test)]
+mod rotation;
 mod runtime;
 mod server;
 mod strategic;
@@ -169,6 +171,21 @@ impl Machine {
         }
         let world = self.world.lock().unwrap().take().unwrap();
         judged(check, scene, &world)
+    }
+
+    /// Runs the commands of steps that always apply on a cluster. Returns the cluster, or the message of a failure.
+    fn follow<'s>(&self, world: World, steps: impl IntoIterator<Item = &'s Step>) -> Result<World, String> {
+        let folder = world.folder.clone();
+        *self.world.lock().unwrap() = Some(world);
+        for step in steps.into_iter().filter(|step| !step.is_conditional()) {
+            let Some(command) = &step.command else { continue };
+            if let Some(release) = command.required_cli() {
+                self.world.lock().unwrap().as_mut().unwrap().cli = release.to_owned();
+            }
+            self.step(&folder, &guarded(command, "exit 1"))?;
+            programs::settle(self.world.lock().unwrap().as_mut().unwrap());
+        }
+        Ok(self.world.lock().unwrap().take().unwrap())
     }
 
     /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional; then in the
@@ -374,11 +391,8 @@ fn after(scene: &Scene, world: &World) -> Scene {
     scene
 }
 
-/// Judges the cluster after the commands.
-fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
-    let after = after(scene, world);
-    let checks = crate::remedies::selected(scene);
-    let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
+/// The effects of the commands on the objects of a case.
+fn effects(overlay: &CaseOverlay<'_>, world: &World) -> Result<Set, String> {
     let mut set = Set::default();
     for pod in &world.by_hand {
         set.put(Kind::Pod, pod.clone());
@@ -386,12 +400,18 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     for object in world.scaled_up() {
         set.put(object.0, object.1);
     }
-    for action in world.actions() {
-        match overlay.apply(&set, &action) {
-            Ok(changed) => set = changed,
-            Err(why) => return Ran::Failed(0, why),
-        }
-    }
+    world.actions().iter().try_fold(set, |set, action| overlay.apply(&set, action))
+}
+
+/// Judges the cluster after the commands.
+fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
+    let after = after(scene, world);
+    let checks = crate::remedies::selected(scene);
+    let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
+    let set = match effects(&overlay, world) {
+        Ok(set) => set,
+        Err(why) => return Ran::Failed(0, why),
+    };
     let own = of_check(&begin, &Set::default(), check);
     let fresh = of_check(&overlay, &set, check);
     let (before, now) = (State::from_report(&own), State::from_report(&fresh));
