@@ -6,6 +6,8 @@ mod certificates;
 mod cni;
 mod complete;
 mod controllers;
+#[cfg(test)]
+mod follow;
 mod gateway_api;
 mod helm;
 mod kubelet;
@@ -18,6 +20,8 @@ mod rotation;
 mod runtime;
 mod server;
 mod strategic;
+#[cfg(test)]
+mod upgrade;
 mod values;
 mod world;
 
