@@ -889,11 +889,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "script patch diff sarif json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "script patch values diff sarif json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "script patch diff sarif json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "script patch values diff sarif json" -- "${cur}"))
                     return 0
                     ;;
                 --bundle)

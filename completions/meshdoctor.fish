@@ -201,6 +201,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l skip -d 'S
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s n -l namespace -d 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s o -l output -d 'Output format. The default is a script for a cluster, and a diff for --manifests' -r -f -a "script\t'A shell script that stops at the first failure and at each manual step'
 patch\t'Patches of objects, in the form of a kustomization'
+values\t'The chart values that steps set, for the values files of each chart'
 diff\t'A unified diff of the files of --manifests'
 sarif\t'The findings of --manifests as SARIF, each with its edit under `fixes`'
 json\t'JSON'"

@@ -168,11 +168,13 @@ _arguments "${_arguments_options[@]}" : \
 '*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '-o+[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
 patch\:"Patches of objects, in the form of a kustomization"
+values\:"The chart values that steps set, for the values files of each chart"
 diff\:"A unified diff of the files of --manifests"
 sarif\:"The findings of --manifests as SARIF, each with its edit under \`fixes\`"
 json\:"JSON"))' \
 '--output=[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
 patch\:"Patches of objects, in the form of a kustomization"
+values\:"The chart values that steps set, for the values files of each chart"
 diff\:"A unified diff of the files of --manifests"
 sarif\:"The findings of --manifests as SARIF, each with its edit under \`fixes\`"
 json\:"JSON"))' \

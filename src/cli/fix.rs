@@ -24,9 +24,9 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     match (args.output, is_of_files) {
         (Some(FixFormat::Diff | FixFormat::Sarif), false) => {
             let cause = "-o diff and sarif show edits of files, but no --manifests are given";
-            return Err(Stop::usage(cause, "use script, patch or json").into());
+            return Err(Stop::usage(cause, "use script, patch, values or json").into());
         }
-        (Some(FixFormat::Script | FixFormat::Patch), true) => {
+        (Some(FixFormat::Script | FixFormat::Patch | FixFormat::Values), true) => {
             let cause = "--manifests are repaired in their files, not in a cluster";
             return Err(Stop::usage(cause, "use diff, sarif or json").into());
         }
@@ -71,6 +71,7 @@ fn print(args: &Fix, report: &Report, plan: &JudgedPlan) -> anyhow::Result<u8> {
     let text = match args.output.unwrap_or(FixFormat::Script) {
         FixFormat::Script | FixFormat::Diff | FixFormat::Sarif => render::script(report, plan),
         FixFormat::Patch => render::patches(report, plan),
+        FixFormat::Values => render::values(report, plan),
         FixFormat::Json => render::json(report, plan),
     };
     output::print(&text)?;

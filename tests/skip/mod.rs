@@ -30,6 +30,8 @@ pub enum Need {
     Fish,
     /// The `kubectl` command.
     Kubectl,
+    /// A Python with the MCP SDK: `MESHDOCTOR_MCP_PYTHON`, or `python3` on PATH.
+    McpClient,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -49,6 +51,7 @@ impl Need {
             Need::Promtool => "promtool",
             Need::Fish => "fish",
             Need::Kubectl => "kubectl",
+            Need::McpClient => "mcp-client",
             Need::OtherUser => "other-user",
         }
     }

@@ -278,8 +278,9 @@ fn base_images_are_pinned_by_digest() {
 #[test]
 fn workflow_pins_what_it_runs() {
     let text = std::fs::read_to_string(".github/workflows/release.yml").unwrap();
+    let ci = std::fs::read_to_string(".github/workflows/ci.yml").unwrap();
     let pinned = regex::Regex::new(r"^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$").unwrap();
-    for line in text.lines() {
+    for line in text.lines().chain(ci.lines()) {
         if let Some((_, action)) = line.split_once("uses: ") {
             assert!(pinned.is_match(action), "{line}");
         }
@@ -297,6 +298,28 @@ fn workflow_pins_what_it_runs() {
     let ci = std::fs::read_to_string(".ci/run").unwrap();
     let installs: Vec<&str> = ci.lines().filter(|line| line.contains("cargo install")).collect();
     assert!(installs.iter().all(|line| line.contains("--version ")), "{installs:?}");
+}
+
+#[test]
+fn release_is_the_build_that_ci_compares() {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    for (path, script) in [
+        (".github/workflows/release.yml", "scripts/release-build.sh \"$TARGET\""),
+        ("scripts/reproducible.sh", "scripts/release-build.sh\" \"$target\""),
+        (".github/workflows/ci.yml", "scripts/reproducible.sh"),
+    ] {
+        assert!(read(path).contains(script), "{path}: {script}");
+    }
+    assert!(!read(".github/workflows/release.yml").contains("cargo build"));
+    // The toolchain is that of the image.
+    let rust = regex::Regex::new(r"(?m)^FROM rust:\d+\.\d+-slim@sha256:").unwrap();
+    assert!(rust.is_match(&read("Dockerfile")));
+    // The oldest Rust has a job, and the page names it.
+    assert!(read(".github/workflows/ci.yml").contains("rust-version"));
+    let oldest = regex::Regex::new(r#"(?m)^rust-version = "(.+)"$"#).unwrap();
+    let manifest = read("Cargo.toml");
+    let oldest = &oldest.captures(&manifest).unwrap()[1];
+    assert!(read("docs/install.md").contains(&format!("Rust {oldest} or newer")), "{oldest}");
 }
 
 /// The metrics of a query: name, and the labels with their required values.

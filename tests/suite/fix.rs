@@ -362,3 +362,28 @@ fn outputs_that_do_not_fit_are_usage_errors() {
         ran_to(2, meshdoctor(words));
     }
 }
+
+#[test]
+fn values_hold_what_commands_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = "
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: identity, namespace: linkerd}
+spec: {minAvailable: 1, selector: {matchLabels: {linkerd.io/control-plane-component: identity}}}
+status: {currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0}
+";
+    let budget = write(folder.path(), "budget.yaml", budget);
+    let only = ["--only", "control-plane-not-evictable", "--complete", "all", "--at", "2026-01-15T12:00:00Z"];
+    let values = [
+        &["fix", "--no-config", "-o", "values", "--bundle", BASE, "--bundle", budget.as_str()][..],
+        &only[..],
+    ];
+    let ran = ran(meshdoctor(&values.concat()));
+    assert_eq!(ran.status, 1, "{}", ran.text());
+    let (comments, document) = ran.out.split_once("---\n").unwrap();
+    assert!(comments.starts_with("# Chart values of meshdoctor"), "{comments}");
+    assert!(document.starts_with("# Chart linkerd-control-plane\n# Step 1: "), "{document}");
+    let read: Value = serde_yaml::from_str(document).unwrap();
+    assert_eq!(read, serde_json::json!({"controllerReplicas": 2}));
+}

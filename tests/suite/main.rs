@@ -58,6 +58,7 @@ mod manifest_values;
 mod manifests;
 mod matrix;
 mod mcp;
+mod mcp_client;
 mod node_snapshot;
 mod nodes;
 mod outputs;

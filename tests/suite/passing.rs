@@ -37,6 +37,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "scope",
             "addressType",
             "operatingSystem",
+            "taints[].effect",
             "policyTypes[]",
             "pathType",
             "proxyProtocol",
@@ -138,6 +139,7 @@ const REASONS: &[(&str, &[&str])] = &[
         "A label, or what selects by labels: names and short words by Kubernetes' rules, sixty-three letters at most. Those \
          whose name announces a secret are replaced.",
         &[
+            "taints[].value",
             "key",
             "values[]",
             "app",

@@ -1,8 +1,11 @@
 //! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of a control-plane pod.
 
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::model::control_plane::CORE;
+use crate::model::installed::COMPONENT;
 use crate::model::pod_status::word;
 use crate::objects::{Pod, PodDisruptionBudget};
 
@@ -41,11 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     unready pods be evicted",
                 )
         } else {
-            Remedy::new().step(
-                StepKind::Note,
-                "Run more replicas than the budget requires, as the chart's values-ha.yaml does, or lower \
-                the budget's minimum",
-            )
+            more_replicas(ctx, budget)
         };
         let shown = kubectl().namespace(namespace).words("get poddisruptionbudget").operand(name);
         let finding = ctx
@@ -74,6 +73,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
     Ok(findings.into())
+}
+
+/// More replicas than a budget requires. The chart sets one number for its core components.
+fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
+    let labels = budget.spec.selector.iter().flat_map(|selector| selector.match_labels.iter());
+    let of_core = |value: &str| CORE.contains(&value);
+    if !labels.into_iter().any(|(key, value)| key.as_ref() == COMPONENT && of_core(value.as_str())) {
+        return Remedy::new().step(
+            StepKind::Note,
+            "Run more replicas than the budget requires, or lower the budget's minimum",
+        );
+    }
+    let replicas = (budget.status.desired_healthy + 1).max(2).to_string();
+    let options = Options::none().set("controllerReplicas", replicas);
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Run more replicas than the budget requires",
+        options,
+    );
+    remedy.step(StepKind::Note, "Or lower the budget's minimum")
 }
 
 /// The pods that a budget selects and that are not ready.

@@ -84,7 +84,10 @@ pub enum FixFormat {
     /// A shell script that stops at the first failure and at each manual step.
     Script,
     /// Patches of objects, in the form of a kustomization.
+    #[value(alias = "kustomize")]
     Patch,
+    /// The chart values that steps set, for the values files of each chart.
+    Values,
     /// A unified diff of the files of --manifests.
     Diff,
     /// The findings of --manifests as SARIF, each with its edit under `fixes`.

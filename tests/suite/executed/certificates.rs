@@ -72,13 +72,13 @@ pub fn copy_of_root(root: &Certificate) -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// An issuer with the name and validity of another one, under a root.
-pub fn copy_of_issuer(issuer: &Certificate, root: &Authority) -> (String, String) {
+/// An issuer with the name and validity of another one, under an authority. With `signs`, it is an intermediate that may
+/// sign further authorities.
+pub fn copy_of_issuer(issuer: &Certificate, above: &Authority, signs: bool) -> Authority {
     let mut params = params(common_name(&issuer.subject()), true, ("2026-01-01", 1));
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(u8::from(signs)));
     take_validity(&mut params, issuer);
-    let key = KeyPair::generate().unwrap();
-    (params.signed_by(&key, root).unwrap().pem(), key.serialize_pem())
+    CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), above).unwrap()
 }
 
 fn take_validity(params: &mut CertificateParams, of: &Certificate) {

@@ -1,21 +1,12 @@
-//! Parts of a cluster that a case leaves out and its remedy needs: the workloads of pods, their namespaces, and keys of
-//! certificate authorities.
+//! Parts of a cluster that a case leaves out and its remedy needs: the workloads of pods, their revisions and namespaces.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use meshdoctor::certificates::{Certificate, Key, Trust, from_bundle, trust};
 use meshdoctor::item::Kind;
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
 
-use super::certificates::{self, Authority, split};
 use super::world::{Objects, objects};
-
-/// Name of the authority that no object contains, among those with known keys.
-pub const ROOT: &str = "root.crt";
 
 /// Adds the workloads of pods and the namespaces of objects, as far as the case leaves them out.
 pub fn workloads(scene: &mut Scene) {
@@ -184,6 +175,51 @@ pub fn manifest(pod: &Value, namespace: &Value) -> Value {
     manifest
 }
 
+/// Adds the revisions of Deployments with several ReplicaSets: the template of each has the images of its pods, and the
+/// Deployment has the newest one.
+pub fn revisions(scene: &mut Scene) {
+    let known = objects(&scene.memory);
+    let of_kind = |wanted: Kind| known.iter().filter(move |((kind, _), _)| *kind == wanted);
+    let is_owned = |object: &Value, above: &Value| {
+        let owner = &object["metadata"]["ownerReferences"][0];
+        object["metadata"]["namespace"] == above["metadata"]["namespace"]
+            && owner["kind"] == above["kind"]
+            && owner["name"] == above["metadata"]["name"]
+    };
+    for (_, deployment) in of_kind(Kind::Deployment) {
+        let sets = of_kind(Kind::ReplicaSet).map(|(_, set)| set).filter(|set| is_owned(set, deployment));
+        let mut sets: Vec<Value> = sets.cloned().collect();
+        if sets.len() < 2 || sets.iter().any(|set| set["spec"].get("template").is_some()) {
+            continue;
+        }
+        sets.sort_by_key(|set| set["metadata"]["creationTimestamp"].as_str().unwrap_or_default().to_owned());
+        let mut newest = Value::Null;
+        for (at, set) in sets.iter_mut().enumerate() {
+            let pod = of_kind(Kind::Pod).map(|(_, pod)| pod).find(|pod| is_owned(pod, set));
+            newest = with_images(&deployment["spec"]["template"], pod.unwrap_or(&Value::Null));
+            set["spec"]["template"] = newest.clone();
+            set["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = json!((at + 1).to_string());
+            scene.memory.add(set).unwrap();
+        }
+        let mut deployment = deployment.clone();
+        deployment["spec"]["template"] = newest;
+        scene.memory.add(&deployment).unwrap();
+    }
+}
+
+/// A template with the images of a pod.
+fn with_images(template: &Value, pod: &Value) -> Value {
+    let mut template = template.clone();
+    let running = pod["spec"]["containers"].as_array().cloned().unwrap_or_default();
+    for container in template["spec"]["containers"].as_array_mut().into_iter().flatten() {
+        let own = running.iter().find(|one| one["name"] == container["name"]);
+        if let Some(image) = own.and_then(|own| own.get("image")) {
+            container["image"] = image.clone();
+        }
+    }
+    template
+}
+
 /// A workload with the template of a pod, without the parts of the injector.
 fn workload(kind: &str, name: &str, namespace: &str, pod: &Value) -> Value {
     let is_injected = |name: &str| {
@@ -217,117 +253,4 @@ fn workload(kind: &str, name: &str, namespace: &str, pod: &Value) -> Value {
         "metadata": {"name": name, "namespace": namespace, "creationTimestamp": pod["metadata"]["creationTimestamp"]},
         "spec": {"replicas": 1, "template": {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}},
         "status": status})
-}
-
-/// Certificates whose keys the operator has.
-#[derive(Default, Clone)]
-pub struct Keys {
-    /// Authorities by the PEM of their certificate.
-    pub roots: BTreeMap<String, Arc<Authority>>,
-    /// The keys of issuers by the PEM of their certificate.
-    pub issuers: BTreeMap<String, String>,
-}
-
-/// Replaces each root, and with `issuers` also each issuer, by one with the same name and validity whose key is known.
-pub fn authorities(scene: &mut Scene, issuers: bool) -> Keys {
-    let mut found = BTreeSet::new();
-    for object in objects(&scene.memory).values() {
-        visit(object, &mut |pem| _ = found.insert(pem.to_owned()));
-    }
-    let read = |pem: &String| from_bundle(pem).ok().and_then(|all| all.into_iter().next());
-    let all: Vec<(String, Certificate)> = found
-        .iter()
-        .filter_map(|pem| Some((pem.clone(), read(pem)?)))
-        .filter(|(_, one)| one.is_authority())
-        .collect();
-    let mut new: BTreeMap<String, String> = BTreeMap::new();
-    let mut keys = Keys::default();
-    // An issuer may have the name of its anchor.
-    let is_signed_by_other = |(pem, one): &(String, Certificate)| {
-        let mut others = all.iter().filter(|(other, _)| other != pem);
-        others.any(|(_, other)| trust(std::slice::from_ref(one), std::slice::from_ref(other)) == Trust::Yes)
-    };
-    let roots: BTreeSet<String> = all
-        .iter()
-        .filter(|one| one.1.is_self_issued() && !is_signed_by_other(one))
-        .map(|(pem, _)| pem.clone())
-        .collect();
-    let (roots, below): (Vec<_>, Vec<_>) = all.into_iter().partition(|(pem, _)| roots.contains(pem));
-    for (pem, root) in &roots {
-        if root.key() != Key::Ecdsa(256) {
-            continue;
-        }
-        let copy = certificates::copy_of_root(root);
-        new.insert(pem.clone(), copy.pem().trim().to_owned());
-        keys.roots.insert(copy.pem().trim().to_owned(), Arc::new(copy));
-    }
-    for (pem, issuer) in below.iter().filter(|_| issuers) {
-        let above = roots
-            .iter()
-            .find(|(_, root)| trust(std::slice::from_ref(issuer), std::slice::from_ref(root)) == Trust::Yes);
-        let known = above.and_then(|(root, _)| keys.roots.get(new.get(root)?)).cloned();
-        let root = match (known, above) {
-            (Some(root), _) => root,
-            // A root that no object contains: the operator has its file.
-            (None, None) => {
-                let root =
-                    Arc::new(certificates::root(certificates::common_name(&issuer.issuer()), "2025-06-01"));
-                keys.roots.insert(ROOT.to_owned(), Arc::clone(&root));
-                root
-            }
-            (None, Some(_)) => continue,
-        };
-        let (certificate, key) = certificates::copy_of_issuer(issuer, &root);
-        new.insert(pem.clone(), certificate.trim().to_owned());
-        keys.issuers.insert(certificate.trim().to_owned(), key);
-    }
-    for held in scene.memory.objects.values_mut().flatten() {
-        let mut object: Value = serde_json::from_slice(&held.json).unwrap();
-        replace(&mut object, &new);
-        held.json = object.to_string().into_bytes();
-    }
-    keys
-}
-
-/// Calls a function with each certificate in the texts of a value, also in base64.
-fn visit(value: &Value, see: &mut dyn FnMut(&str)) {
-    match value {
-        Value::String(text) => {
-            for pem in split(&decoded(text).unwrap_or_else(|| text.clone())) {
-                see(pem.trim());
-            }
-        }
-        Value::Array(all) => all.iter().for_each(|one| visit(one, see)),
-        Value::Object(all) => all.values().for_each(|one| visit(one, see)),
-        _ => {}
-    }
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let bytes = text.starts_with("LS0tLS1CRUdJTi").then(|| STANDARD.decode(text).ok())??;
-    String::from_utf8(bytes).ok()
-}
-
-fn replace(value: &mut Value, new: &BTreeMap<String, String>) {
-    match value {
-        Value::String(text) => {
-            let inner = decoded(text);
-            let mut plain = inner.clone().unwrap_or_else(|| text.clone());
-            if !plain.contains("BEGIN CERTIFICATE") {
-                return;
-            }
-            for (old, new) in new {
-                plain = plain.replace(old, new);
-                // In YAML within a text, the lines are indented.
-                for indent in ["  ", "    "] {
-                    let inside = |pem: &str| pem.replace('\n', &format!("\n{indent}"));
-                    plain = plain.replace(&inside(old), &inside(new));
-                }
-            }
-            *text = if inner.is_some() { STANDARD.encode(plain) } else { plain };
-        }
-        Value::Array(all) => all.iter_mut().for_each(|one| replace(one, new)),
-        Value::Object(all) => all.values_mut().for_each(|one| replace(one, new)),
-        _ => {}
-    }
 }

@@ -440,12 +440,14 @@ fn linked(world: &World) -> Vec<Value> {
     objects
 }
 
-/// The controller of a link.
+/// The controller of a link as `linkerd multicluster link` created it, with the Service of its gateway.
 fn unlinked(world: &World, cluster: &str) -> Vec<Value> {
     let all = world.objects.iter().filter(|((kind, _), object)| {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let is_controller = name.starts_with("linkerd-service-mirror-") || name.starts_with("controller-");
-        !kind.is_of_running_cluster() && *kind != Kind::Pod && is_controller && name.ends_with(cluster)
+        let is_controller =
+            name.starts_with("linkerd-service-mirror-") && name.ends_with(&format!("-{cluster}"));
+        let is_gateway = *kind == Kind::Service && name == format!("probe-gateway-{cluster}");
+        !kind.is_of_running_cluster() && *kind != Kind::Pod && (is_controller || is_gateway)
     });
     all.map(|(_, object)| object.clone()).collect()
 }

@@ -1,9 +1,13 @@
 //! Remedies that are run: the printed commands of firing cases, with /bin/sh and the real kubectl, on an API server in this
 //! process. Other programs are stand-ins. Afterwards all checks judge the cluster again.
 
+mod authorities;
 mod certificates;
 mod cni;
 mod complete;
+mod controllers;
+#[cfg(test)]
+mod follow;
 mod gateway_api;
 mod helm;
 mod kubelet;
@@ -11,9 +15,13 @@ mod linkerd;
 mod nodes;
 mod programs;
 mod rerun;
+#[cfg(test)]
+mod rotation;
 mod runtime;
 mod server;
 mod strategic;
+#[cfg(test)]
+mod upgrade;
 mod values;
 mod world;
 
@@ -134,14 +142,14 @@ impl Machine {
     fn run(
         &self,
         check: &'static Check,
-        (scene, keys): (&Scene, &complete::Keys),
+        (scene, keys): (&Scene, &authorities::Keys),
         steps: &[(usize, &Step)],
     ) -> Ran {
         let folder = tempfile::tempdir().unwrap();
         let mut world = World::new(scene, folder.path());
         world.keys = keys.clone();
-        if let Some(root) = world.keys.roots.remove(complete::ROOT) {
-            std::fs::write(folder.path().join(complete::ROOT), root.pem()).unwrap();
+        if let Some(root) = world.keys.roots.remove(authorities::ROOT) {
+            std::fs::write(folder.path().join(authorities::ROOT), root.pem()).unwrap();
             world.keys.roots.insert(root.pem().trim().to_owned(), root);
         }
         *self.world.lock().unwrap() = Some(world);
@@ -167,6 +175,21 @@ impl Machine {
         }
         let world = self.world.lock().unwrap().take().unwrap();
         judged(check, scene, &world)
+    }
+
+    /// Runs the commands of steps that always apply on a cluster. Returns the cluster, or the message of a failure.
+    fn follow<'s>(&self, world: World, steps: impl IntoIterator<Item = &'s Step>) -> Result<World, String> {
+        let folder = world.folder.clone();
+        *self.world.lock().unwrap() = Some(world);
+        for step in steps.into_iter().filter(|step| !step.is_conditional()) {
+            let Some(command) = &step.command else { continue };
+            if let Some(release) = command.required_cli() {
+                self.world.lock().unwrap().as_mut().unwrap().cli = release.to_owned();
+            }
+            self.step(&folder, &guarded(command, "exit 1"))?;
+            programs::settle(self.world.lock().unwrap().as_mut().unwrap());
+        }
+        Ok(self.world.lock().unwrap().take().unwrap())
     }
 
     /// Runs the remedy of a case: its steps, and if they do not cure it, also those that are conditional; then in the
@@ -206,7 +229,7 @@ impl Machine {
 }
 
 /// The cluster of a case with the parts that it leaves out, as long as the finding stays.
-fn completed(check: &'static Check, scene: &Scene) -> (Scene, complete::Keys) {
+fn completed(check: &'static Check, scene: &Scene) -> (Scene, authorities::Keys) {
     let mut scene = scene.clone();
     let findings =
         |scene: &Scene| of_check(&CaseOverlay::new(scene, &[]), &Set::default(), check).findings.len();
@@ -217,19 +240,20 @@ fn completed(check: &'static Check, scene: &Scene) -> (Scene, complete::Keys) {
     let commands: Vec<String> = steps.filter_map(|step| Some(step.command.as_ref()?.to_string())).collect();
     complete::network(&mut more, &commands.join("\n"));
     complete::workloads(&mut more);
+    complete::revisions(&mut more);
     if findings(&more) == wanted {
         scene = more;
     }
     if check.card().front.category == "certificates" {
         for issuers in [true, false] {
             let mut signed = scene.clone();
-            let keys = complete::authorities(&mut signed, issuers);
+            let keys = authorities::authorities(&mut signed, issuers);
             if findings(&signed) == wanted {
                 return (signed, keys);
             }
         }
     }
-    (scene, complete::Keys::default())
+    (scene, authorities::Keys::default())
 }
 
 /// Creates the pods again that a step leaves to the reader, from their manifests.
@@ -245,7 +269,7 @@ fn by_hand(world: &mut World, check: &'static Check, scene: &Scene, step: &Step)
             }
         }
     }
-    if step.text.contains("again by hand") {
+    if step.text.contains("again by hand") || step.text.contains("by hand, since no controller") {
         let listed = regex::Regex::new(r"([a-z0-9-]+): Pods? ([a-z0-9.-]+(?:, [a-z0-9.-]+)*)").unwrap();
         for found in listed.captures_iter(&step.text) {
             named.extend(
@@ -300,7 +324,8 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
     let changes = |route: &Vec<(usize, &Step)>| {
         route.iter().any(|(_, step)| {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
-            let by_hand = ["again from its manifest", "again from their manifest", "again by hand"];
+            let by_hand =
+                ["again from its manifest", "again from their manifest", "again by hand", "by hand, since"];
             rerun::is_with_other_arguments(&text)
                 || by_hand.iter().any(|words| step.text.contains(words))
                 || !meshdoctor::kubectl::actions(&text)
@@ -335,8 +360,11 @@ fn after(scene: &Scene, world: &World) -> Scene {
             }
         }
     }
-    world.slices(&mut scene);
-    scene.memory.diagnostics = runtime::diagnostics(world, &scene.memory.diagnostics);
+    controllers::slices(world, &mut scene);
+    if let Some(pods) = scene.memory.objects.get_mut(&Kind::Pod) {
+        pods.retain(|pod| !world.ended.contains(&(pod.namespace.clone(), pod.name.clone())));
+    }
+    scene.memory.diagnostics = runtime::diagnostics(world, &scene);
     // A new pod has another name, which earlier events do not mention. A pod that does not run may fail again.
     if let Some(events) = scene.memory.objects.get_mut(&Kind::Event) {
         events.retain(|event| {
@@ -367,11 +395,8 @@ fn after(scene: &Scene, world: &World) -> Scene {
     scene
 }
 
-/// Judges the cluster after the commands.
-fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
-    let after = after(scene, world);
-    let checks = crate::remedies::selected(scene);
-    let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
+/// The effects of the commands on the objects of a case.
+fn effects(overlay: &CaseOverlay<'_>, world: &World) -> Result<Set, String> {
     let mut set = Set::default();
     for pod in &world.by_hand {
         set.put(Kind::Pod, pod.clone());
@@ -379,12 +404,18 @@ fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
     for object in world.scaled_up() {
         set.put(object.0, object.1);
     }
-    for action in world.actions() {
-        match overlay.apply(&set, &action) {
-            Ok(changed) => set = changed,
-            Err(why) => return Ran::Failed(0, why),
-        }
-    }
+    world.actions().iter().try_fold(set, |set, action| overlay.apply(&set, action))
+}
+
+/// Judges the cluster after the commands.
+fn judged(check: &'static Check, scene: &Scene, world: &World) -> Ran {
+    let after = after(scene, world);
+    let checks = crate::remedies::selected(scene);
+    let (begin, overlay) = (CaseOverlay::new(scene, &checks), CaseOverlay::new(&after, &checks));
+    let set = match effects(&overlay, world) {
+        Ok(set) => set,
+        Err(why) => return Ran::Failed(0, why),
+    };
     let own = of_check(&begin, &Set::default(), check);
     let fresh = of_check(&overlay, &set, check);
     let (before, now) = (State::from_report(&own), State::from_report(&fresh));
@@ -434,7 +465,7 @@ mod tests {
         let case = check.cases().iter().find(|case| case.kind == CaseKind::Fires).unwrap();
         let scene = Scene::of(&case.blocks, &case::base).unwrap();
         let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
-        Some(machine.run(check, (&scene, &complete::Keys::default()), &steps))
+        Some(machine.run(check, (&scene, &authorities::Keys::default()), &steps))
     }
 
     fn step(command: Command) -> Step {

@@ -180,8 +180,9 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
     }
 }
 
-/// Lets the components act on what changed: linkerd-cni writes its files on every node when its pods start.
+/// Lets the controllers and components act on what changed: linkerd-cni writes its files on every node when its pods start.
 pub fn settle(world: &mut World) {
+    super::controllers::settle(world);
     nodes::settle(world);
     cni::settle(world);
     super::runtime::settle(world);

@@ -1,10 +1,16 @@
 //! The runtime state of processes that started again: their metrics, and the answers of a new controller.
 
 use meshdoctor::certificates::from_bundle;
+use meshdoctor::collect::collect_now;
+use meshdoctor::inspect::evidence::{PolicyEvidence, policy_items};
+use meshdoctor::inspect::policy::{Target, as_controller};
 use meshdoctor::item::Kind;
-use meshdoctor::item::diagnostic::{Answer, Diagnostic, Endpoint, ServiceEndpoints};
+use meshdoctor::item::diagnostic::{
+    Answer, Diagnostic, Endpoint, InboundAnswer, PortPolicy, ServiceEndpoints,
+};
 use meshdoctor::item::proxy_metrics::{ProxyMetrics, Series};
-use meshdoctor::knowledge::MetricMeaning;
+use meshdoctor::knowledge::{Knowledge, MetricMeaning};
+use meshdoctor::scene::Scene;
 use meshdoctor::source::diagnostics::Diagnostics;
 use serde_json::{Value, json};
 
@@ -16,9 +22,9 @@ const LIFETIME: i64 = 86_400;
 const LEASE: &str = "policy-controller-write";
 
 /// The outputs of `linkerd diagnostics` after the commands.
-pub fn diagnostics(world: &World, before: &Diagnostics) -> Diagnostics {
+pub fn diagnostics(world: &World, scene: &Scene) -> Diagnostics {
     let mut answers = Vec::new();
-    before.answer(&mut |json| {
+    scene.memory.diagnostics.answer(&mut |json| {
         let one: Diagnostic = serde_json::from_slice(json).unwrap();
         answers.push(one.said);
     });
@@ -40,6 +46,9 @@ pub fn diagnostics(world: &World, before: &Diagnostics) -> Diagnostics {
             }
             Answer::Endpoints(old) if is_restarted(world, "linkerd-destination") => {
                 Answer::Endpoints(endpoints(world, old))
+            }
+            Answer::Policy(old) if is_restarted(world, "linkerd-destination") => {
+                Answer::Policy(policy(world, scene, old))
             }
             other => other.clone(),
         };
@@ -154,6 +163,21 @@ fn endpoints(world: &World, old: &ServiceEndpoints) -> ServiceEndpoints {
         .collect();
     endpoints.sort();
     ServiceEndpoints { endpoints, ..old.clone() }
+}
+
+/// The answer of a new policy controller for a port, which follows from the objects that it reads.
+fn policy(world: &World, scene: &Scene, old: &PortPolicy) -> PortPolicy {
+    let mut memory = scene.memory.clone();
+    memory.objects.clear();
+    world.objects.values().for_each(|object| memory.add(object).unwrap());
+    let collected = collect_now(&memory, &policy_items(), &scene.options, None);
+    let evidence = PolicyEvidence::read(&collected.cluster, Knowledge::embedded());
+    let Ok(evidence) = evidence.map_err(|_| ()) else { return old.clone() };
+    let target =
+        Target { namespace: old.namespace.clone(), workload: Some(old.pod.clone()), port: Some(old.port) };
+    let document = as_controller(&evidence, &[target]);
+    let answer = &document["inbound"][format!("{}/{}", old.namespace, old.pod)][old.port.to_string()];
+    PortPolicy { answer: InboundAnswer::of(answer).unwrap_or_else(|| old.answer.clone()), ..old.clone() }
 }
 
 /// The controller of a link mirrors Services again whose namespace exists now.

@@ -280,7 +280,7 @@ fn object(
                 return (409, failure(409, &format!("{} \"{name}\" already exists", kind.resource())));
             }
             if !is_dry {
-                world.put(kind, object.clone());
+                world.put(kind, served(object.clone()));
             }
             (201, served(object))
         }
@@ -295,7 +295,10 @@ fn object(
             match after {
                 Ok(after) => {
                     if !is_dry {
-                        world.put(kind, after.clone());
+                        world.put(
+                            kind,
+                            if below == Some("scale") { after.clone() } else { served(after.clone()) },
+                        );
                     }
                     (200, if below == Some("scale") { scale(&after) } else { served(after) })
                 }

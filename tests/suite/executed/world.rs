@@ -1,6 +1,6 @@
 //! A small cluster that commands change: objects by kind, namespace and name, and a folder for each node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use meshdoctor::item::Kind;
@@ -48,9 +48,11 @@ pub struct World {
     /// Pods that the operator created again.
     pub by_hand: Vec<Value>,
     /// Certificates whose keys the operator has.
-    pub keys: super::complete::Keys,
+    pub keys: super::authorities::Keys,
     /// The arguments of each call of meshdoctor.
     pub reruns: Vec<Vec<String>>,
+    /// Pods that their workload ended without a successor.
+    pub ended: BTreeSet<Key>,
 }
 
 /// Namespace and name of an object.
@@ -94,8 +96,9 @@ impl World {
             restarted: Vec::new(),
             started: Vec::new(),
             by_hand: Vec::new(),
-            keys: super::complete::Keys::default(),
+            keys: super::authorities::Keys::default(),
             reruns: Vec::new(),
+            ended: BTreeSet::new(),
         }
     }
 
@@ -206,47 +209,6 @@ impl World {
         }
     }
 
-    /// Writes the endpoints of Services whose Deployment is new, or got replicas: its pods are ready.
-    pub fn slices(&self, scene: &mut Scene) {
-        let began = |kind: Kind, of: &Key| self.begin.get(&(kind, of.clone()));
-        let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
-        for ((kind, of), deployment) in &self.objects {
-            let before = began(*kind, of);
-            if *kind != Kind::Deployment || is_stopped(deployment) || before.is_some_and(|b| !is_stopped(b)) {
-                continue;
-            }
-            let labels = &deployment["spec"]["template"]["metadata"]["labels"];
-            for service in
-                self.of_kind(Kind::Service).filter(|one| one["metadata"]["namespace"] == of.0.as_str())
-            {
-                // The base clusters leave out the selectors of Linkerd's Services, which are their components.
-                let component = "linkerd.io/control-plane-component";
-                let own = service["metadata"]["labels"].get(component);
-                let own =
-                    own.map(|value| serde_json::Map::from_iter([(component.to_owned(), value.clone())]));
-                let selector = service["spec"]["selector"].as_object().cloned().or(own);
-                let Some(selector) = selector.filter(|all| !all.is_empty()) else { continue };
-                if !selector.iter().all(|(name, value)| labels.get(name) == Some(value)) {
-                    continue;
-                }
-                let name = service["metadata"]["name"].as_str().unwrap_or_default();
-                let is_of = |slice: &&Value| {
-                    slice["metadata"]["labels"]["kubernetes.io/service-name"] == name
-                        && slice["metadata"]["namespace"] == of.0.as_str()
-                };
-                let known = self.of_kind(Kind::EndpointSlice).find(is_of);
-                let mut slice = known.cloned().unwrap_or_else(|| {
-                    json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-                        "metadata": {"name": format!("{name}-new"), "namespace": of.0,
-                            "labels": {"kubernetes.io/service-name": name}},
-                        "ports": service["spec"]["ports"]})
-                });
-                slice["endpoints"] = json!([{"addresses": ["10.0.9.9"], "conditions": {"ready": true}}]);
-                scene.memory.add(&slice).unwrap();
-            }
-        }
-    }
-
     /// Workloads that had no replica and have some now.
     pub fn scaled_up(&self) -> Vec<(Kind, Value)> {
         let is_stopped = |workload: &Value| workload["spec"]["replicas"] == 0;
@@ -260,7 +222,8 @@ impl World {
     /// The effects of all commands so far on the objects of the beginning.
     pub fn actions(&self) -> Vec<Action> {
         let mut actions = Vec::new();
-        for (of, before) in &self.begin {
+        let has_ended = |(kind, key): &(Kind, Key)| *kind == Kind::Pod && self.ended.contains(key);
+        for (of, before) in self.begin.iter().filter(|(of, _)| !has_ended(of)) {
             let (kind, (namespace, name)) = of;
             let target = Target { kind: *kind, namespace: namespace.clone(), names: vec![name.clone()] };
             match self.objects.get(of) {

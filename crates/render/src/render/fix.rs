@@ -1,10 +1,11 @@
-//! The output of `meshdoctor fix`: the repair plan as a shell script, as patches and as JSON.
+//! The output of `meshdoctor fix`: the repair plan as a shell script, as patches, as chart values and as JSON.
 
 mod document;
 mod files;
 mod patches;
 mod script;
 mod unified;
+mod values;
 
 pub use document::{SCHEMA, json};
 pub use files::{
@@ -15,6 +16,7 @@ pub use patches::patches;
 use script::runs_by_itself;
 pub use script::{can_run, guarded, script};
 pub use unified::{Replacement, replacements};
+pub use values::values;
 
 use super::steps::in_words;
 use super::text::{count, some_of};

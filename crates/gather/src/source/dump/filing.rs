@@ -174,24 +174,24 @@ impl<'a> Filing<'a> {
 
     /// An item, until the kind of its list is known.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
-        match serde_json::from_slice::<Peek<'_>>(json) {
-            Ok(peek) if let Some((rewritten, offset)) = self.rewritten(&peek, json) => {
-                self.wait(&rewritten, 0, offset, line);
+        let peek = match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) => peek,
+            Err(error) => return self.malformed(line, &error),
+        };
+        if let Some((rewritten, offset)) = self.rewritten(&peek, json) {
+            self.wait(&rewritten, 0, offset, line);
+        } else if self.is_moved(&peek) {
+            if let Some((moved, offset)) = self.moved(&peek, json) {
+                self.wait(&moved, 0, offset, line);
             }
-            Ok(peek) if self.is_moved(&peek) => {
-                if let Some((moved, offset)) = self.moved(&peek, json) {
-                    self.wait(&moved, 0, offset, line);
-                }
-            }
-            Ok(peek) if peek.is_nameless() => match self.generated(&peek, json) {
+        } else if peek.is_nameless() {
+            match self.generated(&peek, json) {
                 Some((named, offset)) => self.wait(&named, 0, offset, line),
                 None => self.nameless(peek, line),
-            },
-            Ok(peek) => {
-                let waiting = self.waiting(peek, blob, offset, json, line);
-                self.waiting.push(waiting);
             }
-            Err(error) => self.malformed(line, &error),
+        } else {
+            let waiting = self.waiting(peek, blob, offset, json, line);
+            self.waiting.push(waiting);
         }
     }
 
