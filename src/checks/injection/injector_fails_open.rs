@@ -62,7 +62,8 @@ fn finding(
     let asked_at_creation =
         asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
     let is_one = victims.len() == 1;
-    let (pods, they) = if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
+    let (pods, they) =
+        if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
     let cause = match ready {
         Some(_) => "the API server did not reach the injector, which was ready,",
         None => "the injector was down",

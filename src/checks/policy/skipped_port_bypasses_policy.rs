@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
+use super::workload_without_authorization::admits_any;
 use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
@@ -20,6 +21,8 @@ struct Bypassed<'a> {
     /// The list of skipped ports.
     list: String,
     annotated: bool,
+    /// Whether the policy of the port authorizes no client.
+    is_closed: bool,
     pods: Vec<String>,
 }
 
@@ -39,6 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     by,
                     list: skipped.list().to_owned(),
                     annotated,
+                    is_closed: !admits_any(&inbound),
                     pods: Vec::new(),
                 });
                 one.pods.push(pod.metadata.name.clone());
@@ -61,7 +65,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             true => others.as_deref().or(rewrite::is_inherited(ctx, &owner, KEY).then_some("")),
             false => Some(others.as_deref().unwrap_or("")),
         };
-        let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, &owner, &[(KEY, set)]);
+        let first = match one.is_closed {
+            true => Remedy::new().step(
+                StepKind::Note,
+                format!(
+                    "First authorize the clients of port {port}: no policy does, so the proxy denies all of them \
+                     once it handles the port"
+                ),
+            ),
+            false => Remedy::new(),
+        };
+        let remedy = rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]);
         let remedy = match one.annotated {
             true => remedy,
             false => remedy.step(

@@ -9,6 +9,7 @@ use super::steps::{alternatives_to_first, in_plan, in_words};
 use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
+use crate::checks;
 use crate::command::Command;
 use crate::finding::{Finding, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
@@ -53,12 +54,14 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let digits = plan.steps.len().to_string().len();
     let folding = Folding::of(&report.findings);
     let details = Printer::new(look, Form::of_report(report));
+    let risks = if extent == Extent::Short { risks(report, &order) } else { BTreeSet::new() };
     let printer = PlanPrinter { report, extent, look, digits, order, folding, details };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     for row in rows {
         match row {
-            Row::Findings(numbers) => lines.extend(printer.headings(&numbers)),
+            Row::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
+            Row::Step { number, .. } if plan.steps[number - 1].repairs.is_subset(&risks) => {}
             Row::Step { number, repairs } => {
                 let step = &plan.steps[number - 1];
                 let required = step.step.command.as_ref().and_then(Command::required_cli);
@@ -68,6 +71,7 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
             }
         }
     }
+    lines.extend(printer.risks(&risks));
     lines.extend(printer.verify());
     if extent == Extent::Short {
         lines.extend(printer.symptoms());
@@ -95,6 +99,30 @@ fn verdict(report: &Report, look: Look) -> String {
         _ => format!("{}, {}", look.bad(&errors), look.doubtful(&warnings)),
     };
     format!("{verdict}: repair plan, in this order")
+}
+
+/// The warnings that do harm only under a further condition, if others do harm now, by their numbers. No other finding
+/// has their steps or waits for them.
+fn risks(report: &Report, order: &Order) -> BTreeSet<usize> {
+    let plan = &report.repair;
+    let is_risk = |(&at, planned): (&usize, &PlannedFinding)| {
+        let finding = &report.findings[at];
+        let is_conditional = || checks::find(finding.check).is_some_and(|one| one.card().front.conditional);
+        let is_alone = |step: &usize| plan.steps[step - 1].repairs.len() == 1;
+        let has_followers = || {
+            plan.findings
+                .values()
+                .any(|other| other.after.iter().any(|(number, _)| *number == planned.number))
+        };
+        let own = order.steps.get(&planned.number);
+        finding.severity == Severity::Warning
+            && own.is_some_and(|own| own.iter().all(is_alone))
+            && is_conditional()
+            && !has_followers()
+    };
+    let risks: BTreeSet<usize> =
+        plan.findings.iter().filter(|one| is_risk(*one)).map(|(_, planned)| planned.number).collect();
+    if risks.len() == plan.findings.len() { BTreeSet::new() } else { risks }
 }
 
 /// Prints the parts of a plan.
@@ -255,6 +283,31 @@ impl PlanPrinter<'_> {
         lines.extend(message.map(|line| format!("  {line}")));
         if self.extent == Extent::Short {
             lines.extend(self.details.in_plan(finding));
+        }
+        lines
+    }
+
+    /// `warnings 2 and 3 do no harm now; -v shows steps 3 to 5`, and the findings, each on a line.
+    fn risks(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
+        if numbers.is_empty() {
+            return Vec::new();
+        }
+        let steps: BTreeSet<usize> =
+            numbers.iter().filter_map(|number| self.order.steps.get(number)).flatten().copied().collect();
+        let verb = if numbers.len() == 1 { "does" } else { "do" };
+        let words = format!(
+            "{} {verb} no harm now; -v shows {}",
+            numbered(self.report, numbers),
+            in_words(&steps.into_iter().collect::<Vec<_>>())
+        );
+        let mut lines = wrap(&words, self.look.prose());
+        for (_, finding) in numbers.iter().filter_map(|&number| self.finding(number)) {
+            let subjects = subject::naming(&finding.subjects, 1, self.look);
+            lines.extend(
+                wrap(&format!("{}  {subjects}", finding.check), self.look.prose() - 2)
+                    .iter()
+                    .map(|line| format!("  {line}")),
+            );
         }
         lines
     }
