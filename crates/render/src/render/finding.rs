@@ -152,7 +152,7 @@ impl Printer {
         lines.join("\n") + "\n"
     }
 
-    /// A symptom in full: the whole finding, and its cause.
+    /// A symptom: the finding without steps, and its cause.
     pub fn symptom(&self, finding: &Finding, cause: &str) -> String {
         self.block(finding, &[], Some(cause), None)
     }
@@ -238,7 +238,8 @@ impl Printer {
                 lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
             }
         }
-        lines.extend(self.labelled("caused by", cause.map(str::to_owned).into_iter().collect()));
+        let cause_line = cause.map(|cause| format!("{cause}, whose steps repair this finding"));
+        lines.extend(self.labelled("caused by", cause_line.into_iter().collect()));
         lines.extend(self.symptoms(&explains.join(", ")));
         // The short plan has it in the finding's heading.
         let after = planned.filter(|planned| self.look.verbose && !planned.after.is_empty());
@@ -247,7 +248,8 @@ impl Printer {
             lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
         lines.extend(self.resolved_by_upgrade(finding));
-        if in_full && planned.is_none() {
+        // The repair of the cause is that of the symptom.
+        if in_full && planned.is_none() && cause.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();

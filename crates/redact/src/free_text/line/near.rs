@@ -114,7 +114,8 @@ impl Scan<'_> {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
         let key =
-            matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name)) && self.takes_uid();
+            matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
+                && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
             || self.quoted
                 && token.len() == 64

@@ -174,9 +174,18 @@ impl Mesh<'_> {
         }
         match (anchors(client), anchors(server)) {
             (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
+                // Without discovery, the client's proxy connects only to targets that it knows.
+                let roots = self.certificates.roots.as_ref().map(|(roots, _)| roots);
+                let is_cut_off = roots.is_some_and(|roots| {
+                    !ours.overlaps(roots) && self.has_current_destination(&ours, roots).is_some()
+                });
+                let lead = match is_cut_off {
+                    true => "if the client's proxy knows the target, the call gets ",
+                    false => "",
+                };
                 let says = format!(
                     "the proxies of client and server share no trust anchor, so neither accepts the other's \
-                     certificate: {}",
+                     certificate: {lead}{}",
                     self.calls.anchors_disjoint
                 );
                 let is_current = |held: &BundlePrint| {
