@@ -30,6 +30,12 @@ const VARIABLE: &str = "MESHDOCTOR_CONFIG";
 /// Your own checks: the setting under `[check]` also applies to other commands.
 const CHECKS: &str = "checks";
 
+/// Settings that are checked instead of a cluster.
+const REPLACING: [&str; 2] = ["manifests", "values"];
+/// Flags that select a cluster or its evidence.
+const SELECTING: [&str; 7] =
+    ["kubeconfig", "context", "all-contexts", "cluster", "live", "bundle", "bundles"];
+
 /// The file of this run and its settings; unset without a file.
 static USED: OnceLock<ConfigUse> = OnceLock::new();
 
@@ -85,6 +91,7 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
         return Err(line.stop(&added, &error));
     }
     file.allows(name, &added, said.contains("verify"))?;
+    file.leaves_the_cluster(words, &added)?;
     // The command `config` prints the file name itself.
     if !added.is_empty() && name != "config" {
         let quiet = said.contains("quiet") || added.iter().any(|setting| setting.flag == "quiet");
@@ -112,6 +119,26 @@ impl File {
             }
         }
         Ok(())
+    }
+
+    /// Rejects manifests or values of a found file if the command line selects a cluster: they would be checked instead
+    /// of it.
+    fn leaves_the_cluster(&self, words: &[OsString], added: &[&Setting]) -> Result<(), Stop> {
+        let replaces = added.iter().find(|setting| REPLACING.contains(&setting.flag.as_str()));
+        let (Some(setting), false) = (replaces, self.named) else { return Ok(()) };
+        let names = |word: &OsString| {
+            let flag = word.to_str()?.strip_prefix("--")?;
+            let flag = flag.split_once('=').map_or(flag, |(flag, _)| flag);
+            SELECTING.into_iter().find(|selecting| *selecting == flag)
+        };
+        let Some(selecting) = words.iter().find_map(names) else { return Ok(()) };
+        let cause = format!(
+            "{}:{}: {} of a file that was found would be checked instead of the evidence that --{selecting} selects",
+            self.path.display(),
+            setting.line,
+            setting.word()
+        );
+        Err(Stop::usage(cause, trusting(&self.path)))
     }
 
     fn used(&self, command: &str, added: &[&Setting], quiet: bool) -> ConfigUse {

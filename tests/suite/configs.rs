@@ -457,3 +457,24 @@ fn found_file_that_others_can_write_is_refused() {
     std::os::unix::fs::lchown(&file, Some(65_534), None).unwrap();
     refused("it belongs to another user (uid 65534");
 }
+
+/// Manifests of a found file never replace a cluster that the command line selects.
+#[test]
+fn found_manifests_do_not_replace_a_selected_cluster() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
+    let config = "[check]\nmanifests = [\"job.yaml\"]\nlinkerd-version = \"edge-25.4.4\"\n";
+    assert_eq!(run(own.path(), config, &["check"]).status, 0);
+    for words in [
+        &["check", "--kubeconfig", "x", "--context", "c"][..],
+        &["check", "--context=c"],
+        &["check", "--bundle", "job.yaml"],
+    ] {
+        let refused = run(own.path(), config, words);
+        assert_eq!(refused.status, 2, "{}", refused.text());
+        assert!(refused.text().contains("instead of the evidence"), "{}", refused.text());
+    }
+    let named = ["check", "--config", "meshdoctor.toml", "--bundle", "job.yaml"];
+    let text = run(own.path(), config, &named).text();
+    assert!(!text.contains("instead of the evidence"), "{text}");
+}

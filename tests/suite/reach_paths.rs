@@ -321,13 +321,18 @@ fn skipped_subnets_of_linkerd_cni_bypass_policy() {
 /// components show.
 #[test]
 fn missing_destination_is_described_by_the_chart() {
-    let (_, rest) = SHOP.split_once("---\napiVersion: v1\nkind: Pod\nmetadata: {name: web-1,").unwrap();
+    let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+    let (_, rest) = base.split_once("---\napiVersion: v1\nkind: Pod\nmetadata: {name: web-1,").unwrap();
     let identity = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: linkerd-identity, namespace: linkerd, labels: \
                     {linkerd.io/control-plane-component: identity}}\nspec: {template: {spec: {containers: [{name: identity, \
                     image: \"cr.l5d.io/linkerd/controller:edge-26.5.5\"}]}}}\n";
     let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: linkerd-config, namespace: linkerd}\ndata: {values: \
                   \"clusterNetworks: 10.0.0.0/8\\nproxy: {defaultInboundPolicy: deny}\\n\"}\n";
-    let pods = format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}", FRONT.pod(), DUO.pod());
+    let pods = format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}",
+        FRONT.pod(),
+        DUO.pod()
+    );
     let of = |config: &str, command: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
         let objects = format!("{identity}{config}{pods}").replace("namespace: linkerd", "namespace: mesh");
@@ -342,4 +347,44 @@ fn missing_destination_is_described_by_the_chart() {
     let words = ["shop/front-1", "shop/duo:80", "--traffic", "http1"];
     expects(of(config, "reach", &words), 1, "linkerd-destination is not ready in any pod: calls hang");
     expects(of("", "policy", &["shop/duo-1:8080"]), 3, "no Deployment linkerd-destination");
+}
+
+/// Entries of EndpointSlices that destination does not use, or whose address no pod has.
+#[test]
+fn endpoint_slices_that_lead_to_no_pod_are_found() {
+    let entry = "endpoints: [{addresses: [10.0.0.9], conditions: {ready: true}}]";
+    let with = |slice: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+        assert!(ENDS.contains(entry));
+        let ends = ENDS.replace(entry, slice);
+        let dump = write(folder.path(), "shop.yaml", format!("{base}{ends}{}{}", FRONT.pod(), DUO.pod()));
+        let output = told("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+        (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let named = |ports: &str, target: &str, address: &str| {
+        format!(
+            "addressType: IPv4\n{ports}\nendpoints: [{{addresses: [{address}], conditions: {{ready: true}}, targetRef: \
+             {{kind: Pod, namespace: shop, name: {target}}}}}]"
+        )
+    };
+    let (status, text) = with(&named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.9"));
+    assert!(status == 0 && text.contains("the call succeeds"), "{text}");
+    let unused = "no ready endpoint of Service shop/duo is used, because";
+    for slice in [
+        named("ports: []", "duo-1", "10.0.0.9"),
+        named("ports: [{name: web, port: 8080}]", "duo-1", "10.0.0.9"),
+        named("ports: [{name: http, port: 8080}]", "gone-1", "10.0.0.9"),
+        "addressType: FQDN\nports: [{name: http, port: 8080}]\nendpoints: [{addresses: [a.b.c]}]".to_owned(),
+    ] {
+        expects(with(&slice), 1, unused);
+    }
+    let strayed = named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.99");
+    expects(with(&strayed), 1, "no pod has an address of Service shop/duo (10.0.0.99): calls hang");
+    let extra = format!("{entry}\n---\n{}", "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: duo-2, \
+        namespace: shop, labels: {kubernetes.io/service-name: duo}}\naddressType: IPv4\nendpoints: [{addresses: [10.0.9.9]}]");
+    expects(with(&extra), 1, "1 of 2 endpoints has an address that no pod has: calls to it hang");
+    // The second address of a pod is not known.
+    let other = named("ports: [{name: http, port: 8080}]", "duo-1", "fd00::9").replace("IPv4", "IPv6");
+    assert_eq!(with(&other).0, 0);
 }

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::survey::{about, about_server, field, survey};
-use super::workload_without_authorization::{
-    admits_any, authorizations, denied_connections, note_different,
-};
+use super::workload_without_authorization::{admits_any, authorizations, denied_connections, note_different};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;

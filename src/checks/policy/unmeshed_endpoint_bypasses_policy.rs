@@ -86,12 +86,11 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
         Some(server) => format!("Server {}", server.metadata.name),
         None => "the default policy".to_owned(),
     };
+    let (count, all, port) = (mixed.bare.len(), mixed.all, mixed.port);
+    let (have, them) = if count == 1 { ("has", "it") } else { ("have", "them") };
     let message = format!(
-        "{} of {} pods of the Service have no proxy, so {policy} does not protect port {} there: every client \
-         that reaches them is allowed",
-        mixed.bare.len(),
-        mixed.all,
-        mixed.port
+        "{count} of {all} pods of the Service {have} no proxy, so {policy} does not protect port {port} there: \
+         every client that reaches {them} is allowed"
     );
     let pod = |pod: &Pod, said: String| {
         let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
@@ -108,13 +107,17 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
     });
     ctx.finding(Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name), message)
         .parameter(mixed.port.to_string())
-        .evidences(mixed.server.map(|server| {
-            field(Kind::Server, &server.metadata, "selects the port", mixed.port.to_string())
-        }))
+        .evidences(
+            mixed.server.map(|server| {
+                field(Kind::Server, &server.metadata, "selects the port", mixed.port.to_string())
+            }),
+        )
         .evidences(bare)
         .evidence(pod(mixed.meshed, "has linkerd-proxy".to_owned()))
-        .remedy(remedy.step(
-            StepKind::Note,
-            "Otherwise change the Service's selector, so that it does not select them",
-        ))
+        .remedy(
+            remedy.step(
+                StepKind::Note,
+                "Otherwise change the Service's selector, so that it does not select them",
+            ),
+        )
 }

@@ -19,8 +19,8 @@ const NEEDED: [(&str, &str, u16); 2] =
     [("destination", "destination", 8086), ("destination", "policy", 8090)];
 
 /// The client's proxy and destination reject each other's certificates.
-const DISTRUSTS_DESTINATION: &str = "the client's proxy has none of the current trust anchors, and destination has only \
-                                     these: calls hang, unless the proxy already knows this target";
+const DISTRUSTS_DESTINATION: &str = "the client's proxy has none of the current trust anchors, \
+    and destination has only these: calls hang, unless the proxy already knows this target";
 
 impl<'a> Mesh<'a> {
     /// Evaluates service discovery of the client's proxy. Returns `false` if it fails.
@@ -104,7 +104,11 @@ impl<'a> Mesh<'a> {
     /// A ready pod that shows that destination has a certificate under other anchors than `ours`: its proxy trusts only
     /// the current anchors (`theirs`), and got its certificate from the running identity pods. Destination got its own
     /// from them if its proxy started after them.
-    pub(super) fn has_current_destination(&self, ours: &BundlePrint, theirs: &BundlePrint) -> Option<&'a Pod> {
+    pub(super) fn has_current_destination(
+        &self,
+        ours: &BundlePrint,
+        theirs: &BundlePrint,
+    ) -> Option<&'a Pod> {
         let identity = self.control_plane.pods_of("identity");
         let since = identity.filter_map(|pod| pod.metadata.creation_timestamp.get()).min()?;
         let started_since = |pod: &Pod| proxy_started(pod).is_some_and(|started| started >= since);
