@@ -328,10 +328,11 @@ fn missing_destination_is_described_by_the_chart() {
                     image: \"cr.l5d.io/linkerd/controller:edge-26.5.5\"}]}}}\n";
     let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: linkerd-config, namespace: linkerd}\ndata: {values: \
                   \"clusterNetworks: 10.0.0.0/8\\nproxy: {defaultInboundPolicy: deny}\\n\"}\n";
+    let (front, duo) = (End { control_plane: "mesh", ..FRONT }, End { control_plane: "mesh", ..DUO });
     let pods = format!(
         "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}",
-        FRONT.pod(),
-        DUO.pod()
+        front.pod(),
+        duo.pod()
     );
     let of = |config: &str, command: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
@@ -369,7 +370,7 @@ fn endpoint_slices_that_lead_to_no_pod_are_found() {
         )
     };
     let (status, text) = with(&named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.9"));
-    assert!(status == 0 && text.contains("the call succeeds"), "{text}");
+    assert!(status == 4 && text.contains("the only endpoint is ready"), "{text}");
     let unused = "no ready endpoint of Service shop/duo is used, because";
     for slice in [
         named("ports: []", "duo-1", "10.0.0.9"),
@@ -381,10 +382,13 @@ fn endpoint_slices_that_lead_to_no_pod_are_found() {
     }
     let strayed = named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.99");
     expects(with(&strayed), 1, "no pod has an address of Service shop/duo (10.0.0.99): calls hang");
-    let extra = format!("{entry}\n---\n{}", "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: duo-2, \
-        namespace: shop, labels: {kubernetes.io/service-name: duo}}\naddressType: IPv4\nendpoints: [{addresses: [10.0.9.9]}]");
+    let extra = format!(
+        "{entry}\n---\n{}",
+        "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: duo-2, \
+        namespace: shop, labels: {kubernetes.io/service-name: duo}}\naddressType: IPv4\nendpoints: [{addresses: [10.0.9.9]}]"
+    );
     expects(with(&extra), 1, "1 of 2 endpoints has an address that no pod has: calls to it hang");
     // The second address of a pod is not known.
     let other = named("ports: [{name: http, port: 8080}]", "duo-1", "fd00::9").replace("IPv4", "IPv6");
-    assert_eq!(with(&other).0, 0);
+    expects(with(&other), 4, "the only endpoint is ready");
 }

@@ -63,7 +63,7 @@ fn finding(ctx: &Context<'_>, service: &Service, lines: &[&(&Pod, FailedCall<'_>
     ))
     .remedy(
         Remedy::new()
-            .step(StepKind::Note, "Let the application listen on the addresses of both families: [::] instead of 0.0.0.0")
+            .step(StepKind::Note, "Let the application listen on both families: [::] instead of 0.0.0.0")
             .step(
                 StepKind::Note,
                 "Otherwise create the Service with ipFamilyPolicy: SingleStack and ipFamilies: [IPv4], so that it has \

@@ -53,7 +53,8 @@ fn errors(cluster: &Cluster, knowledge: &Knowledge, ids: &[&str]) -> impl Iterat
     found.filter(|finding| finding.severity == Severity::Error)
 }
 
-/// Whether a finding concerns destination: by its ties or its namespace (`home`), or because every controller watches the kinds of the CRDs.
+/// Whether a finding concerns destination: by its ties or its namespace (`home`), or because every controller watches
+/// the kinds of the CRDs.
 fn concerns_destination(finding: &Finding, home: &str) -> bool {
     if finding.check == SERVER {
         let is_own =

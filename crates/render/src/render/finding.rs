@@ -238,8 +238,7 @@ impl Printer {
                 lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
             }
         }
-        let cause_line = cause.map(|cause| format!("{cause}, whose steps repair this finding"));
-        lines.extend(self.labelled("caused by", cause_line.into_iter().collect()));
+        lines.extend(self.labelled("caused by", cause.map(str::to_owned).into_iter().collect()));
         lines.extend(self.symptoms(&explains.join(", ")));
         // The short plan has it in the finding's heading.
         let after = planned.filter(|planned| self.look.verbose && !planned.after.is_empty());

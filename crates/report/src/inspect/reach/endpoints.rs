@@ -102,8 +102,8 @@ impl<'a> Mesh<'a> {
         alike.into_values().collect()
     }
 
-    /// Evaluates whether the entries of the EndpointSlices lead to pods. Destination and kube-proxy use only entries for
-    /// the port; destination leaves out those whose pod does not exist, and a call to an address of no pod hangs.
+    /// Evaluates whether the entries of the EndpointSlices lead to pods. Destination and kube-proxy use only entries
+    /// for the port; destination leaves out those whose pod does not exist, and a call to an address of no pod hangs.
     /// Returns `false` if no entry leads to a pod.
     fn are_usable(&self, walk: &mut Walk, service: &Service, port: Option<&ServicePort>) -> bool {
         if service.spec.selector.is_empty() {
@@ -202,7 +202,10 @@ impl Usable {
             let serves = port.is_none_or(|port| slice.serves(&port.name));
             for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
                 if !serves {
-                    usable.unused = Some("its slices do not list the port");
+                    usable.unused = Some(match slice.address_type.as_str() {
+                        "FQDN" => "its slices contain no IP addresses",
+                        _ => "its slices do not list the port",
+                    });
                     continue;
                 }
                 let named = endpoint.pod().map(of_name);
@@ -215,12 +218,14 @@ impl Usable {
                     continue;
                 };
                 // Of a pod with two addresses, only the first is known.
-                let differs = |pod: &Pod| {
-                    pod.status.pod_ip.is_some_and(|own| own.is_ipv4() == address.is_ipv4() && own != address)
-                };
+                let of_family =
+                    |pod: &Pod| pod.status.pod_ip.filter(|own| own.is_ipv4() == address.is_ipv4());
                 let is_stray = match named.flatten() {
-                    Some(pod) => differs(pod),
-                    None => !pods.is_empty() && pods.iter().all(differs),
+                    Some(pod) => of_family(pod).is_some_and(|own| own != address),
+                    None => {
+                        let mut known = pods.iter().filter_map(of_family).peekable();
+                        known.peek().is_some() && known.all(|own| own != address)
+                    }
                 };
                 if is_stray { usable.strays.push(address) } else { usable.leads += 1 }
             }
