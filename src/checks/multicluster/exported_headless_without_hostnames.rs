@@ -11,6 +11,7 @@ use crate::objects::{EndpointSlice, Kind, Pod, Service};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
     let slices = ctx.every::<EndpointSlice>()?;
+    ctx.seen::<Pod>()?;
     let exported = through_gateway(services).into_iter();
     let findings = exported
         .filter(|service| service.spec.cluster_ip.headless && ctx.judges(&service.metadata.namespace))

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::survey::{about, about_server, field, survey};
-use super::workload_without_authorization::{admits_any, authorizations, denied_connections, note_different};
+use super::workload_without_authorization::{
+    admits_any, authorizations, denied_connections, note_different, note_unread,
+};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -58,6 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 if closed.subnets.is_none() {
                     closed.subnets = pod.and_then(|pod| skipped_subnets(pod, port, &nodes));
                     note_different(ctx, closed.subnets.as_ref());
+                    pod.iter().for_each(|pod| note_unread(ctx, pod));
                 }
                 closed.held.insert((workload_of(workload.meta), port));
                 closed.unmet.extend(authorizations(&inbound).filter_map(unmet));

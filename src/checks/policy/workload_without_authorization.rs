@@ -11,6 +11,7 @@ use crate::item::Item;
 use crate::model::owners::Owner;
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
 use crate::model::skipped::{IN, NodeSubnets, SkippedSubnets, skipped, skipped_subnets};
+use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Kind, Pod, Service};
 
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
@@ -139,6 +140,13 @@ pub(super) fn note_different(ctx: &Context<'_>, subnets: Option<&SkippedSubnets>
     }
 }
 
+/// Notes missing files of nodes for a pod that linkerd-cni sets up: they can show ranges that bypass its proxy.
+pub(super) fn note_unread(ctx: &Context<'_>, pod: &Pod) {
+    if pod.spec.container(VALIDATOR_CONTAINER).is_some() {
+        _ = ctx.or_gap(ctx.snapshots());
+    }
+}
+
 /// `all`: the number of the workload's pods that Services select.
 fn finding(
     ctx: &Context<'_>,
@@ -158,6 +166,7 @@ fn finding(
     let nodes = NodeSubnets::new(ctx.snapshot_hints());
     let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port, &nodes));
     note_different(ctx, subnets.as_ref());
+    closed.pods.iter().for_each(|pod| note_unread(ctx, pod));
     let ranges = subnets.as_ref().map(SkippedSubnets::list);
     let bypass = ranges.as_deref();
     let denied = denied_connections("the workload's Services", (closed.pods.len(), all), bypass);
