@@ -176,9 +176,16 @@ pub(super) struct FailedCall<'a> {
     pub(super) line: &'a str,
     /// The time of that line.
     pub(super) at: Option<Timestamp>,
+    /// The number of lines.
+    pub(super) count: usize,
 }
 
 impl FailedCall<'_> {
+    /// The address of the endpoint or Service, if the line contains it.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.to.parse().ok()
+    }
+
     /// Whether the call is to a Service.
     pub(super) fn is_to(&self, service: &Service) -> bool {
         match self.to.parse::<SocketAddr>() {
@@ -205,7 +212,8 @@ pub(super) fn failed_calls<'a>(
             let Some(to) = row.service(line) else { continue };
             let reported = Reported { container, row, lines: vec![line.into()], ended: None };
             if is_of_now(ctx, &reported, status) {
-                found.insert(to, FailedCall { to, line, at: reported.last() });
+                let count = found.get(to).map_or(0, |known| known.count) + 1;
+                found.insert(to, FailedCall { to, line, at: reported.last(), count });
             }
         }
     }

@@ -124,7 +124,7 @@ spec:
 }
 
 #[test]
-fn invalid_values_that_are_not_shown_are_refused_too() {
+fn invalid_values_are_refused_and_named_if_harmless() {
     let own = tempfile::tempdir().unwrap();
     let server = SERVER.replace("70000", "8080, accessPolicy: deny all");
     let egress = "apiVersion: policy.linkerd.io/v1alpha1
@@ -139,14 +139,35 @@ spec:
   parentRefs: [{kind: Server, group: policy.linkerd.io, name: web}]
   rules: [{matches: [{method: 'GET '}]}]
 ";
-    for text in [server.as_str(), egress, route] {
+    let secret = server.replace("deny all", "Zq7kX2vB9mQ2 deny");
+    for (text, value) in [
+        (server.as_str(), "deny all"),
+        (egress, "allow all"),
+        (route, "GET "),
+        (secret.as_str(), "a value of 17 characters (not shown)"),
+    ] {
         write(own.path(), "a.yaml", text);
         let ran = check(own.path(), &["--linkerd-version", "2.20"]);
         let report = ran.document();
         let refused = found(&report).iter().any(|one| one.starts_with("apply-refused "));
         assert!(ran.status == 1 && refused, "{text}\n{report:#}");
         assert!(!report.to_string().contains("REDACTED"), "{report:#}");
+        assert!(report.to_string().contains(value), "{value}: {report:#}");
+        assert!(!report.to_string().contains("Zq7k"), "{report:#}");
     }
+}
+
+/// Pods that are simulated for workloads are not objects of the files.
+#[test]
+fn only_objects_of_the_files_are_counted() {
+    let own = tempfile::tempdir().unwrap();
+    let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 3, selector: \
+               {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}, annotations: {linkerd.io/inject: enabled}}, \
+               spec: {containers: [{name: app, image: app}]}}}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: web, \
+               namespace: shop}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n";
+    write(own.path(), "web.yaml", web);
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    assert_eq!(ran.document()["coverage"]["objects"], 2, "{}", ran.err);
 }
 
 #[test]

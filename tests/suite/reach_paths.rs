@@ -240,3 +240,155 @@ fn policies_of_calicos_api_server_are_evaluated() {
         "Calico's GlobalNetworkPolicy np applies to traffic to pod duo-1",
     );
 }
+
+/// A Server without an authorization for the pods of `duo`.
+const CLOSED: &str = "---\napiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: duo, namespace: shop}\n\
+                      spec: {podSelector: {matchLabels: {app: duo}}, port: http}\n";
+
+/// A conflist of a node, with the address ranges that linkerd-cni skips.
+fn conflist(subnets: &str) -> String {
+    format!(
+        r#"{{"cniVersion": "0.4.0", "name": "net", "plugins": [{{"type": "bridge"}}, {{"type": "linkerd-cni",
+  "linkerd": {{"incoming-proxy-port": 4143, "outgoing-proxy-port": 4140, "subnets-to-ignore": [{subnets}]}}}}]}}"#
+    )
+}
+
+/// The answers of `reach` for a client without a proxy and for a meshed one, and that of `policy`, for a server with a
+/// closed port. `nodes`: the files of nodes, by name.
+fn bypassing(duo: &str, nodes: &[(&str, String)]) -> [(i32, String); 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+    let dump = write(folder.path(), "shop.yaml", format!("{base}{ENDS}{}{duo}{CLOSED}", FRONT.pod()));
+    let mut more = Vec::new();
+    for (node, file) in nodes {
+        let place = folder.path().join(node);
+        std::fs::create_dir(&place).unwrap();
+        write(&place, "10-net.conflist", file);
+        more.extend(["--nodes".to_owned(), format!("{node}={}", place.display())]);
+    }
+    let ran = |command: &str, words: &[&str]| {
+        let words: Vec<&str> = words.iter().copied().chain(more.iter().map(String::as_str)).collect();
+        let output = told(command, &words, &dump);
+        (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    [
+        ran("reach", &["kube-system/coredns-1", "shop/duo:80", "--traffic", "http1"]),
+        ran("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"]),
+        ran("policy", &["shop/duo-1:8080", "-v"]),
+    ]
+}
+
+/// Connections from skipped subnets bypass the proxy of the server, so no policy applies to them.
+#[test]
+fn skipped_subnets_bypass_policy() {
+    let [bare, ..] = bypassing(&DUO.pod(), &[]);
+    expects(bare, 1, "stops here policy");
+    let skips = DUO.pod().replace(
+        "metadata: {name: duo-1,",
+        "metadata: {name: duo-1, annotations: {config.linkerd.io/skip-subnets: 10.0.0.0/8},",
+    );
+    let [bare, meshed, policy] = bypassing(&skips, &[]);
+    expects(bare, 0, "connections from 10.0.0.0/8 bypass the proxy of pod duo-1: no policy applies");
+    expects(meshed, 4, "if the client's proxy uses mTLS, the application receives it");
+    assert!(policy.1.contains("10.0.0.0/8"), "{}", policy.1);
+    let [bare, ..] = bypassing(&skips.replace("10.0.0.0/8}", "192.168.0.0/16}"), &[]);
+    expects(bare, 1, "stops here policy");
+}
+
+/// The configuration of linkerd-cni on the pod's node counts if the pod has no annotation.
+#[test]
+fn skipped_subnets_of_linkerd_cni_bypass_policy() {
+    let on = |node: &str| {
+        let pod = End { init: "{name: linkerd-network-validator, image: proxy}", ..DUO }.pod();
+        pod.replace("serviceAccountName: duo", &format!("serviceAccountName: duo\n  nodeName: {node}"))
+    };
+    let skips = conflist("\"10.0.0.0/8\"");
+    let [bare, _, policy] = bypassing(&on("a"), &[("a", skips.clone()), ("b", conflist(""))]);
+    expects(bare, 0, "connections from 10.0.0.0/8 bypass the proxy of pod duo-1: no policy applies");
+    assert!(policy.1.contains("10.0.0.0/8"), "{}", policy.1);
+    let [bare, ..] = bypassing(&on("b"), &[("a", skips.clone()), ("b", conflist(""))]);
+    expects(bare, 1, "stops here policy");
+    // The files of node c are unknown, and other nodes differ.
+    let [bare, ..] = bypassing(&on("c"), &[("a", skips.clone()), ("b", conflist(""))]);
+    expects(bare, 4, "whether this one does is not known");
+    let [bare, ..] = bypassing(&on("c"), &[("a", skips)]);
+    expects(bare, 0, "no policy applies");
+    let [bare, ..] = bypassing(&on("a"), &[]);
+    expects(bare, 1, "stops here policy");
+}
+
+/// Without its Deployment, the values of the chart describe the policy controller, in the namespace that the other
+/// components show.
+#[test]
+fn missing_destination_is_described_by_the_chart() {
+    let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+    let (_, rest) = base.split_once("---\napiVersion: v1\nkind: Pod\nmetadata: {name: web-1,").unwrap();
+    let identity = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: linkerd-identity, namespace: linkerd, labels: \
+                    {linkerd.io/control-plane-component: identity}}\nspec: {template: {spec: {containers: [{name: identity, \
+                    image: \"cr.l5d.io/linkerd/controller:edge-26.5.5\"}]}}}\n";
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: linkerd-config, namespace: linkerd}\ndata: {values: \
+                  \"clusterNetworks: 10.0.0.0/8\\nproxy: {defaultInboundPolicy: deny}\\n\"}\n";
+    let (front, duo) = (End { control_plane: "mesh", ..FRONT }, End { control_plane: "mesh", ..DUO });
+    let pods = format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-1,{rest}{ENDS}{}{}",
+        front.pod(),
+        duo.pod()
+    );
+    let of = |config: &str, command: &str, words: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = format!("{identity}{config}{pods}").replace("namespace: linkerd", "namespace: mesh");
+        let objects = objects.replace("control-plane-ns: linkerd", "control-plane-ns: mesh");
+        let dump = write(folder.path(), "shop.yaml", objects);
+        let output = told(command, words, &dump);
+        (output.status, (output.out + &output.err).split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let policy = of(config, "policy", &["shop/duo-1:8080"]);
+    expects(policy.clone(), 4, "the policy controller has not been ready");
+    assert!(policy.1.contains("deny"), "{}", policy.1);
+    let words = ["shop/front-1", "shop/duo:80", "--traffic", "http1"];
+    expects(of(config, "reach", &words), 1, "linkerd-destination is not ready in any pod: calls hang");
+    expects(of("", "policy", &["shop/duo-1:8080"]), 3, "no Deployment linkerd-destination");
+}
+
+/// Entries of EndpointSlices that destination does not use, or whose address no pod has.
+#[test]
+fn endpoint_slices_that_lead_to_no_pod_are_found() {
+    let entry = "endpoints: [{addresses: [10.0.0.9], conditions: {ready: true}}]";
+    let with = |slice: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+        assert!(ENDS.contains(entry));
+        let ends = ENDS.replace(entry, slice);
+        let dump = write(folder.path(), "shop.yaml", format!("{base}{ends}{}{}", FRONT.pod(), DUO.pod()));
+        let output = told("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+        (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let named = |ports: &str, target: &str, address: &str| {
+        format!(
+            "addressType: IPv4\n{ports}\nendpoints: [{{addresses: [{address}], conditions: {{ready: true}}, targetRef: \
+             {{kind: Pod, namespace: shop, name: {target}}}}}]"
+        )
+    };
+    let (status, text) = with(&named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.9"));
+    assert!(status == 4 && text.contains("the only endpoint is ready"), "{text}");
+    let unused = "no ready endpoint of Service shop/duo is used, because";
+    for slice in [
+        named("ports: []", "duo-1", "10.0.0.9"),
+        named("ports: [{name: web, port: 8080}]", "duo-1", "10.0.0.9"),
+        named("ports: [{name: http, port: 8080}]", "gone-1", "10.0.0.9"),
+        "addressType: FQDN\nports: [{name: http, port: 8080}]\nendpoints: [{addresses: [a.b.c]}]".to_owned(),
+    ] {
+        expects(with(&slice), 1, unused);
+    }
+    let strayed = named("ports: [{name: http, port: 8080}]", "duo-1", "10.0.0.99");
+    expects(with(&strayed), 1, "no pod has an address of Service shop/duo (10.0.0.99): calls hang");
+    let extra = format!(
+        "{entry}\n---\n{}",
+        "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: duo-2, \
+        namespace: shop, labels: {kubernetes.io/service-name: duo}}\naddressType: IPv4\nendpoints: [{addresses: [10.0.9.9]}]"
+    );
+    expects(with(&extra), 1, "1 of 2 endpoints has an address that no pod has: calls to it hang");
+    // The second address of a pod is not known.
+    let other = named("ports: [{name: http, port: 8080}]", "duo-1", "fd00::9").replace("IPv4", "IPv6");
+    expects(with(&other), 4, "the only endpoint is ready");
+}

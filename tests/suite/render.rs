@@ -116,7 +116,9 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
     for (name, report) in samples_and_judged().into_iter().filter(|(name, _)| name != "hostile") {
         for width in COLUMNS {
             let text = render::table::report(&report, Look { verbose: true, ..Look::plain(width) });
-            let commands = report.findings.iter().flat_map(|finding| finding.remedy.commands());
+            // A symptom is repaired with its cause.
+            let roots = report.findings.iter().filter(|finding| finding.caused_by.is_empty());
+            let commands = roots.flat_map(|finding| finding.remedy.commands());
             let commands: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
             let text = with_whole_commands(&text);
             for line in text.lines().filter(|line| unicode_width::UnicodeWidthStr::width(*line) > width) {

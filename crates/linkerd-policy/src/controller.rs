@@ -4,6 +4,7 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 
 use super::default::DefaultPolicy;
+use crate::chart::Values;
 use crate::knowledge::Knowledge;
 use crate::objects::meta::COMPONENT;
 use crate::objects::{Container, Pod, Workload};
@@ -123,26 +124,63 @@ impl Controller {
             .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))
             .ok_or(NotReadable::Absent)?;
         let container = deployment.spec.template.spec.container(CONTAINER).ok_or(NotReadable::Absent)?;
+        let written = |flag: &str| argument(container, flag).map(str::to_owned);
+        let namespace = written("control-plane-namespace").unwrap_or_else(|| "linkerd".to_owned());
+        Controller::from_settings(namespace, written, quirks)
+    }
+
+    /// The controller that the chart's values describe, for a control plane without the Deployment.
+    ///
+    /// # Errors
+    /// If a value is invalid.
+    pub fn from_chart(namespace: &str, values: &Values, quirks: Quirks) -> Result<Controller, NotReadable> {
+        let listed = |path: &str| {
+            let items = values.value(path)?.as_sequence()?.iter();
+            Some(items.filter_map(|item| item.as_str()).collect::<Vec<_>>().join(","))
+        };
+        let written = |flag: &str| match flag {
+            "cluster-networks" => listed("clusterNetworks").or_else(|| values.written("clusterNetworks")),
+            "probe-networks" => listed("policyController.probeNetworks"),
+            "identity-domain" => values.written("identityTrustDomain").filter(|domain| !domain.is_empty()),
+            "cluster-domain" => values.written("clusterDomain"),
+            "default-policy" => values.written("proxy.defaultInboundPolicy"),
+            "default-opaque-ports" => values.written("proxy.opaquePorts"),
+            "global-egress-network-namespace" => values.written("egress.globalEgressNetworkNamespace"),
+            _ => None,
+        };
+        let written = |flag: &str| match flag {
+            "identity-domain" => written(flag).or_else(|| written("cluster-domain")),
+            _ => written(flag),
+        };
+        Controller::from_settings(namespace.to_owned(), written, quirks)
+    }
+
+    /// The controller with these settings, by the names of its arguments.
+    fn from_settings(
+        namespace: String,
+        written: impl Fn(&str) -> Option<String>,
+        quirks: Quirks,
+    ) -> Result<Controller, NotReadable> {
         let networks = |flag: &str, otherwise: &str| {
-            let said = argument(container, flag).unwrap_or(otherwise);
+            let said = written(flag).unwrap_or_else(|| otherwise.to_owned());
             let nets = said.split(',').filter(|_| !said.is_empty()).map(str::parse::<IpNet>);
             nets.collect::<Result<Vec<_>, _>>().map_err(|_| NotReadable::Argument(format!("--{flag}={said}")))
         };
-        let domain = |flag: &str| argument(container, flag).unwrap_or(CLUSTER_DOMAIN).to_owned();
-        let policy = argument(container, "default-policy").unwrap_or("all-unauthenticated");
+        let domain = |flag: &str| written(flag).unwrap_or_else(|| CLUSTER_DOMAIN.to_owned());
+        let policy = written("default-policy").unwrap_or_else(|| "all-unauthenticated".to_owned());
         Ok(Controller {
-            namespace: argument(container, "control-plane-namespace").unwrap_or("linkerd").to_owned(),
+            namespace,
             identity_domain: domain("identity-domain"),
             cluster_domain: domain("cluster-domain"),
             cluster_networks: networks("cluster-networks", CLUSTER_NETWORKS)?,
             probe_networks: networks("probe-networks", "")?,
             opaque_ports: {
-                let said = argument(container, "default-opaque-ports").and_then(super::parse::ports);
+                let said = written("default-opaque-ports");
+                let said = said.as_deref().and_then(super::parse::ports);
                 said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
             },
-            egress_namespace: argument(container, "global-egress-network-namespace")
-                .unwrap_or(EGRESS_NAMESPACE)
-                .to_owned(),
+            egress_namespace: written("global-egress-network-namespace")
+                .unwrap_or_else(|| EGRESS_NAMESPACE.to_owned()),
             default_policy: policy
                 .parse()
                 .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,

@@ -43,7 +43,7 @@ pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Probed, Workload, listed_ports, probe_port, probes_of};
 
-use linkerd_facts::knowledge;
+use linkerd_facts::{chart, knowledge};
 use meshdoctor_core::{names, version};
 use meshdoctor_objects as objects;
 use objects::Kind;

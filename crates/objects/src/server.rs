@@ -40,15 +40,6 @@ pub enum ServerPort {
     Name(String),
 }
 
-impl std::fmt::Display for ServerPort {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ServerPort::Number(number) => write!(f, "{number}"),
-            ServerPort::Name(name) => f.write_str(name),
-        }
-    }
-}
-
 impl Listed for Server {
     type Object = Server;
     const KIND: Kind = Kind::Server;

@@ -167,7 +167,9 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Text | Rule::Env => text::text(content),
         Rule::Sentence => free_text::free_text(content),
         Rule::Clean => Cow::Borrowed(content),
-        Rule::Word if is_word(content) || is_amount(content) => text::text(content),
+        Rule::Word if is_word(content) || is_amount(content) || free_text::is_brief(content) => {
+            text::text(content)
+        }
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
         Rule::Name => free_text::plain(content),

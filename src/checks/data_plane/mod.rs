@@ -10,6 +10,7 @@ mod call_without_mtls;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
 mod deleted_profile_in_use;
+mod endpoint_refuses_ipv6;
 mod endpoints_unreachable;
 mod exposed;
 mod external_workload_without_endpoint;
@@ -71,6 +72,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
     row!("data-plane", "deleted-profile-in-use", deleted_profile_in_use),
+    row!("data-plane", "endpoint-refuses-ipv6", endpoint_refuses_ipv6),
     row!("data-plane", "endpoints-unreachable", endpoints_unreachable),
     row!("data-plane", "external-workload-without-endpoint", external_workload_without_endpoint),
     row!("data-plane", "inbound-requests-shed", inbound_requests_shed),

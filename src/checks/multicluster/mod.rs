@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 mod control_plane_credentials_incomplete;
+mod exported_headless_without_hostnames;
 mod exports;
 mod gateway_identity_mismatch;
 mod gateway_probe_failing;
@@ -31,6 +32,7 @@ mod service_not_mirrored;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "control-plane-credentials-incomplete", control_plane_credentials_incomplete),
+    row!("multicluster", "exported-headless-without-hostnames", exported_headless_without_hostnames),
     row!("multicluster", "gateway-identity-mismatch", gateway_identity_mismatch),
     row!("multicluster", "gateway-probe-failing", gateway_probe_failing),
     row!("multicluster", "gateway-refuses-requests", gateway_refuses_requests),

@@ -46,6 +46,7 @@ mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;
 mod traffic_split_ignored;
+mod unmeshed_endpoint_bypasses_policy;
 mod workload_without_authorization;
 mod would_be;
 
@@ -91,5 +92,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
     row!("policy", "traffic-split-ignored", traffic_split_ignored),
+    row!("policy", "unmeshed-endpoint-bypasses-policy", unmeshed_endpoint_bypasses_policy),
     row!("policy", "workload-without-authorization", workload_without_authorization),
 ];

@@ -32,7 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         ctx.finding(
             subject,
-            "a change of inbound policy ended open connections: their clients are no longer authorized",
+            "a change of inbound policy ended open connections: their clients are no longer authorized, \
+             or the port now accepts only HTTP",
         )
         .evidences(said.take(QUOTED))
         .remedy(
@@ -44,7 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .step(
                     StepKind::Note,
-                    "If these clients should have access, add them to an AuthorizationPolicy",
+                    "If these clients should have access, add them to an AuthorizationPolicy. If the port does \
+                     not serve HTTP, correct proxyProtocol of its Server",
                 ),
         )
     });

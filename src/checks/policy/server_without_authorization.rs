@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::survey::{about, about_server, field, survey};
-use super::workload_without_authorization::{admits_any, authorizations, denied_connections};
+use super::workload_without_authorization::{
+    admits_any, authorizations, denied_connections, note_different, note_unread,
+};
 use crate::checks::words::{and_more, workload_of};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::availability::{ControlPlane, State};
 use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
-use crate::model::skipped::{IN, skipped, skipped_subnets};
+use crate::model::skipped::{IN, NodeSubnets, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::{Kind, Meta, Pod, Server};
 use crate::version::Minor;
 
@@ -23,14 +25,15 @@ struct Closed<'a> {
     held: BTreeSet<(String, u16)>,
     /// The pods and ExternalWorkloads that deny all connections to one of the ports.
     denying: BTreeSet<(&'a str, &'a str)>,
-    /// The source of the first skipped address ranges of a denying pod, and the ranges.
-    subnets: Option<(Evidence, String)>,
+    /// The first skipped address ranges of a denying pod.
+    subnets: Option<SkippedSubnets>,
     /// The policies that no client can meet, and why.
     unmet: BTreeSet<String>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
+    let nodes = NodeSubnets::new(ctx.snapshot_hints());
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
     let pods = survey.pods.iter().map(|(pod, workload)| (Some(*pod), workload));
     let external = survey.external.iter().map(|workload| (None, workload));
@@ -54,8 +57,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let closed = closed.entry(server.metadata.key()).or_insert_with(new);
                 closed.denying.insert(workload.meta.key());
                 if closed.subnets.is_none() {
-                    let subnets = pod.and_then(|pod| skipped_subnets(pod, port));
-                    closed.subnets = subnets.map(|subnets| (subnets.by(), subnets.list.to_owned()));
+                    closed.subnets = pod.and_then(|pod| skipped_subnets(pod, port, &nodes));
+                    note_different(ctx, closed.subnets.as_ref());
+                    pod.iter().for_each(|pod| note_unread(ctx, pod));
                 }
                 closed.held.insert((workload_of(workload.meta), port));
                 closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
@@ -106,8 +110,8 @@ fn denied(closed: &Closed<'_>, pods_of: &BTreeMap<String, usize>) -> String {
     let workloads: BTreeSet<&String> = closed.held.iter().map(|(workload, _)| workload).collect();
     let all: usize = workloads.iter().filter_map(|workload| pods_of.get(*workload)).sum();
     let them = if closed.held.len() > 1 { "them" } else { "it" };
-    let bypass = closed.subnets.as_ref().map(|(_, list)| list.as_str());
-    denied_connections(them, (closed.denying.len(), all), bypass)
+    let ranges = closed.subnets.as_ref().map(SkippedSubnets::list);
+    denied_connections(them, (closed.denying.len(), all), ranges.as_deref())
 }
 
 /// The finding. `pods_of`: the number of meshed pods of each workload; `away`: since when the policy controller is not
@@ -147,7 +151,7 @@ fn finding(
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
         .evidence(field(Kind::Server, meta, "authorizations", authorizations))
-        .evidences(subnets.iter().map(|(by, _)| by.clone()))
+        .evidences(subnets.iter().flat_map(SkippedSubnets::by))
         .remedy(remedy(meta, has_access_policy))
         .tie(about_server(&meta.namespace, &meta.name))
 }

@@ -32,6 +32,8 @@ struct Skipper {
 struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
+    /// The port of the pods.
+    target: u16,
     clients: BTreeMap<Owner, Skipper>,
     /// Whether a policy names the service account of a client that skips the port by its own annotation.
     is_named: bool,
@@ -86,6 +88,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let one = hidden.entry((namespace, name, port.port)).or_insert_with(|| Hidden {
                 service: &service.metadata,
                 server,
+                target: number,
                 clients: BTreeMap::new(),
                 is_named: false,
             });
@@ -128,10 +131,11 @@ fn finding(ctx: &Context<'_>, subject: Subject, port: u16, one: Hidden<'_>) -> F
         .likely()
         .evidences(one.clients.into_values().map(|client| client.by).take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
-        .evidences(one.server.and_then(|server| {
-            let port = server.spec.port.as_ref()?.to_string();
-            Some(field(Kind::Server, &server.metadata, "spec.port", port))
-        }))
+        .evidences(
+            one.server.map(|server| {
+                field(Kind::Server, &server.metadata, "selects the port", one.target.to_string())
+            }),
+        )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .remedy(remedy)
 }

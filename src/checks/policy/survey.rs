@@ -119,7 +119,10 @@ fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     let deployments = ctx.every::<Deployment>()?;
     let namespace = ctx.namespaces().control_plane.as_str();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
-    let version = control_plane::installed(deployments, config, namespace).map(|(version, _)| version);
+    let version = match ctx.upgraded() {
+        Some(upgrade) => Some(upgrade.to.clone()),
+        None => control_plane::installed(deployments, config, namespace).map(|(version, _)| version),
+    };
     read_by(ctx, version)
 }
 

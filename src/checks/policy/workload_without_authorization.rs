@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Survey, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::{meshdoctor, own};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::item::Item;
 use crate::model::owners::Owner;
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
-use crate::model::skipped::{IN, skipped, skipped_subnets};
+use crate::model::skipped::{IN, NodeSubnets, SkippedSubnets, skipped, skipped_subnets};
+use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Kind, Pod, Service};
 
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
@@ -129,6 +132,21 @@ pub(super) fn denied_connections(to: &str, (denying, all): (usize, usize), bypas
     }
 }
 
+/// Notes the missing files of a node if the configuration of linkerd-cni differs between others.
+pub(super) fn note_different(ctx: &Context<'_>, subnets: Option<&SkippedSubnets>) {
+    if subnets.is_some_and(SkippedSubnets::differ) {
+        let part = "subnets-to-ignore of linkerd-cni, which differs between nodes";
+        ctx.gap(ctx.lacking(Item::NodeFiles, Why::NotOffered, part));
+    }
+}
+
+/// Notes missing files of nodes for a pod that linkerd-cni sets up: they can show ranges that bypass its proxy.
+pub(super) fn note_unread(ctx: &Context<'_>, pod: &Pod) {
+    if pod.spec.container(VALIDATOR_CONTAINER).is_some() {
+        _ = ctx.or_gap(ctx.snapshots());
+    }
+}
+
 /// `all`: the number of the workload's pods that Services select.
 fn finding(
     ctx: &Context<'_>,
@@ -145,8 +163,12 @@ fn finding(
     };
     let ports = closed.targets.iter().map(|(_, port)| *port);
     let mut places = closed.pods.iter().flat_map(|pod| ports.clone().map(move |port| (*pod, port)));
-    let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port));
-    let bypass = subnets.as_ref().map(|subnets| subnets.list);
+    let nodes = NodeSubnets::new(ctx.snapshot_hints());
+    let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port, &nodes));
+    note_different(ctx, subnets.as_ref());
+    closed.pods.iter().for_each(|pod| note_unread(ctx, pod));
+    let ranges = subnets.as_ref().map(SkippedSubnets::list);
+    let bypass = ranges.as_deref();
     let denied = denied_connections("the workload's Services", (closed.pods.len(), all), bypass);
     let message = format!(
         "The default policy is deny, and no Server authorizes a client. {denied} are denied, with status 403 \
@@ -157,7 +179,7 @@ fn finding(
     ctx.finding(owner.subject(names), message)
         .severity(severity)
         .evidence(default_policy(ctx, closed))
-        .evidences(subnets.iter().map(|subnets| subnets.by()))
+        .evidences(subnets.iter().flat_map(SkippedSubnets::by))
         .evidences(closed.targets.iter().take(QUOTED).map(of_service))
         .evidences(without_server(survey, namespace))
         .remedy(remedy(namespace))

@@ -2,14 +2,27 @@
 //! for commands that answer a single question.
 
 use crate::checks::serving::component_missing;
-use crate::checks::{Check, Settings, control_plane, evaluate};
-use crate::finding::{Finding, Severity, Tie};
+use crate::checks::{Check, Settings, certificates, control_plane, evaluate, policy};
+use crate::finding::{Finding, Severity, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 
 /// The checks whose errors keep destination from serving its clients.
-const CHECKS: [&str; 3] = ["control-plane-rbac-missing", "control-plane-service-missing", DEFINITIONS];
+const CHECKS: [&str; 6] = [
+    "control-plane-rbac-missing",
+    "control-plane-service-missing",
+    DEFINITIONS,
+    SERVER,
+    OF_ALL[0],
+    OF_ALL[1],
+];
+/// The checks whose errors concern the connections of all proxies, those to destination among them.
+const OF_ALL: [&str; 2] = ["control-plane-domains-differ", "issuer-named-like-anchor"];
+/// The check of Servers that authorize no client.
+const SERVER: &str = "server-without-authorization";
+/// The check of proxies that identity does not certify.
+const UNCERTIFIED: &str = "proxy-trust-domain-differs";
 /// The check of the CRDs.
 const DEFINITIONS: &str = "crd-missing";
 /// The component that proxies read endpoints and policies from.
@@ -22,17 +35,35 @@ pub fn discovery_faults(cluster: &Cluster, knowledge: &Knowledge) -> Vec<Finding
     if !has(Kind::ClusterRole) || !has(Kind::CustomResourceDefinition) {
         return Vec::new();
     }
-    let is_listed = |check: &&'static Check| CHECKS.contains(&check.id);
-    let checks: Vec<&'static Check> = control_plane::TABLE.iter().filter(is_listed).collect();
-    let results = evaluate(&checks, cluster, knowledge, &Settings::default());
-    let found = results.into_iter().flat_map(|result| result.findings);
-    found.filter(|finding| finding.severity == Severity::Error && concerns_destination(finding)).collect()
+    let home = cluster.namespaces.control_plane.as_str();
+    errors(cluster, knowledge, &CHECKS).filter(|finding| concerns_destination(finding, home)).collect()
 }
 
-/// Whether a finding concerns destination: by its ties, or because every controller watches the kinds of the CRDs.
-fn concerns_destination(finding: &Finding) -> bool {
+/// The errors about proxies that identity does not certify; their subjects name the pods.
+pub fn uncertified(cluster: &Cluster, knowledge: &Knowledge) -> Vec<Finding> {
+    errors(cluster, knowledge, &[UNCERTIFIED]).collect()
+}
+
+/// The errors of some checks.
+fn errors(cluster: &Cluster, knowledge: &Knowledge, ids: &[&str]) -> impl Iterator<Item = Finding> {
+    let all = control_plane::TABLE.iter().chain(certificates::TABLE).chain(policy::TABLE);
+    let checks: Vec<&'static Check> = all.filter(|check| ids.contains(&check.id)).collect();
+    let results = evaluate(&checks, cluster, knowledge, &Settings::default());
+    let found = results.into_iter().flat_map(|result| result.findings);
+    found.filter(|finding| finding.severity == Severity::Error)
+}
+
+/// Whether a finding concerns destination: by its ties or its namespace (`home`), or because every controller watches
+/// the kinds of the CRDs.
+fn concerns_destination(finding: &Finding, home: &str) -> bool {
+    if finding.check == SERVER {
+        let is_own =
+            |subject: &Subject| matches!(subject, Subject::Object { namespace, .. } if namespace == home);
+        return finding.subjects.iter().any(is_own);
+    }
     let refused = Tie::Fact(format!("component-refused:{COMPONENT}"));
     finding.check == DEFINITIONS
+        || OF_ALL.contains(&finding.check)
         || finding.ties.contains(&component_missing(COMPONENT))
         || finding.ties.contains(&refused)
 }

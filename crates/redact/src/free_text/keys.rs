@@ -18,6 +18,8 @@ pub(super) enum Announced {
     Name,
     /// Also keep a number of at most this many digits.
     Number(usize),
+    /// The key ends with `uid`: also keep the uid of an object.
+    Uid,
 }
 
 /// The rule for this key, with its dashes, dots and capitals.
@@ -31,9 +33,16 @@ pub(super) fn announced(known: &FreeText, key: &str) -> Announced {
     match known.key(&plain).or_else(|| known.key(&lower(last))) {
         Some(KeyValue::Name) => Announced::Name,
         Some(KeyValue::Number(digits)) => Announced::Number(digits),
+        None if is_uid_key(last) => Announced::Uid,
         None if is_words(known, last, true) && last.len() > 1 => Announced::Usual,
         None => Announced::Unknown,
     }
+}
+
+/// Whether a key is the name of a uid: `podUID`, `pod_uid`, `involvedObject.uid`.
+fn is_uid_key(key: &str) -> bool {
+    let last = key.rsplit(['.', '_', '-']).next().unwrap_or_default();
+    lower(last) == "uid" || camel(last).last().is_some_and(|piece| lower(piece) == "uid")
 }
 
 thread_local! {

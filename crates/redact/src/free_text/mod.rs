@@ -19,7 +19,7 @@ use super::memo::Memo;
 use super::text;
 use crate::knowledge::Knowledge;
 
-pub(super) use plain::{address, environment, header, identifier, path, plain, setting};
+pub(super) use plain::{address, environment, header, identifier, is_brief, path, plain, setting};
 
 /// Maximum number of rounds until the result is stable.
 const ROUNDS: usize = 4;

@@ -22,6 +22,12 @@ const CONSONANTS: usize = 6;
 const SHORT: usize = 2;
 /// Length of an id of a container.
 const ID: usize = 64;
+/// Maximum length of a value of a few words.
+const PHRASE: usize = 32;
+/// Maximum number of characters of it that are not known words.
+const UNKNOWN: usize = 8;
+/// Longer unknown words of it have only letters.
+const MIXED: usize = 4;
 
 thread_local! {
     /// Cache of texts that are kept unchanged: the settings of proxies are the same in all pods.
@@ -86,9 +92,30 @@ pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
     match value {
         kind if kind.is_free() => plain(content),
         ValueType::EnvList {} => variables(content),
-        _ if value.check(content).is_ok() => Cow::Borrowed(content),
+        _ if value.check(content).is_ok() || is_brief(content) => Cow::Borrowed(content),
         _ => judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=/:-".contains(c), near),
     }
+}
+
+/// Whether an invalid value of a typed field is harmless to show: a few words, and hardly a character of others. Too
+/// short for a secret: `deny all`, `ten s`, `lots`.
+pub(crate) fn is_brief(content: &str) -> bool {
+    let known = Knowledge::embedded().free_text();
+    let separates = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;|&=/:-".contains(c);
+    let words = content.split(separates).filter(|word| !word.is_empty());
+    let mut unknown = 0;
+    for word in words.filter(|word| !is_told(known, word)) {
+        if word.len() > MIXED && !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            return false;
+        }
+        unknown += word.len();
+    }
+    let printable = content.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    printable
+        && content.len() <= PHRASE
+        && unknown <= UNKNOWN
+        && !content.contains("REDACTED")
+        && matches!(text::text(content), Cow::Borrowed(_))
 }
 
 /// A JSON list of environment variables without the values of other than Linkerd's own.
@@ -267,6 +294,13 @@ mod tests {
         let state = ValueType::OneOf { values: vec!["enabled".to_owned()] };
         assert_eq!(setting(&state, "enabeld"), "enabeld");
         assert_ne!(setting(&state, "zanzi-brk01"), "zanzi-brk01");
+        let amount = ValueType::Quantity {};
+        for text in ["lots", "abc", "1GB", "plenty", "half of it", "5 Mi"] {
+            assert_eq!(setting(&amount, text), text);
+        }
+        for text in ["hunter2", "correcthorse", "corrext horsf", "a1b2 c3d4 e5f6", "Zq7kX2vB", "token=abc"] {
+            assert_ne!(setting(&amount, text), text);
+        }
         let list = r#"[{"name":"A","value":"hunter"},{"name":"LINKERD2_PROXY_LOG","value":"info"}]"#;
         let clean = setting(&ValueType::EnvList {}, list).into_owned();
         assert!(!clean.contains("hunter") && clean.contains("info"), "{clean}");

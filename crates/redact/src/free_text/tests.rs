@@ -58,6 +58,52 @@ fn announced_codes_are_replaced_before_and_behind_the_word() {
     }
 }
 
+/// Objects keep their uid, so messages keep it behind each spelling of its name. Behind other words, such a token may be a key.
+#[test]
+fn uids_of_objects_are_kept_in_every_spelling() {
+    const UID: &str = "0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1";
+    for before in [
+        "uid=",
+        "uid:",
+        "uid: ",
+        "uid ",
+        "UID ",
+        "UID: ",
+        "UID=",
+        "Uid: ",
+        "pod UID ",
+        "pod uid: ",
+        "podUID=",
+        "podUID: ",
+        "pod_uid=",
+        "pod.uid=",
+        "poduid: ",
+        "object.uid=",
+        "involvedObject.uid: ",
+        "metadata.uid=",
+        "ownerUID=",
+        "owner uid ",
+        "\"uid\":\"",
+        "uid=\"",
+        "UID \"",
+        "with uid '",
+        "UID (",
+    ] {
+        let quote = match before.chars().last() {
+            Some('(') => ")",
+            Some('"') => "\"",
+            Some('\'') => "'",
+            _ => "",
+        };
+        let message = format!("{before}{UID}{quote}");
+        assert_eq!(free_text(&message), message);
+    }
+    for before in ["key ", "apikey=", "token: ", "name=", "id=", "ownerkey=", "id ", "guid=", "liquid ", ""] {
+        let clean = free_text(&format!("{before}{UID}")).into_owned();
+        assert!(!clean.contains(UID), "{before}: {clean}");
+    }
+}
+
 #[test]
 fn redacted_knowledge_texts_match_their_rows() {
     let knowledge = Knowledge::embedded();

@@ -152,7 +152,7 @@ impl Printer {
         lines.join("\n") + "\n"
     }
 
-    /// A symptom in full: the whole finding, and its cause.
+    /// A symptom: the finding without steps, and its cause.
     pub fn symptom(&self, finding: &Finding, cause: &str) -> String {
         self.block(finding, &[], Some(cause), None)
     }
@@ -247,7 +247,8 @@ impl Printer {
             lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
         lines.extend(self.resolved_by_upgrade(finding));
-        if in_full && planned.is_none() {
+        // The repair of the cause is that of the symptom.
+        if in_full && planned.is_none() && cause.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();

@@ -270,7 +270,7 @@ fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
 /// The clients that reach a port: all of them if it skips the proxy.
 fn allowed_on(port: &PortAnswer<'_>, own: &str) -> String {
     let clients = if port.skips_proxy { format!("{ALL} are allowed") } else { allowed(&port.inbound, own) };
-    match port.skips_from {
+    match port.skips_from.as_str() {
         "" => clients,
         _ if port.skips_proxy => clients,
         ranges => format!("{clients}, apart from {}, which skip the proxy", clean(ranges)),

@@ -15,6 +15,7 @@ use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
     RouteKind, Workload,
 };
+use crate::model::skipped::NodeSubnets;
 use crate::model::transport;
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
@@ -43,7 +44,7 @@ pub(super) const NETWORK_POLICIES: [Kind; 10] = [
 pub fn policy_items() -> BTreeSet<Item> {
     let kinds = [Kind::Pod, Kind::Deployment, Kind::CustomResourceDefinition, Kind::ServiceAccount];
     let mut items: BTreeSet<Item> = kinds.into_iter().chain(POLICY_KINDS).map(Item::List).collect();
-    items.insert(config());
+    items.extend([config(), Item::NodeFiles]);
     items
 }
 
@@ -171,6 +172,8 @@ pub struct PolicyEvidence<'a> {
     pub accounts: Option<BTreeSet<(&'a str, &'a str)>>,
     /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
+    /// The address ranges that linkerd-cni skips, by node, as far as files of nodes were provided.
+    pub subnets: NodeSubnets,
     /// States that the policy controller is not ready, so that running proxies may hold other policy.
     pub away: Option<String>,
     /// Missing evidence.
@@ -209,7 +212,8 @@ impl<'a> PolicyEvidence<'a> {
                 let knows_pods = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
                 let away = away(pods, &cluster.namespaces.control_plane, knows_pods);
                 let accounts = accounts(cluster);
-                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, away, gaps })
+                let subnets = NodeSubnets::new(cluster.nodes.as_deref().unwrap_or_default());
+                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, subnets, away, gaps })
             }
             Err(trouble) => Err((trouble, gaps)),
         }
@@ -252,7 +256,14 @@ fn settings(
     let version =
         control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
     let quirks = Quirks::of(version.as_ref(), knowledge);
-    let controller = Controller::of(deployments, namespace, quirks);
+    let controller = Controller::of(deployments, namespace, quirks).or_else(|trouble| {
+        // Without the Deployment, the chart's values describe the controller that proxies knew.
+        let complete = lists.cluster.answer(&Item::List(Kind::Deployment));
+        let is_gone = trouble == NotReadable::Absent
+            && complete.is_some_and(|answer| answer.fetched == Fetched::Complete);
+        let values = lists.config().filter(|_| is_gone).and_then(ConfigMap::chart_values);
+        values.map_or(Err(trouble), |values| Controller::from_chart(namespace, &values, quirks))
+    });
     let pods = lists.cluster.answer(&Item::List(Kind::Pod)).map(|answer| answer.objects::<Pod>());
     (controller.map(|controller| controller.running(pods.unwrap_or_default())), version)
 }

@@ -151,7 +151,7 @@ pub struct PortAnswer<'a> {
     /// Whether the pod's connections to it skip the proxy, so that no policy applies.
     pub skips_proxy: bool,
     /// The client addresses whose connections skip the proxy, as written; empty: none.
-    pub skips_from: &'a str,
+    pub skips_from: String,
 }
 
 /// Pods with equal answers, or an ExternalWorkload, with their ports.
@@ -213,7 +213,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             inbound: evidence.index.inbound(&workload, port),
             passed_over: passed_over(evidence, &workload, port),
             skips_proxy: false,
-            skips_from: "",
+            skips_from: String::new(),
         };
         let ports = asked(ports, targets, namespace, name).into_iter().map(answer).collect();
         answers.push(WorkloadAnswer {
@@ -289,7 +289,9 @@ fn port_answer<'a>(
         inbound: evidence.index.inbound(workload, port),
         passed_over: passed_over(evidence, workload, port),
         skips_proxy: skipped(pod, IN).is_some_and(|skipped| skipped.holds(port)),
-        skips_from: skipped_subnets(pod, port).map(|subnets| subnets.list).unwrap_or_default(),
+        skips_from: skipped_subnets(pod, port, &evidence.subnets)
+            .map(|subnets| subnets.list())
+            .unwrap_or_default(),
     }
 }
 

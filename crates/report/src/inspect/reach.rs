@@ -21,7 +21,7 @@ use super::routed;
 pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
 
-use crate::checks::{Issuance, discovery_faults};
+use crate::checks::{Issuance, discovery_faults, uncertified};
 use crate::command::Connection;
 use crate::finding::{Evidence, Finding, Subject};
 use crate::item::Item;
@@ -55,6 +55,8 @@ pub struct Mesh<'a> {
     issuance: Issuance<'a>,
     /// Problems that keep destination from serving its clients.
     discovery_faults: Vec<Finding>,
+    /// Errors about proxies that identity does not certify.
+    uncertified: Vec<Finding>,
     servers: &'a [Server],
     /// The version of Servers in printed manifests.
     server_version: String,
@@ -142,6 +144,7 @@ impl<'a> Mesh<'a> {
             certificates,
             issuance,
             discovery_faults: discovery_faults(cluster, knowledge),
+            uncertified: uncertified(cluster, knowledge),
             servers,
             server_version: repair::server_version(definitions),
             deployments,

@@ -113,8 +113,8 @@ impl Scan<'_> {
     pub(super) fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
-        let key =
-            matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name)) && self.takes_uid();
+        let key = matches!(self.place, Place::Value(Announced::Number(_) | Announced::Name | Announced::Uid))
+            && self.takes_uid();
         is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
             || self.quoted
                 && token.len() == 64

@@ -2,6 +2,7 @@
 //! policy that the server's proxy applies while the policy controller is down.
 
 use super::{Caller, Mesh, subject};
+use crate::certificates::BundlePrint;
 use crate::command::meshdoctor;
 use crate::finding::Evidence;
 use crate::inspect::steps::{Outcome, Part, Walk};
@@ -17,6 +18,10 @@ use crate::objects::{Kind, Meta, Pod};
 const NEEDED: [(&str, &str, u16); 2] =
     [("destination", "destination", 8086), ("destination", "policy", 8090)];
 
+/// The client's proxy and destination reject each other's certificates.
+const DISTRUSTS_DESTINATION: &str = "the client's proxy has none of the current trust anchors, \
+    and destination has only these: calls hang, unless the proxy already knows this target";
+
 impl<'a> Mesh<'a> {
     /// Evaluates service discovery of the client's proxy. Returns `false` if it fails.
     pub(super) fn discovery(&self, walk: &mut Walk, caller: Caller<'_>) -> bool {
@@ -26,7 +31,9 @@ impl<'a> Mesh<'a> {
         if self.belongs_elsewhere(walk, caller.pod, true) {
             return true;
         }
-        self.trusts_destination(walk, caller.pod);
+        if !self.trusts_destination(walk, caller.pod) {
+            return true;
+        }
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let says = format!(
@@ -62,27 +69,59 @@ impl<'a> Mesh<'a> {
         true
     }
 
-    /// Records that the client and destination may share no trust anchor. Proxies of the control plane read
-    /// theirs from a ConfigMap at startup, so their environment does not contain them.
-    fn trusts_destination(&self, walk: &mut Walk, client: &Pod) {
+    /// Records that the client and destination share no trust anchor, or may share none. Returns `false` if they
+    /// share none. Proxies of the control plane read theirs from a ConfigMap at startup, so their environment does
+    /// not contain them.
+    fn trusts_destination(&self, walk: &mut Walk, client: &Pod) -> bool {
         let (Some(ours), Some((theirs, evidence))) =
             (super::identity::anchors(client), &self.certificates.roots)
         else {
-            return;
+            return true;
         };
         if ours.overlaps(theirs) {
-            return;
+            return true;
         }
-        let step = walk
-            .step(
-                Part::ControlPlane,
+        let witness = self.has_current_destination(&ours, theirs);
+        let (outcome, says) = match witness {
+            Some(_) => (Outcome::Partly, DISTRUSTS_DESTINATION),
+            None => (
                 Outcome::NotJudged,
                 "the client's proxy has none of the current trust anchors: every call hangs if \
-             linkerd-destination was restarted since they changed",
-            )
+                 linkerd-destination was restarted since they changed",
+            ),
+        };
+        let step = walk
+            .step(Part::ControlPlane, outcome, says)
             .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
             .evidence(evidence.clone());
+        if let Some(witness) = witness {
+            step.evidence(Evidence::field(subject(witness), "its proxy got a certificate", "ready"));
+        }
         self.restart(step, &[client]);
+        witness.is_none()
+    }
+
+    /// A ready pod that shows that destination has a certificate under other anchors than `ours`: its proxy trusts only
+    /// the current anchors (`theirs`), and got its certificate from the running identity pods. Destination got its own
+    /// from them if its proxy started after them.
+    pub(super) fn has_current_destination(
+        &self,
+        ours: &BundlePrint,
+        theirs: &BundlePrint,
+    ) -> Option<&'a Pod> {
+        let identity = self.control_plane.pods_of("identity");
+        let since = identity.filter_map(|pod| pod.metadata.creation_timestamp.get()).min()?;
+        let started_since = |pod: &Pod| proxy_started(pod).is_some_and(|started| started >= since);
+        let mut destination = self.control_plane.pods_of("destination").peekable();
+        destination.peek()?;
+        if !destination.all(started_since) {
+            return None;
+        }
+        self.policy.pods.iter().find(|pod| {
+            let is_ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
+            let held = super::identity::anchors(pod).filter(|_| is_ready && started_since(pod));
+            held.is_some_and(|held| held.overlaps(theirs) && !held.overlaps(ours))
+        })
     }
 
     /// Whether destination returns endpoints: in some releases a single Server with an invalid selector

@@ -1,12 +1,14 @@
 //! Step of a walk for the pods behind a Service: the pods that receive calls, or why there are none.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use super::identity::anchors;
 use super::{Caller, Mesh};
 use crate::checks::no_endpoint;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
+use crate::item::Item;
 use crate::model::availability::{State, proxy_started};
 use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::owners::generation;
@@ -31,7 +33,7 @@ impl<'a> Mesh<'a> {
         port: Result<&ServicePort, u16>,
         spoken: Option<Spoken>,
     ) {
-        let endpoints = self.endpoints(walk, caller, service);
+        let endpoints = self.endpoints(walk, caller, service, port.ok());
         let all: usize = endpoints.iter().map(|alike| alike.count).sum();
         let ways = endpoints.into_iter().map(|alike| {
             let name = format!("{} of {all} endpoints (pod {})", alike.count, alike.pod.metadata.name);
@@ -53,7 +55,13 @@ impl<'a> Mesh<'a> {
     }
 
     /// The pods behind a Service, one for each kind that a call may reach.
-    fn endpoints(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service) -> Vec<Alike<'a>> {
+    fn endpoints(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        service: &Service,
+        port: Option<&ServicePort>,
+    ) -> Vec<Alike<'a>> {
         let (ready, all) = self.ready(service);
         let selected: Vec<&'a Pod> = selected(service, self.policy.pods).collect();
         if ready == 0 {
@@ -64,6 +72,9 @@ impl<'a> Mesh<'a> {
             let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
             step.evidence.extend(cause.evidence());
             self.remedy(step, &no_endpoint::remedy(service, &cause));
+            return Vec::new();
+        }
+        if !self.are_usable(walk, service, port) {
             return Vec::new();
         }
         walk.step(
@@ -89,6 +100,48 @@ impl<'a> Mesh<'a> {
             entry.count += 1;
         }
         alike.into_values().collect()
+    }
+
+    /// Evaluates whether the entries of the EndpointSlices lead to pods. Destination and kube-proxy use only entries
+    /// for the port; destination leaves out those whose pod does not exist, and a call to an address of no pod hangs.
+    /// Returns `false` if no entry leads to a pod.
+    fn are_usable(&self, walk: &mut Walk, service: &Service, port: Option<&ServicePort>) -> bool {
+        if service.spec.selector.is_empty() {
+            return true;
+        }
+        let usable = Usable::of(self.slices, service, port, self.policy.pods, self.knows_pods());
+        let (namespace, name) = service.metadata.key();
+        let of = format!("Service {namespace}/{name}");
+        let object = format!("EndpointSlices of {of}");
+        if usable.leads == 0 {
+            let says = match usable.strays.first() {
+                Some(address) => format!("no pod has an address of {of} ({address}): calls hang"),
+                None => format!(
+                    "no ready endpoint of {of} is used, because {}: {}",
+                    usable.unused.unwrap_or("its slices list none"),
+                    self.calls.no_endpoint
+                ),
+            };
+            walk.step(Part::Endpoints, Outcome::Stops, says)
+                .evidence(Evidence::other(object, usable.said()))
+                .fix("delete the slices that no controller maintains, so that Kubernetes writes them again");
+            return false;
+        }
+        if let Some(address) = usable.strays.first() {
+            let (strays, all) = (usable.strays.len(), usable.leads + usable.strays.len());
+            let (has, them) = if strays == 1 { ("has", "it") } else { ("have", "them") };
+            let says =
+                format!("{strays} of {all} endpoints {has} an address that no pod has: calls to {them} hang");
+            walk.step(Part::Endpoints, Outcome::Partly, says)
+                .evidence(Evidence::other(object, address.to_string()))
+                .fix("delete the EndpointSlice with this address, which no controller maintains");
+        }
+        true
+    }
+
+    /// Whether all pods are known.
+    fn knows_pods(&self) -> bool {
+        !self.policy.gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod))
     }
 
     /// The properties that distinguish pods for a call: their owner and labels, the proxy with its trust anchors,
@@ -119,6 +172,73 @@ impl<'a> Mesh<'a> {
     /// Number of ready endpoints of a Service, and of all.
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
+    }
+}
+
+/// The ready entries of a Service's EndpointSlices, by their use.
+#[derive(Default)]
+struct Usable {
+    /// Number of entries that lead to a pod, or may do so.
+    leads: usize,
+    /// The addresses that no pod has.
+    strays: Vec<IpAddr>,
+    /// Why an entry is not used.
+    unused: Option<&'static str>,
+}
+
+impl Usable {
+    /// `complete`: there are no other pods.
+    fn of(
+        slices: &[EndpointSlice],
+        service: &Service,
+        port: Option<&ServicePort>,
+        pods: &[Pod],
+        complete: bool,
+    ) -> Usable {
+        let mut usable = Usable::default();
+        let namespace = service.metadata.namespace.as_str();
+        let of_name = |name: &str| pods.iter().find(|pod| pod.metadata.key() == (namespace, name));
+        for slice in EndpointSlice::of(slices, service) {
+            let serves = port.is_none_or(|port| slice.serves(&port.name));
+            for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
+                if !serves {
+                    usable.unused = Some(match slice.address_type.as_str() {
+                        "FQDN" => "its slices contain no IP addresses",
+                        _ => "its slices do not list the port",
+                    });
+                    continue;
+                }
+                let named = endpoint.pod().map(of_name);
+                if complete && matches!(named, Some(None)) {
+                    usable.unused = Some("its pods do not exist");
+                    continue;
+                }
+                let Some(address) = endpoint.address().filter(|_| complete) else {
+                    usable.leads += 1;
+                    continue;
+                };
+                // Of a pod with two addresses, only the first is known.
+                let of_family =
+                    |pod: &Pod| pod.status.pod_ip.filter(|own| own.is_ipv4() == address.is_ipv4());
+                let is_stray = match named.flatten() {
+                    Some(pod) => of_family(pod).is_some_and(|own| own != address),
+                    None => {
+                        let mut known = pods.iter().filter_map(of_family).peekable();
+                        known.peek().is_some() && known.all(|own| own != address)
+                    }
+                };
+                if is_stray { usable.strays.push(address) } else { usable.leads += 1 }
+            }
+        }
+        usable
+    }
+
+    /// As evidence.
+    fn said(&self) -> String {
+        match self.strays.as_slice() {
+            [] => self.unused.unwrap_or("none").to_owned(),
+            all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Mesh, subject};
 use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
 use crate::fetched::Fetched;
-use crate::finding::{Evidence, Subject};
+use crate::finding::{Evidence, Finding, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
@@ -172,11 +172,21 @@ impl Mesh<'_> {
         } else {
             self.new_certificates(walk);
         }
+        self.are_certified(walk, [client, server]);
         match (anchors(client), anchors(server)) {
             (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
+                // Without discovery, the client's proxy connects only to targets that it knows.
+                let roots = self.certificates.roots.as_ref().map(|(roots, _)| roots);
+                let is_cut_off = roots.is_some_and(|roots| {
+                    !ours.overlaps(roots) && self.has_current_destination(&ours, roots).is_some()
+                });
+                let lead = match is_cut_off {
+                    true => "if the client's proxy knows the target, the call gets ",
+                    false => "",
+                };
                 let says = format!(
                     "the proxies of client and server share no trust anchor, so neither accepts the other's \
-                     certificate: {}",
+                     certificate: {lead}{}",
                     self.calls.anchors_disjoint
                 );
                 let is_current = |held: &BundlePrint| {
@@ -211,6 +221,28 @@ impl Mesh<'_> {
             }
         }
         true
+    }
+
+    /// Records that identity does not certify the proxy of one of these pods.
+    fn are_certified(&self, walk: &mut Walk, pods: [&Pod; 2]) {
+        let is_about = |finding: &Finding, pod: &Pod| {
+            finding.subjects.iter().any(|subject| match subject {
+                Subject::Object { namespace, name, pods, .. } => {
+                    *namespace == pod.metadata.namespace
+                        && (pods.contains(&pod.metadata.name) || *name == pod.metadata.name)
+                }
+                _ => false,
+            })
+        };
+        for pod in pods {
+            let Some(finding) = self.uncertified.iter().find(|finding| is_about(finding, pod)) else {
+                continue;
+            };
+            let says = format!("pod {}: {}", pod.metadata.name, finding.message);
+            let step = walk.step(Part::Identity, Outcome::Partly, says);
+            step.evidence.extend(finding.evidence.iter().take(2).cloned());
+            self.restart(step, &[pod]);
+        }
     }
 
     /// Records a reason why identity cannot issue certificates: running proxies keep theirs until expiry.

@@ -9,7 +9,7 @@ use crate::knowledge::{Calls, First};
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
 };
-use crate::model::skipped::{IN, Skipped, skipped, skipped_subnets};
+use crate::model::skipped::{IN, NodeSubnets, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Server, ServerPort};
 
@@ -37,7 +37,7 @@ impl<'a> Mesh<'a> {
         }
         let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
         let meshed = pod.spec.proxy().is_some() && skips.is_none();
-        if meshed && bypasses_by_address(walk, caller, (pod, port)) {
+        if meshed && bypasses_by_address(walk, caller, (pod, port), &self.policy.subnets) {
             return;
         }
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
@@ -325,9 +325,14 @@ fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
 
 /// Records that the pod skips inbound connections by the client's address, and whether this applies to the call or is
 /// unknown. Destination does not read these ranges, so a meshed client sends mTLS that the application receives.
-fn bypasses_by_address(walk: &mut Walk, caller: Caller<'_>, (pod, port): (&Pod, u16)) -> bool {
-    let Some(subnets) = skipped_subnets(pod, port) else { return false };
-    let ranges = format!("connections from {}", subnets.list);
+fn bypasses_by_address(
+    walk: &mut Walk,
+    caller: Caller<'_>,
+    (pod, port): (&Pod, u16),
+    nodes: &NodeSubnets,
+) -> bool {
+    let Some(subnets) = skipped_subnets(pod, port, nodes) else { return false };
+    let ranges = format!("connections from {}", subnets.list());
     let name = &pod.metadata.name;
     let (outcome, says) = match subnets.contain(caller.pod.status.pod_ip) {
         Some(false) => return false,
@@ -347,6 +352,6 @@ fn bypasses_by_address(walk: &mut Walk, caller: Caller<'_>, (pod, port): (&Pod, 
             format!("{ranges} bypass the proxy of pod {name}: no policy applies to the call"),
         ),
     };
-    walk.step(Part::Server, outcome, says).evidence(subnets.by());
+    walk.step(Part::Server, outcome, says).evidence.extend(subnets.by());
     true
 }
