@@ -91,7 +91,10 @@ pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
     };
     let over_grpc =
         |container: &Container| container.grpc_probes().map(|port| (port, Probed::Grpc)).collect::<Vec<_>>();
-    pod.spec.all_containers().flat_map(|container| [over_http(container), over_grpc(container)].concat()).collect()
+    pod.spec
+        .all_containers()
+        .flat_map(|container| [over_http(container), over_grpc(container)].concat())
+        .collect()
 }
 
 impl<'a> Deref for Workload<'a> {
@@ -199,9 +202,7 @@ fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
 
 /// The ports and paths of HTTP probes, as written.
 fn probe_ports(container: &Container) -> impl Iterator<Item = (u16, &str)> {
-    container
-        .http_probes()
-        .filter_map(|probe| Some((probe_port(container, probe)?, path_of(probe))))
+    container.http_probes().filter_map(|probe| Some((probe_port(container, probe)?, path_of(probe))))
 }
 
 fn path_of(probe: &HttpGet) -> &str {

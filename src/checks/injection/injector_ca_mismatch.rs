@@ -45,9 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(Refusal::NoBundle) => {
             "the injector's webhook has no caBundle, so the API server does not trust its certificate"
         }
-        Some(Refusal::NoCertificate) => {
-            "the caBundle of the injector's webhook holds no certificate"
-        }
+        Some(Refusal::NoCertificate) => "the caBundle of the injector's webhook holds no certificate",
         Some(Refusal::NotTrusted) => {
             "the injector's certificate does not chain to the caBundle of its webhook"
         }

@@ -306,11 +306,7 @@ fn closed<'e>(events: &'e [Event], pods: &[&Pod], port: u16) -> Option<&'e Event
     })
 }
 
-fn unhealthy<'e>(
-    events: &'e [Event],
-    pods: &[&Pod],
-    is_meant: impl Fn(&str) -> bool,
-) -> Option<&'e Event> {
+fn unhealthy<'e>(events: &'e [Event], pods: &[&Pod], is_meant: impl Fn(&str) -> bool) -> Option<&'e Event> {
     let about = |event: &&Event| {
         event.reason == "Unhealthy"
             && is_meant(event.message.trim_end())
