@@ -286,6 +286,11 @@ impl Reported<'_> {
         &self.row.id
     }
 
+    /// Its lines, the oldest first.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|line| &**line)
+    }
+
     /// The last line as evidence.
     pub(super) fn evidence(&self, pod: &Pod) -> Evidence {
         self.evidence_of(pod, "")

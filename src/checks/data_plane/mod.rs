@@ -13,6 +13,7 @@ mod cilium_socket_balancing;
 mod connect_failures;
 mod data_plane_namespace_missing;
 mod deleted_profile_in_use;
+mod denied_clients;
 mod endpoints_unreachable;
 mod exposed;
 mod external_workload_without_endpoint;
