@@ -92,7 +92,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[Refused<'_>])
             ),
         ),
     };
-    ctx.finding(owner.subject(names), message)
+    let is_dated = refused.iter().flat_map(|(_, lines)| lines).any(|failed| failed.is_dated);
+    let finding = ctx.finding(owner.subject(names), message);
+    let finding = if is_dated { finding } else { finding.likely() };
+    finding
         .severity(if is_declared { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())
         .evidences(quoted)

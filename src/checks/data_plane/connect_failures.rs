@@ -16,10 +16,13 @@ const RECENT: SignedDuration = SignedDuration::from_mins(30);
 pub(super) struct FailedConnection<'a> {
     pub(super) line: &'a str,
     pub(super) at: Timestamp,
+    /// Whether the line has a timestamp. Else its time follows from the start of the proxy, and the log may be
+    /// older than the other evidence.
+    pub(super) is_dated: bool,
 }
 
-/// The recent lines of a row of `mesh-logs.yaml` in a proxy's log. Lines from before the pod became ready are
-/// left out: applications start after their proxies. So are lines without a time.
+/// The recent lines of a row of `mesh-logs.yaml` in a proxy's log, and those without a timestamp. Lines from before the pod became ready are
+/// left out: applications start after their proxies. So are lines whose time is unknown.
 pub(super) fn failed_connections<'a>(
     ctx: &Context<'a>,
     log: &'a Log,
@@ -32,12 +35,13 @@ pub(super) fn failed_connections<'a>(
         .container_status(PROXY_CONTAINER)
         .and_then(|status| status.state.running())
         .and_then(|running| running.started_at.get());
-    let is_current = |at: Timestamp| at > since && ctx.now().duration_since(at) <= RECENT;
     let lines = log.lines.iter().map(String::as_str).filter(|line| row.matches(line));
     lines
         .filter_map(|line| {
-            let at = written_at(line).or_else(|| started?.checked_add(uptime(line)?).ok())?;
-            is_current(at).then_some(FailedConnection { line, at })
+            let dated = written_at(line);
+            let at = dated.or_else(|| started?.checked_add(uptime(line)?).ok())?;
+            let is_old = dated.is_some_and(|at| ctx.now().duration_since(at) > RECENT);
+            (at > since && !is_old).then_some(FailedConnection { line, at, is_dated: dated.is_some() })
         })
         .collect()
 }

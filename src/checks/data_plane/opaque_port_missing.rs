@@ -70,8 +70,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The address of a Service to which a client's proxy waited in vain for the client to send, and the evidence.
-type Timeout = (SocketAddr, Evidence);
+/// The address of a Service to which a client's proxy waited in vain for the client to send, the evidence,
+/// and whether its lines have timestamps.
+type Timeout = (SocketAddr, Evidence, bool);
 
 /// Those that the logs of proxies report repeatedly.
 fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
@@ -91,7 +92,8 @@ fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
             }
             let (namespace, name) = pod.metadata.key();
             let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", same.len());
-            found.push((to, Evidence::other(object, same[0].trim())));
+            let is_dated = lines.iter().all(|one| one.is_dated);
+            found.push((to, Evidence::other(object, same[0].trim()), is_dated));
         }
     }
     found
@@ -158,7 +160,7 @@ fn finding(
         let mut ports = missing.iter().filter(|(_, sign)| sign.protocol.first == First::Server);
         service.spec.has_address(to.ip()) && ports.any(|(port, _)| port.port == to.port())
     };
-    let observed: Vec<&Timeout> = timeouts.iter().filter(|(to, _)| is_meant(to)).take(QUOTED).collect();
+    let observed: Vec<&Timeout> = timeouts.iter().filter(|(to, ..)| is_meant(to)).take(QUOTED).collect();
     let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server && !sign.weak);
     let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
@@ -177,7 +179,7 @@ fn finding(
     let list = opaque::of_service(service);
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
-        .evidences(observed.iter().map(|(_, evidence)| evidence.clone()))
+        .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
         .evidences(missing.iter().map(|(_, sign)| sign.evidence.clone()))
         .evidence(Evidence::field(
             format!("Service {namespace}/{name}"),
@@ -186,7 +188,7 @@ fn finding(
         ));
     let is_warning = (sure && near) || !observed.is_empty();
     let severity = if is_warning { Severity::Warning } else { Severity::Info };
-    let finding = if observed.is_empty() { finding.likely() } else { finding };
+    let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
     finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
 }
 

@@ -35,7 +35,7 @@ enum Stage {
     Lost,
     /// The proxy started and exited.
     Ended,
-    /// The proxy was told to stop while other containers run, and the kubelet does not start it again.
+    /// The proxy was shut down while other containers run, and the kubelet does not start it again.
     Stopped,
     /// The proxy has not been started.
     NotStarted,
@@ -217,7 +217,7 @@ fn message(stage: Stage) -> &'static str {
             "linkerd-proxy exits after it starts, so its pod is not ready and cannot connect to anything"
         }
         Stage::Stopped => {
-            "linkerd-proxy was told to stop while other containers run. The kubelet does not start it again, so the \
+            "linkerd-proxy was shut down while other containers run. The kubelet does not start it again, so the \
              pod's connections fail until it is replaced"
         }
         Stage::NotStarted => {
@@ -315,7 +315,7 @@ fn finding(
     }
 }
 
-/// The steps for proxies that were told to stop.
+/// The steps for proxies that were shut down too early.
 fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
