@@ -110,7 +110,7 @@ pub(super) fn reported<'a>(
         ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
     let (ended, last) = last_lines(ctx, status, container).unzip();
     let last = last.unwrap_or_default();
-    let said = rows.filter(|row| !row.names_service).filter_map(|row| {
+    let said = rows.filter(|row| !row.names_service && !row.judged_apart).filter_map(|row| {
         let in_log = log.and_then(|log| unresolved(row, &log.lines));
         let found = in_log.map(|lines| Reported { container, row, lines: borrowed(lines), ended: None });
         let found = found.filter(|reported| is_of_now(ctx, reported, status));
@@ -292,6 +292,11 @@ impl Reported<'_> {
     /// The row of `mesh-logs.yaml`.
     pub(super) fn id(&self) -> &str {
         &self.row.id
+    }
+
+    /// Its lines, the oldest first.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|line| &**line)
     }
 
     /// The last line as evidence.

@@ -14,7 +14,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::managed_by::Installer;
-use crate::objects::{ConfigMap, Secret};
+use crate::objects::{ConfigMap, Meta, Secret};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
 /// Links a missing component of the control plane to its consequences.
@@ -32,12 +32,24 @@ pub(super) fn silent_injector() -> Tie {
 pub(super) enum Refusal {
     /// It has no bundle for verification.
     NoBundle,
+    /// The bundle holds no certificate, so the API server cannot even connect.
+    NoCertificate,
     /// The certificate does not chain to the bundle.
     NotTrusted,
     /// The certificate is valid for other names.
     WrongName,
     /// The certificate, or one that signed it, is restricted to purposes without servers.
     WrongPurpose,
+}
+
+impl Refusal {
+    /// The same reason, with knowledge of the bundle's text.
+    pub(super) fn with_bundle(self, bundle: &str) -> Refusal {
+        match self {
+            Refusal::NoBundle if !bundle.is_empty() => Refusal::NoCertificate,
+            same => same,
+        }
+    }
 }
 
 /// The certificates in a Secret, the server's own first, in the current layout or that of releases before
@@ -104,13 +116,28 @@ pub(super) fn both_sides(
     trusted: &[Certificate],
 ) -> [Evidence; 2] {
     let list = |certificates: &[Certificate]| match certificates {
-        [] => "empty".to_owned(),
+        [] => "no certificate".to_owned(),
         some => some.iter().map(Certificate::summary).collect::<Vec<_>>().join(", "),
     };
     [
         Evidence::field(secret, "data: certificate", list(served.get(..1).unwrap_or_default())),
         Evidence::field(configuration, path, list(trusted)),
     ]
+}
+
+/// The annotation that requests a caBundle from cert-manager's cainjector: the namespace and the name of a
+/// Certificate.
+const INJECT_CA: &str = "cert-manager.io/inject-ca-from";
+
+/// The step if cert-manager's cainjector has to fill in a caBundle; `None` if it is not requested to.
+pub(super) fn filled_by_cainjector(configuration: &Meta) -> Option<Remedy> {
+    let (namespace, name) = configuration.annotation(INJECT_CA)?.split_once('/')?;
+    let act = format!(
+        "Get Certificate {namespace}/{name} ready, and see why cert-manager's cainjector does not run: it \
+         writes the caBundle"
+    );
+    let get = kubectl().namespace(namespace).words("describe certificate").operand(name);
+    Some(Remedy::new().run(StepKind::Command, act, get))
 }
 
 /// Adds the steps that generate both sides together. `values` is the path of this server in the chart's

@@ -22,7 +22,7 @@ pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
 /// Marks objects that Helm creates and waits for, apart from the other objects of a release.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 11] = [
+pub const OTHERS: [&str; 12] = [
     HELM_HOOK,
     UID_RANGE,
     DEFAULT_CONTAINER,
@@ -34,6 +34,7 @@ pub const OTHERS: [&str; 11] = [
     "traefik.ingress.kubernetes.io/service.nativelb",
     "ingress.kubernetes.io/service-upstream",
     "haproxy-ingress.github.io/service-upstream",
+    "cert-manager.io/inject-ca-from",
 ];
 
 /// Whether an annotation key may be meant for Linkerd, including misspelled domains. All others except [`MANAGERS`] are

@@ -45,6 +45,11 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Whether all connections are read as HTTP.
+    pub fn is_http(self) -> bool {
+        matches!(self, Protocol::Http1 | Protocol::Http2 | Protocol::Grpc)
+    }
+
     /// The text in reports.
     pub fn word(self) -> &'static str {
         match self {

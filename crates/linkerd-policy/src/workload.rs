@@ -70,23 +70,31 @@ pub enum Probed {
     /// `GET` of a path, and whether the probe's path lacks the leading slash. The kubelet adds it, but the
     /// controller does not, so the path that it allows is never requested.
     Http(String, bool),
+    /// `GET` of a path over TLS. The proxy does not see the path, so no rule for HTTP applies.
+    Https(String),
     /// The health of a service over gRPC, which the controller does not support.
     Grpc,
 }
 
 /// The kubelet probes of a pod, by port.
 pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
-    let over_http = |container| {
-        probe_ports(container).map(|(port, path)| {
-            let path = path.split(['?', '#']).next().unwrap_or_default();
+    let over_http = |container: &Container| {
+        let probes = container.http_probes().filter_map(|probe| {
+            let path = path_of(probe).split(['?', '#']).next().unwrap_or_default();
             let bare = !path.starts_with('/');
             let slash = if bare { "/" } else { "" };
-            (port, Probed::Http(format!("{slash}{path}"), bare))
-        })
+            let path = format!("{slash}{path}");
+            let probed = if probe.is_https() { Probed::Https(path) } else { Probed::Http(path, bare) };
+            Some((probe_port(container, probe)?, probed))
+        });
+        probes.collect::<Vec<_>>()
     };
     let over_grpc =
         |container: &Container| container.grpc_probes().map(|port| (port, Probed::Grpc)).collect::<Vec<_>>();
-    pod.spec.all_containers().flat_map(|container| over_http(container).chain(over_grpc(container))).collect()
+    pod.spec
+        .all_containers()
+        .flat_map(|container| [over_http(container), over_grpc(container)].concat())
+        .collect()
 }
 
 impl<'a> Deref for Workload<'a> {
@@ -194,9 +202,11 @@ fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
 
 /// The ports and paths of HTTP probes, as written.
 fn probe_ports(container: &Container) -> impl Iterator<Item = (u16, &str)> {
-    container
-        .http_probes()
-        .filter_map(|probe| Some((probe_port(container, probe)?, probe.path.as_deref().unwrap_or("/"))))
+    container.http_probes().filter_map(|probe| Some((probe_port(container, probe)?, path_of(probe))))
+}
+
+fn path_of(probe: &HttpGet) -> &str {
+    probe.path.as_deref().unwrap_or("/")
 }
 
 /// The port of an HTTP probe of a container; `None` if it is invalid or has an unknown name.

@@ -61,6 +61,8 @@ pub enum Trouble {
     NoEndpoint,
     /// Its certificate is not trusted.
     Certificate,
+    /// Its caBundle holds no certificate, so the API server cannot connect.
+    Bundle,
     /// Another reason.
     Other,
 }
@@ -112,6 +114,7 @@ fn quoted<'a>(message: &'a str, before: &str) -> Option<&'a str> {
 fn trouble(message: &str) -> Trouble {
     let has = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     match () {
+        () if has(&["unable to load root certificates"]) => Trouble::Bundle,
         () if has(&["x509:", "tls: ", "certificate"]) => Trouble::Certificate,
         () if has(&["no endpoints available", "\" not found"]) => Trouble::NoEndpoint,
         () if has(&["connection refused"]) => Trouble::Refused,
@@ -193,6 +196,11 @@ mod tests {
             (
                 "pods \"x\" is forbidden: minimum memory usage per Container is 100Mi, but request is 20Mi",
                 Refusal::LimitRange,
+            ),
+            (
+                "Internal error occurred: failed calling webhook \"linkerd-proxy-injector.linkerd.io\": could not get REST client: \
+                 unable to load root certificates: unable to parse bytes as PEM block",
+                Refusal::Uncalled { webhook: "linkerd-proxy-injector.linkerd.io", trouble: Trouble::Bundle },
             ),
             (
                 "Internal error occurred: failed calling webhook \"linkerd-proxy-injector.linkerd.io\": failed to call webhook: \

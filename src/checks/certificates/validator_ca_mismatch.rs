@@ -3,7 +3,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
-use crate::checks::serving::{Refusal, align_ca_step, both_sides, refusal};
+use crate::checks::serving::{Refusal, align_ca_step, both_sides, filled_by_cainjector, refusal};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
@@ -42,7 +42,7 @@ fn finding(
     refusal: Refusal,
     trusted: &[Certificate],
 ) -> Finding {
-    let why = match refusal {
+    let why = match refusal.with_bundle(&webhook.client_config.ca_bundle) {
         Refusal::WrongName => {
             "the certificate of a validating webhook is not valid for the name of its Service"
         }
@@ -50,6 +50,7 @@ fn finding(
             "the certificate of a validating webhook has extended key usages without TLS server"
         }
         Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
+        Refusal::NoCertificate => "the caBundle of a validating webhook holds no certificate",
         Refusal::NotTrusted => {
             "the caBundle of a validating webhook does not verify the certificate that it serves"
         }
@@ -58,7 +59,10 @@ fn finding(
         format!("{why}: the API server does not connect to it, and {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = Remedy::new();
+    let remedy = match (trusted.is_empty(), filled_by_cainjector(&configuration.metadata)) {
+        (true, Some(step)) => step,
+        _ => align_ca_step(ctx, Remedy::new(), pair.server.values, pair.server.name),
+    };
     let finding = ctx
         .finding(Subject::object(pair.server.kind(), "", name), message)
         .evidences(both_sides(
@@ -69,6 +73,6 @@ fn finding(
             trusted,
         ))
         .fails_rows([pair.server.valid])
-        .remedy(align_ca_step(ctx, remedy, pair.server.values, pair.server.name));
+        .remedy(remedy);
     pair.server.tied(ctx, finding)
 }

@@ -3,13 +3,17 @@
 use super::{Check, row};
 
 mod app_runs_as_proxy;
+mod application_refuses_connections;
 mod autoscaler_held_by_proxy;
 mod await_hook_failing;
 mod calico_connect_time_balancing;
+mod call_to_missing_pod;
 mod call_without_mtls;
 mod cilium_socket_balancing;
+mod connect_failures;
 mod data_plane_namespace_missing;
 mod deleted_profile_in_use;
+mod denied_clients;
 mod endpoint_refuses_ipv6;
 mod endpoints_unreachable;
 mod exposed;
@@ -65,9 +69,11 @@ pub const UNREADY_WORKLOAD: &str = "workload-not-ready";
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "app-runs-as-proxy", app_runs_as_proxy),
+    row!("data-plane", "application-refuses-connections", application_refuses_connections),
     row!("data-plane", "autoscaler-held-by-proxy", autoscaler_held_by_proxy),
     row!("data-plane", "await-hook-failing", await_hook_failing),
     row!("data-plane", "calico-connect-time-balancing", calico_connect_time_balancing),
+    row!("data-plane", "call-to-missing-pod", call_to_missing_pod),
     row!("data-plane", "call-without-mtls", call_without_mtls),
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),

@@ -2,17 +2,24 @@
 //! client to send.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
+use super::connect_failures::{failed_connections, row, text_after};
 use super::exposed::{Behind, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
+use crate::checks::reported::{log_of, meshed};
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Kind;
 use crate::knowledge::{First, KnownProtocol};
 use crate::model::annotated::Annotated;
+use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Pod, Server, Service, ServicePort};
+
+/// The number of clients whose log lines are quoted.
+const QUOTED: usize = 3;
 
 /// Evidence for the protocol of a port.
 struct Sign<'a> {
@@ -27,6 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mesh = Mesh::of(ctx)?;
     let proxied_pods = ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some());
     let meshed: BTreeSet<&str> = proxied_pods.map(|pod| pod.metadata.namespace.as_str()).collect();
+    let timeouts = timeouts(ctx);
     let mut findings = Vec::new();
     for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let mut missing = Vec::new();
@@ -52,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // proxy.
         let near = meshed.contains(service.metadata.namespace.as_str());
         if !missing.is_empty() {
-            findings.push(finding(ctx, service, &missing, near));
+            findings.push(finding(ctx, service, &missing, (near, &timeouts)));
         }
     }
     if !findings.is_empty() {
@@ -60,6 +68,35 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.noted(defined::<Server>(ctx));
     }
     Ok(findings.into())
+}
+
+/// The address of a Service to which a client's proxy waited in vain for the client to send, the evidence,
+/// and whether its lines have timestamps.
+type Timeout = (SocketAddr, Evidence, bool);
+
+/// Those that the logs of proxies report repeatedly.
+fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
+    let (Some(row), Ok(clients)) = (row(ctx, "detection-timed-out"), meshed(ctx)) else { return Vec::new() };
+    let logs = ctx.log_hints();
+    let mut found = Vec::new();
+    for pod in clients {
+        let Some(log) = log_of(logs, pod, PROXY_CONTAINER) else { continue };
+        let lines = failed_connections(ctx, log, pod, row);
+        let address = |line: &str| text_after(line, "proxy{addr=", &['}', ' '])?.parse::<SocketAddr>().ok();
+        let addresses: BTreeSet<SocketAddr> = lines.iter().filter_map(|one| address(one.line)).collect();
+        for to in addresses {
+            let same: Vec<&str> =
+                lines.iter().map(|one| one.line).filter(|line| address(line) == Some(to)).collect();
+            if same.len() < row.times {
+                continue;
+            }
+            let (namespace, name) = pod.metadata.key();
+            let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", same.len());
+            let is_dated = lines.iter().all(|one| one.is_dated);
+            found.push((to, Evidence::other(object, same[0].trim()), is_dated));
+        }
+    }
+    found
 }
 
 /// Finds evidence that a port carries a protocol that detection delays.
@@ -116,9 +153,14 @@ fn finding(
     ctx: &Context<'_>,
     service: &Service,
     missing: &[(&ServicePort, Sign<'_>)],
-    near: bool,
+    (near, timeouts): (bool, &[Timeout]),
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
+    let is_meant = |to: &SocketAddr| {
+        let mut ports = missing.iter().filter(|(_, sign)| sign.protocol.first == First::Server);
+        service.spec.has_address(to.ip()) && ports.any(|(port, _)| port.port == to.port())
+    };
+    let observed: Vec<&Timeout> = timeouts.iter().filter(|(to, ..)| is_meant(to)).take(QUOTED).collect();
     let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server && !sign.weak);
     let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
@@ -137,14 +179,16 @@ fn finding(
     let list = opaque::of_service(service);
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
-        .likely()
+        .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
         .evidences(missing.iter().map(|(_, sign)| sign.evidence.clone()))
         .evidence(Evidence::field(
             format!("Service {namespace}/{name}"),
             format!("metadata.annotations[{ANNOTATION}]"),
             listed,
         ));
-    let severity = if sure && near { Severity::Warning } else { Severity::Info };
+    let is_warning = (sure && near) || !observed.is_empty();
+    let severity = if is_warning { Severity::Warning } else { Severity::Info };
+    let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
     finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
 }
 

@@ -35,6 +35,8 @@ enum Stage {
     Lost,
     /// The proxy started and exited.
     Ended,
+    /// The proxy was shut down while other containers run, and the kubelet does not start it again.
+    Stopped,
     /// The proxy has not been started.
     NotStarted,
     /// The scheduler finds no node for the pod.
@@ -147,6 +149,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
             Some(_) => return Some(Stage::Lost),
             None => Stage::Unready,
         },
+        Some(ContainerState::Terminated(ended)) if is_stopped(pod, ended) => return Some(Stage::Stopped),
         Some(ContainerState::Terminated(_)) => Stage::Ended,
         Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
         None if pod.is_unschedulable() => Stage::Unscheduled,
@@ -155,6 +158,17 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
     let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
     Some(if ctx.is_recent(since) && obstacle(pod).is_none() { Stage::Starting } else { stage })
+}
+
+/// Whether a proxy ended on request, cannot start again, and leaves a running container without network. A
+/// proxy ends with code 0 only after SIGTERM or a request to shut down.
+fn is_stopped(pod: &Pod, ended: &Terminated) -> bool {
+    let stays_ended = matches!(pod.spec.restart_policy.as_str(), "Never" | "OnFailure");
+    let mut others = pod.status.container_statuses.iter().filter(|status| status.name != PROXY_CONTAINER);
+    ended.exit_code == 0
+        && stays_ended
+        && !pod.spec.has_native_proxy()
+        && others.any(|status| status.state.running().is_some())
 }
 
 /// How a container's previous run ended, if that was an OOM kill.
@@ -202,6 +216,10 @@ fn message(stage: Stage) -> &'static str {
         Stage::Ended => {
             "linkerd-proxy exits after it starts, so its pod is not ready and cannot connect to anything"
         }
+        Stage::Stopped => {
+            "linkerd-proxy was shut down while other containers run. The kubelet does not start it again, so the \
+             pod's connections fail until it is replaced"
+        }
         Stage::NotStarted => {
             "linkerd-proxy has not been started because an earlier container or step fails, so its pod \
              serves no traffic"
@@ -248,6 +266,7 @@ fn finding(
             Some(_) | None => remedy,
         },
         Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
+        Stage::Stopped => stopped(ctx, owner, pods, &names),
         Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -285,7 +304,7 @@ fn finding(
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
-        Stage::Lost | Stage::Ended | Stage::NotStarted => finding,
+        Stage::Lost | Stage::Ended | Stage::Stopped | Stage::NotStarted => finding,
         // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
@@ -294,6 +313,26 @@ fn finding(
             finding.severity(Severity::Info).rows_as(Severity::Error)
         }
     }
+}
+
+/// The steps for proxies that were shut down too early.
+fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) -> Remedy {
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Find the program that stops the proxy too early: a container that posts to /shutdown, such as \
+         `linkerd-await --shutdown`, or a hook that sends SIGTERM",
+    );
+    let is_vm = pods.iter().any(|pod| pod.metadata.label("kubevirt.io") == Some("virt-launcher"));
+    let mut remedy = match is_vm {
+        true => remedy.step(
+            StepKind::Annotation,
+            "If the pods of this virtual machine need no mesh, set linkerd.io/inject: disabled in \
+             spec.template.metadata.annotations of its VirtualMachine",
+        ),
+        false => remedy,
+    };
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "a proxy of this pod does not start again"));
+    remedy
 }
 
 fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {

@@ -1,5 +1,6 @@
 //! `proxy-reports-errors`: a proxy's log or last output contains known errors.
 
+use super::denied_clients;
 use crate::checks::reported::{log_of, meshed, proxy_logs, reported};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::objects::container::PROXY_CONTAINER;
@@ -9,7 +10,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for pod in meshed(ctx)? {
         let said = reported(ctx, log_of(logs, pod, PROXY_CONTAINER), pod, PROXY_CONTAINER);
-        findings.extend(said.iter().map(|said| said.finding(ctx, ctx.owners(), pod)));
+        findings.extend(
+            said.iter().map(|said| denied_clients::named(ctx, said.finding(ctx, ctx.owners(), pod), said)),
+        );
     }
     match proxy_logs(ctx) {
         // The last output of other proxies shows nothing about these.

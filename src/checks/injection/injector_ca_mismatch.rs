@@ -2,7 +2,9 @@
 
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
-use crate::checks::serving::{self, Refusal, align_ca_step, both_sides, silent_injector};
+use crate::checks::serving::{
+    self, Refusal, align_ca_step, both_sides, filled_by_cainjector, silent_injector,
+};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Subject};
@@ -33,7 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let name = format!("{}.{}.svc", service.name, service.namespace);
     let refusal = serving::refusal(&served, &trusted, &name)
         .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
-    let message = match refusal {
+    let bundle = webhook.client_config.ca_bundle.as_str();
+    let message = match refusal.map(|refusal| refusal.with_bundle(bundle)) {
         None => return Ok(Verdict::fine()),
         Some(Refusal::WrongName) => "the injector's certificate is not valid for the name of its Service",
         Some(Refusal::WrongPurpose) => {
@@ -42,6 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(Refusal::NoBundle) => {
             "the injector's webhook has no caBundle, so the API server does not trust its certificate"
         }
+        Some(Refusal::NoCertificate) => "the caBundle of the injector's webhook holds no certificate",
         Some(Refusal::NotTrusted) => {
             "the injector's certificate does not chain to the caBundle of its webhook"
         }
@@ -68,7 +72,10 @@ fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = align_ca_step(ctx, Remedy::new(), "proxyInjector", "injector");
+    let remedy = match (trusted.is_empty(), filled_by_cainjector(&configuration.metadata)) {
+        (true, Some(step)) => step,
+        _ => align_ca_step(ctx, Remedy::new(), "proxyInjector", "injector"),
+    };
     let remedy = once_it_answers(ctx, remedy, Some(webhook));
     let seen = both_sides(
         &format!("Secret {namespace}/{SECRET}"),

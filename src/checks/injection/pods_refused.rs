@@ -110,6 +110,9 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::Uncalled { trouble: Trouble::Certificate, .. } => {
             "pods are rejected because the certificate of a required webhook is not trusted"
         }
+        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => {
+            "pods are rejected because the caBundle of a required webhook holds no certificate"
+        }
         Refusal::Uncalled { .. } => "pods are rejected because a required webhook does not answer",
         Refusal::Denied { .. } if of_injector => "a webhook rejects pods because of injected containers",
         Refusal::Denied { .. } => "a webhook rejects pods",
@@ -146,7 +149,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
     let finding = match first.refusal {
-        Refusal::Uncalled { trouble: Trouble::Certificate, .. } if of_linkerd => {
+        Refusal::Uncalled { trouble: Trouble::Certificate | Trouble::Bundle, .. } if of_linkerd => {
             finding.tie(silent_injector())
         }
         Refusal::Uncalled { .. } if of_linkerd => finding.tie(component_missing("proxy-injector")),
@@ -215,6 +218,12 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
         Refusal::Denied { .. } => Remedy::new().step(
             StepKind::Note,
             "Change the pod template as the answer requires, or exclude the workload from the webhook",
+        ),
+        Refusal::Uncalled { trouble: Trouble::Bundle, .. } => Remedy::new().run(
+            StepKind::Command,
+            "Find the webhook that the answer names, and let its tool (cert-manager, or a Job of its chart) fill in \
+             the caBundle",
+            kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
         Refusal::Uncalled { .. } => Remedy::new().run(
             StepKind::Command,

@@ -110,12 +110,12 @@ pub(in crate::checks) fn is_mirror(service: &Service) -> bool {
 }
 
 /// Whether a mirror's endpoints are resolved in the other cluster.
-pub(super) fn is_found_over_there(service: &Service) -> bool {
+pub(in crate::checks) fn is_found_over_there(service: &Service) -> bool {
     service.metadata.label(REMOTE_DISCOVERY).is_some()
 }
 
 /// Whether a mirror is a federated service, whose endpoints are those of its members.
-pub(super) fn is_federated(service: &Service) -> bool {
+pub(in crate::checks) fn is_federated(service: &Service) -> bool {
     let said = |key: &str| service.metadata.annotation(key).is_some_and(|value| !value.is_empty());
     said(REMOTE_DISCOVERY) || said(LOCAL)
 }

@@ -75,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Whether an annotation makes the controller send requests to the Service's address.
-fn to_service(caller: &Caller<'_>, ingress: &Meta, service: &Meta) -> bool {
+pub(super) fn to_service(caller: &Caller<'_>, ingress: &Meta, service: &Meta) -> bool {
     caller.of.upstream.is_some_and(|(kind, key)| {
         let meta = if kind == "Ingress" { ingress } else { service };
         meta.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
@@ -98,10 +98,42 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
             format!("Service {service}"),
         )
     });
-    let remedy = match bypass.caller.of.upstream {
+    // The controller's own configuration may set the same for all Ingresses.
+    ctx.finding(subject, message)
+        .parameter(service)
+        .likely()
+        .evidence(lacking_upstream(bypass.caller, (namespace, name), service))
+        .evidence(Evidence::field(
+            format!("Pod {}/{}", pod.namespace, pod.name),
+            format!("metadata.annotations[{INJECT}]"),
+            pod.annotation(INJECT).unwrap_or("not set; it has a proxy"),
+        ))
+        .evidences(routes)
+        .remedy(use_service(bypass.caller, (namespace, name), service))
+}
+
+/// The evidence that a controller does not use the address of a Service for an Ingress.
+pub(super) fn lacking_upstream(
+    caller: &Caller<'_>,
+    (namespace, ingress): (&str, &str),
+    service: &str,
+) -> Evidence {
+    match caller.of.upstream {
+        Some((kind, key)) => {
+            let object = if kind == "Ingress" { ingress } else { service };
+            let path = format!("metadata.annotations[{key}]");
+            Evidence::field(format!("{kind} {namespace}/{object}"), path, "not set")
+        }
+        None => Evidence::other("ingress controller", caller.of.name),
+    }
+}
+
+/// The steps that make a controller use the address of a Service.
+pub(super) fn use_service(caller: &Caller<'_>, (namespace, ingress): (&str, &str), service: &str) -> Remedy {
+    let remedy = match caller.of.upstream {
         Some((kind, key)) => {
             let (resource, object) =
-                if kind == "Ingress" { ("annotate ingress", name) } else { ("annotate service", service) };
+                if kind == "Ingress" { ("annotate ingress", ingress) } else { ("annotate service", service) };
             let annotate =
                 kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true"));
             Remedy::new()
@@ -115,32 +147,9 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
         }
         None => Remedy::new(),
     };
-    let remedy = remedy.step(
+    remedy.step(
         StepKind::Note,
         "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
          header l5d-dst-override",
-    );
-    let seen = match bypass.caller.of.upstream {
-        Some((kind, key)) => {
-            let object = if kind == "Ingress" { name } else { service };
-            Evidence::field(
-                format!("{kind} {namespace}/{object}"),
-                format!("metadata.annotations[{key}]"),
-                "not set",
-            )
-        }
-        None => Evidence::other("ingress controller", bypass.caller.of.name),
-    };
-    // The controller's own configuration may set the same for all Ingresses.
-    ctx.finding(subject, message)
-        .parameter(service)
-        .likely()
-        .evidence(seen)
-        .evidence(Evidence::field(
-            format!("Pod {}/{}", pod.namespace, pod.name),
-            format!("metadata.annotations[{INJECT}]"),
-            pod.annotation(INJECT).unwrap_or("not set; it has a proxy"),
-        ))
-        .evidences(routes)
-        .remedy(remedy)
+    )
 }

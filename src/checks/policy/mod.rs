@@ -15,6 +15,7 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_refused;
+mod mirror_bypassed;
 mod outbound_connection_forbidden;
 mod pod_started_without_policy;
 mod policy_answer_differs;
@@ -62,6 +63,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
     row!("policy", "ingress-refused", ingress_refused),
+    row!("policy", "mirror-bypassed", mirror_bypassed),
     row!("policy", "outbound-connection-forbidden", outbound_connection_forbidden),
     row!("policy", "pod-started-without-policy", pod_started_without_policy),
     row!("policy", "policy-answer-differs", policy_answer_differs),

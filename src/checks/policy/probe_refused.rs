@@ -1,4 +1,4 @@
-//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them, or redirects them
+//! `probe-refused`: HTTP, HTTPS or gRPC probes of the kubelet use a port whose policy denies them, or redirects them
 //! to a path that policy denies.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let inbound = survey.index.inbound(workload, port);
             let entry = match &probed {
                 Probed::Http(path, _) => inbound.get(path, Client::default()),
-                Probed::Grpc => inbound.connect(Client::default()),
+                // `server-http-on-tls-port` reports the Server.
+                Probed::Https(_) if inbound.protocol.is_http() => Entry::Admitted,
+                Probed::Https(_) | Probed::Grpc => inbound.connect(Client::default()),
             };
             // The proxy does not redirect its own probes.
             let of_proxy = pod
@@ -56,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .is_some_and(|proxy| proxy.ports.iter().any(|own| own.container_port == port));
             let elsewhere = match &probed {
                 Probed::Http(path, _) if !of_proxy => inbound.get(&format!("{path}/"), Client::default()),
-                Probed::Http(..) | Probed::Grpc => Entry::Admitted,
+                Probed::Http(..) | Probed::Https(_) | Probed::Grpc => Entry::Admitted,
             };
             if entry != Entry::Admitted || elsewhere == Entry::Refused {
                 let key = (owners.of(pod), port, probed);
@@ -158,6 +160,7 @@ fn finding(
         Probed::Http(path, bare) => {
             (format!("gets status {status}"), format!("httpGet {}, port {port}", &path[usize::from(*bare)..]))
         }
+        Probed::Https(path) => ("is denied".to_owned(), format!("httpGet {path} over HTTPS, port {port}")),
         Probed::Grpc => ("is denied".to_owned(), format!("grpc, port {port}")),
     };
     let first = pods
@@ -165,6 +168,7 @@ fn finding(
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
     let answered = match probed {
         Probed::Http(..) => answered(events, pods),
+        Probed::Https(_) => closed(events, pods, port),
         Probed::Grpc => None,
     };
     let opaque = match (inbound.taken_by, inbound.protocol) {
@@ -195,6 +199,7 @@ fn finding(
         .finding(owner.subject(names), message)
         .parameter(match probed {
             Probed::Http(path, _) => format!("{port}{path}"),
+            Probed::Https(path) => format!("{port}{path} https"),
             Probed::Grpc => format!("{port} grpc"),
         })
         .evidence(Evidence::field(first, "spec.containers[].probes", said))
@@ -224,6 +229,21 @@ fn reason(probed: &Probed, inbound: &Inbound<'_>) -> (String, &'static str, Stri
             "Authorize the nodes' addresses on the port with a NetworkAuthentication, or use an HTTP \
              probe"
                 .to_owned(),
+        ),
+        Probed::Https(path) => (
+            format!("GET {path} over HTTPS"),
+            "the proxy cannot see the path inside TLS, so Linkerd's automatic rule for probes does not apply",
+            match inbound.taken_by {
+                TakenBy::Server(server) => format!(
+                    "Authorize the nodes' addresses with an AuthorizationPolicy for Server {} that requires a \
+                     NetworkAuthentication, or set {SKIPPED} on the workload to the port",
+                    server.metadata.name
+                ),
+                TakenBy::Default(_) => format!(
+                    "Create a Server for the port, with an AuthorizationPolicy that requires a \
+                     NetworkAuthentication of the nodes' addresses, or set {SKIPPED} on the workload to the port"
+                ),
+            },
         ),
         Probed::Http(path, true) => (
             format!("GET {path}"),
@@ -270,14 +290,26 @@ fn quoted(event: &Event) -> Evidence {
 /// The latest event in which the kubelet reports a status with which the proxy denies the probe of one of
 /// the pods.
 fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
-    let refused = |message: &str| {
+    unhealthy(events, pods, |message| {
         ["403", "404"]
             .iter()
             .any(|status| message.ends_with(&format!("HTTP probe failed with statuscode: {status}")))
-    };
+    })
+}
+
+/// The latest event in which the kubelet reports that a TLS connection of one of the probes was closed.
+fn closed<'e>(events: &'e [Event], pods: &[&Pod], port: u16) -> Option<&'e Event> {
+    let to = format!(":{port}");
+    unhealthy(events, pods, |message| {
+        let ends = message.ends_with("EOF") || message.ends_with("connection reset by peer");
+        ends && message.contains("\"https://") && message.contains(&to)
+    })
+}
+
+fn unhealthy<'e>(events: &'e [Event], pods: &[&Pod], is_meant: impl Fn(&str) -> bool) -> Option<&'e Event> {
     let about = |event: &&Event| {
         event.reason == "Unhealthy"
-            && refused(event.message.trim_end())
+            && is_meant(event.message.trim_end())
             && pods
                 .iter()
                 .any(|pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key())

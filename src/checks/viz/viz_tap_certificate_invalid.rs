@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(finding.explains_nothing().evidence(seen));
     }
     if let Some(refused) = refused {
-        let message = match refused {
+        let message = match refused.with_bundle(&service.spec.ca_bundle) {
             Refusal::WrongName => {
                 "the certificate of tap is not valid for the name of its Service: the API server rejects it"
             }
@@ -60,6 +60,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Refusal::NoBundle => {
                 "the APIService of tap has no caBundle: the API server does not trust tap's certificate \
                  and rejects it"
+            }
+            Refusal::NoCertificate => {
+                "the caBundle of tap's APIService holds no certificate: the API server cannot connect to tap"
             }
             Refusal::NotTrusted => {
                 "the certificate of tap does not chain to the caBundle of its APIService: the API server \

@@ -33,10 +33,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = serving::refusal(&served, &trusted, &format!("{SERVICE}.{namespace}.svc"))
         .map_err(|algorithm| wrong(item(SECRET), "its certificate", algorithm))?;
     let Some(refused) = refused else { return Ok(Verdict::fine()) };
-    let why = match refused {
+    let why = match refused.with_bundle(&webhook.client_config.ca_bundle) {
         Refusal::WrongName => "is not valid for the name of its Service",
         Refusal::WrongPurpose => "has an extended key usage without server authentication",
         Refusal::NoBundle => "cannot be verified, as its webhook has no caBundle",
+        Refusal::NoCertificate => "cannot be verified, as the caBundle of its webhook holds no certificate",
         Refusal::NotTrusted => "does not chain to the caBundle of its webhook",
     };
     // The default is Fail.

@@ -46,6 +46,10 @@ pub struct MeshSignature {
     /// line only this and its last piece are kept. The lines concern that Service, not the proxy.
     #[serde(default)]
     pub names_service: bool,
+    /// Whether a check of its own evaluates the lines, and they are not reported otherwise. Nothing after
+    /// the matched parts is kept.
+    #[serde(default)]
+    pub judged_apart: bool,
     /// Severity, if it is current.
     pub severity: Severity,
     /// The problem, as a clause.
@@ -111,7 +115,9 @@ impl MeshSignature {
         let (begin, end) = self.at(line)?;
         if !self.names_service {
             let end = if self.general { end + source_position(&line[end..]) } else { end };
-            return Some(if self.bare { &line[begin..end] } else { &line[begin..] }.into());
+            return Some(
+                if self.bare || self.judged_apart { &line[begin..end] } else { &line[begin..] }.into(),
+            );
         }
         let (first, last) = (self.all.first()?, self.all.last()?);
         Some(format!("{first}{}: {last}", self.service(line)?).into())

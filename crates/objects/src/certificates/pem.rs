@@ -33,11 +33,15 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The certificates that the API server reads from a `caBundle`; it ignores other contents.
+/// The certificates that the API server reads from a `caBundle`; it ignores other contents. Redaction keeps
+/// certificates, so a text that is redacted as a whole holds none.
 ///
 /// # Errors
 /// The text is not base64.
 pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
+    if Marker::whole(text.trim().as_bytes()).is_some() {
+        return Ok(Vec::new());
+    }
     let text = from_base64(text)?;
     let text = String::from_utf8_lossy(&text);
     let blocks = std::iter::successors(pem_block(&text), |(.., rest)| pem_block(rest));
@@ -68,6 +72,15 @@ fn redacted_key(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use rcgen::{CertificateParams, KeyPair};
+
+    #[test]
+    fn a_pool_without_certificates_is_empty() {
+        let redacted = crate::redact::text("cGxhY2Vob2xkZXI=");
+        for text in ["", "Cg==", "cGxhY2Vob2xkZXI=", "REDACTED(len=4)", redacted.as_ref()] {
+            assert_eq!(from_base64_pool(text), Ok(Vec::new()), "{text}");
+        }
+        assert!(from_base64_pool("REDACTED(len=4) and (more)").is_err());
+    }
 
     #[test]
     fn a_bundle_is_read_as_linkerd_reads_it() {

@@ -1,0 +1,90 @@
+//! `call-to-missing-pod`: an application connects to an address in the pod network that no pod has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use super::connect_failures::{FailedConnection, failed_connections, row, text_after};
+use crate::checks::reported::proxy_logs;
+use crate::checks::restart::{Needs, renew};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::networks::Network;
+use crate::model::owners::Owner;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Node, Pod};
+
+/// Maximum number of quoted addresses.
+const QUOTED: usize = 3;
+
+/// A client with its lines about an address.
+type Failed<'a> = (&'a Pod, SocketAddr, Vec<FailedConnection<'a>>);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (logs, pods, nodes) = (proxy_logs(ctx), ctx.every::<Pod>()?, ctx.every::<Node>()?);
+    let logs = logs?;
+    let Some(row) = row(ctx, "forward-failed") else { return Ok(Vec::new().into()) };
+    let taken: BTreeSet<IpAddr> = pods.iter().filter_map(|pod| pod.status.pod_ip).collect();
+    let networks: Vec<Network> =
+        nodes.iter().flat_map(Node::pod_networks).filter_map(|network| network.parse().ok()).collect();
+    // The second address of a pod is unknown.
+    let is_known = |address: IpAddr| taken.iter().any(|known| known.is_ipv4() == address.is_ipv4());
+    let is_free = |address: IpAddr| {
+        let is_of_pods = networks.iter().any(|network| network.contains(address));
+        is_of_pods && is_known(address) && !taken.contains(&address)
+    };
+    let mut by_client: BTreeMap<Owner, Vec<Failed<'_>>> = BTreeMap::new();
+    for (pod, log) in logs {
+        let mut addresses: BTreeMap<SocketAddr, Vec<FailedConnection<'_>>> = BTreeMap::new();
+        for failed in failed_connections(ctx, log, pod, row) {
+            let address = text_after(failed.line, "forward{addr=", &['}', ' ']);
+            if let Some(address) = address.and_then(|address| address.parse().ok()) {
+                addresses.entry(address).or_default().push(failed);
+            }
+        }
+        let enough = addresses.into_iter().filter(|(_, lines)| lines.len() >= row.times);
+        for (address, lines) in enough.filter(|(address, _)| is_free(address.ip())) {
+            by_client.entry(ctx.owners().of(pod)).or_default().push((pod, address, lines));
+        }
+    }
+    let findings = by_client.iter().map(|(owner, failed)| finding(ctx, owner, failed));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
+    let addresses: BTreeSet<SocketAddr> = failed.iter().map(|(_, address, _)| *address).collect();
+    let names: BTreeSet<String> = failed.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
+    let names = Vec::from_iter(names);
+    let message = match addresses.first().filter(|_| addresses.len() == 1) {
+        Some(address) => format!(
+            "The application connects to {address}, an address in the pod network that no pod has, so its requests \
+             fail. It did not get the address from a Service of Linkerd"
+        ),
+        None => format!(
+            "The application connects to {} addresses in the pod network that no pod has, so its requests fail. It \
+             did not get them from a Service of Linkerd",
+            addresses.len()
+        ),
+    };
+    let quoted = failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| {
+        let (namespace, name) = pod.metadata.key();
+        let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", lines.len());
+        Some(Evidence::other(object, lines.last()?.line.trim()))
+    });
+    let mut remedy = Remedy::new().step(
+        StepKind::Note,
+        "Find the source of the address: a registry of the application, a DNS cache, or its configuration. Let it \
+         use the name of a Service",
+    );
+    remedy.steps.push(renew(
+        ctx,
+        owner,
+        &names,
+        Needs::NewPods,
+        "the application looks its targets up again",
+    ));
+    ctx.finding(owner.subject(names), message)
+        .severity(Severity::Warning)
+        .likely()
+        .evidences(quoted)
+        .remedy(remedy)
+}
