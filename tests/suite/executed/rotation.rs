@@ -88,6 +88,8 @@ fn whole_rotation_follows_only_its_printed_steps() {
         let world = machine.follow(world, steps).unwrap_or_else(|why| panic!("{stages:?}: {why}"));
         keys.roots.extend(world.keys.roots.iter().map(|(pem, root)| (pem.clone(), Arc::clone(root))));
         scene = later(&scene, &world, 1);
+        // The stages are hours apart; kubectl refuses two restarts of a workload within a second.
+        std::thread::sleep(std::time::Duration::from_secs(1));
     }
     for stage in [Stage::AddAnchor, Stage::RestartWorkloads, Stage::ReplaceIssuer, Stage::RemoveAnchor] {
         assert!(stages.contains(&stage), "{stages:?}");
