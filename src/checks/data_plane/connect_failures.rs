@@ -21,8 +21,9 @@ pub(super) struct FailedConnection<'a> {
     pub(super) is_dated: bool,
 }
 
-/// The recent lines of a row of `mesh-logs.yaml` in a proxy's log, and those without a timestamp. Lines from before the pod became ready are
-/// left out: applications start after their proxies. So are lines whose time is unknown.
+/// The recent lines of a row of `mesh-logs.yaml` in a proxy's log, and those without a timestamp. Lines from
+/// before the pod became ready are left out: applications start after their proxies. So are lines whose time
+/// is unknown.
 pub(super) fn failed_connections<'a>(
     ctx: &Context<'a>,
     log: &'a Log,

@@ -186,8 +186,7 @@ fn finding(
             format!("metadata.annotations[{ANNOTATION}]"),
             listed,
         ));
-    let is_warning = (sure && near) || !observed.is_empty();
-    let severity = if is_warning { Severity::Warning } else { Severity::Info };
+    let severity = if sure && near { Severity::Warning } else { Severity::Info };
     let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
     finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
 }
