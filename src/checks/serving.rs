@@ -42,16 +42,6 @@ pub(super) enum Refusal {
     WrongPurpose,
 }
 
-impl Refusal {
-    /// The same reason, with knowledge of the bundle's text.
-    pub(super) fn with_bundle(self, bundle: &str) -> Refusal {
-        match self {
-            Refusal::NoBundle if !bundle.is_empty() => Refusal::NoCertificate,
-            same => same,
-        }
-    }
-}
-
 /// The certificates in a Secret, the server's own first, in the current layout or that of releases before
 /// 2.9.
 ///
@@ -63,14 +53,14 @@ pub(super) fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
     if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
 }
 
-/// Why the API server rejects the served certificates for a name; `None` if it accepts them. Validity periods
-/// are not evaluated.
+/// Why the API server rejects the served certificates for a name; `None` if it accepts them. `bundle` is the
+/// text with the trusted certificates. Validity periods are not evaluated.
 ///
 /// # Errors
 /// A signature in the chain has an unknown algorithm, which is the error.
 pub(super) fn refusal(
     served: &[Certificate],
-    trusted: &[Certificate],
+    (bundle, trusted): (&str, &[Certificate]),
     name: &str,
 ) -> Result<Option<Refusal>, String> {
     Ok(match trust(served, trusted) {
@@ -79,7 +69,8 @@ pub(super) fn refusal(
         Trust::Yes => Some(Refusal::WrongName),
         Trust::Barred(Obstacle::Purpose) => Some(Refusal::WrongPurpose),
         Trust::Barred(_) => Some(Refusal::NotTrusted),
-        Trust::No if trusted.is_empty() => Some(Refusal::NoBundle),
+        Trust::No if bundle.is_empty() => Some(Refusal::NoBundle),
+        Trust::No if trusted.is_empty() => Some(Refusal::NoCertificate),
         Trust::No => Some(Refusal::NotTrusted),
     })
 }
@@ -129,8 +120,22 @@ pub(super) fn both_sides(
 /// Certificate.
 const INJECT_CA: &str = "cert-manager.io/inject-ca-from";
 
+/// The step for a server whose certificate the bundle in its configuration does not verify: cert-manager's
+/// cainjector writes a bundle without certificates; otherwise see [`align_ca_step`].
+pub(super) fn bundle_step(
+    ctx: &Context<'_>,
+    (configuration, trusted): (&Meta, &[Certificate]),
+    values: &str,
+    server: &str,
+) -> Remedy {
+    match filled_by_cainjector(configuration).filter(|_| trusted.is_empty()) {
+        Some(step) => step,
+        None => align_ca_step(ctx, Remedy::new(), values, server),
+    }
+}
+
 /// The step if cert-manager's cainjector has to fill in a caBundle; `None` if it is not requested to.
-pub(super) fn filled_by_cainjector(configuration: &Meta) -> Option<Remedy> {
+fn filled_by_cainjector(configuration: &Meta) -> Option<Remedy> {
     let (namespace, name) = configuration.annotation(INJECT_CA)?.split_once('/')?;
     let act = format!(
         "Get Certificate {namespace}/{name} ready, and see why cert-manager's cainjector does not run: it \

@@ -3,10 +3,10 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
-use crate::checks::serving::{Refusal, align_ca_step, both_sides, filled_by_cainjector, refusal};
+use crate::checks::serving::{Refusal, both_sides, bundle_step, refusal};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Subject};
+use crate::finding::{Finding, Subject};
 use crate::missing::Missing;
 use crate::objects::{Webhook, WebhookConfiguration};
 
@@ -28,7 +28,8 @@ fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing
     let Some(service) = &webhook.client_config.service else { return Ok(None) };
     let trusted = pair.server.trusted(ctx, webhook)?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
-    let refusal = refusal(&pair.served, &trusted, &name).map_err(|message| {
+    let bundle = webhook.client_config.ca_bundle.as_str();
+    let refusal = refusal(&pair.served, (bundle, &trusted), &name).map_err(|message| {
         ctx.lacking(pair.server.secret_item(), Why::Malformed { message }, "its certificate")
     })?;
     Ok(refusal.map(|refusal| finding(ctx, pair, configuration, webhook, refusal, &trusted)))
@@ -42,7 +43,7 @@ fn finding(
     refusal: Refusal,
     trusted: &[Certificate],
 ) -> Finding {
-    let why = match refusal.with_bundle(&webhook.client_config.ca_bundle) {
+    let why = match refusal {
         Refusal::WrongName => {
             "the certificate of a validating webhook is not valid for the name of its Service"
         }
@@ -59,10 +60,8 @@ fn finding(
         format!("{why}: the API server does not connect to it, and {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = match (trusted.is_empty(), filled_by_cainjector(&configuration.metadata)) {
-        (true, Some(step)) => step,
-        _ => align_ca_step(ctx, Remedy::new(), pair.server.values, pair.server.name),
-    };
+    let sides = (&configuration.metadata, trusted);
+    let remedy = bundle_step(ctx, sides, pair.server.values, pair.server.name);
     let finding = ctx
         .finding(Subject::object(pair.server.kind(), "", name), message)
         .evidences(both_sides(

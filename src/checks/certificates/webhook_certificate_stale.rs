@@ -51,9 +51,10 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
     let webhook = ctx.noted(pair.server.webhook(ctx)).flatten().map(|(_, webhook)| webhook);
     let refused = webhook.is_some_and(|webhook| {
         let name = format!("linkerd-{}.{namespace}.svc", pair.server.name);
-        pair.server
-            .trusted(ctx, webhook)
-            .is_ok_and(|trusted| refusal(chain, &trusted, &name).is_ok_and(|refusal| refusal.is_some()))
+        pair.server.trusted(ctx, webhook).is_ok_and(|trusted| {
+            let bundle = webhook.client_config.ca_bundle.as_str();
+            refusal(chain, (bundle, &trusted), &name).is_ok_and(|refusal| refusal.is_some())
+        })
     });
     let outdated = chain[0].validity(ctx.now()) != Validity::Current;
     let (severity, message) = if refused || outdated {

@@ -2,12 +2,10 @@
 
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
-use crate::checks::serving::{
-    self, Refusal, align_ca_step, both_sides, filled_by_cainjector, silent_injector,
-};
+use crate::checks::serving::{self, Refusal, both_sides, bundle_step, silent_injector};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, Subject};
+use crate::finding::{Finding, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::objects::{Secret, Webhook, WebhookConfiguration};
 
@@ -33,10 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle)
         .map_err(|message| wrong(bundles(), "the injector's caBundle", message))?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
-    let refusal = serving::refusal(&served, &trusted, &name)
-        .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
     let bundle = webhook.client_config.ca_bundle.as_str();
-    let message = match refusal.map(|refusal| refusal.with_bundle(bundle)) {
+    let refusal = serving::refusal(&served, (bundle, &trusted), &name)
+        .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
+    let message = match refusal {
         None => return Ok(Verdict::fine()),
         Some(Refusal::WrongName) => "the injector's certificate is not valid for the name of its Service",
         Some(Refusal::WrongPurpose) => {
@@ -72,10 +70,7 @@ fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
-    let remedy = match (trusted.is_empty(), filled_by_cainjector(&configuration.metadata)) {
-        (true, Some(step)) => step,
-        _ => align_ca_step(ctx, Remedy::new(), "proxyInjector", "injector"),
-    };
+    let remedy = bundle_step(ctx, (&configuration.metadata, trusted), "proxyInjector", "injector");
     let remedy = once_it_answers(ctx, remedy, Some(webhook));
     let seen = both_sides(
         &format!("Secret {namespace}/{SECRET}"),

@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let trusted = from_base64_pool(&service.spec.ca_bundle)
         .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;
     let name = format!("tap.{}.svc", tap.namespace);
-    let refused = refusal(&served, &trusted, &name)
+    let refused = refusal(&served, (&service.spec.ca_bundle, &trusted), &name)
         .map_err(|message| ctx.lacking(item(SECRET), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
     if !trusted.is_empty()
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(finding.explains_nothing().evidence(seen));
     }
     if let Some(refused) = refused {
-        let message = match refused.with_bundle(&service.spec.ca_bundle) {
+        let message = match refused {
             Refusal::WrongName => {
                 "the certificate of tap is not valid for the name of its Service: the API server rejects it"
             }

@@ -30,10 +30,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
         wrong(Item::List(Kind::MutatingWebhookConfiguration), "the caBundle of the injector of tap", message)
     })?;
-    let refused = serving::refusal(&served, &trusted, &format!("{SERVICE}.{namespace}.svc"))
+    let bundle = webhook.client_config.ca_bundle.as_str();
+    let refused = serving::refusal(&served, (bundle, &trusted), &format!("{SERVICE}.{namespace}.svc"))
         .map_err(|algorithm| wrong(item(SECRET), "its certificate", algorithm))?;
     let Some(refused) = refused else { return Ok(Verdict::fine()) };
-    let why = match refused.with_bundle(&webhook.client_config.ca_bundle) {
+    let why = match refused {
         Refusal::WrongName => "is not valid for the name of its Service",
         Refusal::WrongPurpose => "has an extended key usage without server authentication",
         Refusal::NoBundle => "cannot be verified, as its webhook has no caBundle",
