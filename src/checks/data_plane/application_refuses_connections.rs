@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::connect_failures::{FailedConnection, failed_connections, row, text_after};
+use super::connect_failures::{FailedConnection, failed_connections, quoted, repeated};
 use crate::checks::reported::proxy_logs;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Moment, Remedy, Severity, StepKind};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -21,16 +21,12 @@ type Refused<'a> = (&'a Pod, Vec<FailedConnection<'a>>);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_port: BTreeMap<(Owner, u16), Vec<Refused<'_>>> = BTreeMap::new();
     let logs = proxy_logs(ctx)?;
-    let Some(row) = row(ctx, "inbound-refused-by-application") else { return Ok(Vec::new().into()) };
+    let Some(row) = ctx.knowledge.mesh_logs().get("inbound-refused-by-application") else {
+        return Ok(Vec::new().into());
+    };
     for (pod, log) in logs {
-        let mut ports: BTreeMap<u16, Vec<FailedConnection<'_>>> = BTreeMap::new();
-        for failed in failed_connections(ctx, log, pod, row) {
-            let port = text_after(failed.line, "inbound:server{port=", &['}', ' ']);
-            if let Some(port) = port.and_then(|port| port.parse().ok()) {
-                ports.entry(port).or_default().push(failed);
-            }
-        }
-        for (port, lines) in ports.into_iter().filter(|(_, lines)| lines.len() >= row.times) {
+        let lines = failed_connections(ctx, log, pod, row);
+        for (port, lines) in repeated(lines, "inbound:server{port=", row.times) {
             by_port.entry((ctx.owners().of(pod), port)).or_default().push((pod, lines));
         }
     }
@@ -59,15 +55,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[Refused<'_>])
         let mut ports = pod.spec.all_containers().flat_map(|container| container.ports.iter());
         ports.any(|declared| declared.container_port == port)
     });
-    let quoted = refused.iter().take(QUOTED).filter_map(|(pod, lines)| {
-        let object = format!(
-            "Pod {}/{}, log of {PROXY_CONTAINER}, {} lines",
-            pod.metadata.namespace,
-            pod.metadata.name,
-            lines.len()
-        );
-        Some(Evidence::other(object, lines.last()?.line.trim()))
-    });
+    let said = refused.iter().take(QUOTED).filter_map(|(pod, lines)| Some(quoted(pod, lines, lines.last()?)));
     let moments = refused.iter().take(QUOTED).filter_map(|(pod, lines)| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let said = format!("the application refuses a connection on port {port}");
@@ -98,7 +86,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[Refused<'_>])
     finding
         .severity(if is_declared { Severity::Warning } else { Severity::Info })
         .parameter(port.to_string())
-        .evidences(quoted)
+        .evidences(said)
         .timeline(moments)
         .remedy(remedy)
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
-use super::connect_failures::{FailedConnection, failed_connections, row, text_after};
+use super::connect_failures::{FailedConnection, failed_connections, quoted, repeated};
 use crate::checks::reported::proxy_logs;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::networks::Network;
 use crate::model::owners::Owner;
-use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Node, Pod};
 
 /// Maximum number of quoted addresses.
@@ -22,7 +21,7 @@ type Failed<'a> = (&'a Pod, SocketAddr, Vec<FailedConnection<'a>>);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (logs, pods, nodes) = (proxy_logs(ctx), ctx.every::<Pod>()?, ctx.every::<Node>()?);
     let logs = logs?;
-    let Some(row) = row(ctx, "forward-failed") else { return Ok(Vec::new().into()) };
+    let Some(row) = ctx.knowledge.mesh_logs().get("forward-failed") else { return Ok(Vec::new().into()) };
     let taken: BTreeSet<IpAddr> = pods.iter().filter_map(|pod| pod.status.pod_ip).collect();
     let networks: Vec<Network> =
         nodes.iter().flat_map(Node::pod_networks).filter_map(|network| network.parse().ok()).collect();
@@ -34,15 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let mut by_client: BTreeMap<Owner, Vec<Failed<'_>>> = BTreeMap::new();
     for (pod, log) in logs {
-        let mut addresses: BTreeMap<SocketAddr, Vec<FailedConnection<'_>>> = BTreeMap::new();
-        for failed in failed_connections(ctx, log, pod, row) {
-            let address = text_after(failed.line, "forward{addr=", &['}', ' ']);
-            if let Some(address) = address.and_then(|address| address.parse().ok()) {
-                addresses.entry(address).or_default().push(failed);
-            }
-        }
-        let enough = addresses.into_iter().filter(|(_, lines)| lines.len() >= row.times);
-        for (address, lines) in enough.filter(|(address, _)| is_free(address.ip())) {
+        let lines = repeated(failed_connections(ctx, log, pod, row), "forward{addr=", row.times);
+        for (address, lines) in lines.filter(|(address, _): &(SocketAddr, _)| is_free(address.ip())) {
             by_client.entry(ctx.owners().of(pod)).or_default().push((pod, address, lines));
         }
     }
@@ -65,11 +57,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
             addresses.len()
         ),
     };
-    let quoted = failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| {
-        let (namespace, name) = pod.metadata.key();
-        let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", lines.len());
-        Some(Evidence::other(object, lines.last()?.line.trim()))
-    });
+    let said =
+        failed.iter().take(QUOTED).filter_map(|(pod, _, lines)| Some(quoted(pod, lines, lines.last()?)));
     let mut remedy = Remedy::new().step(
         StepKind::Note,
         "Find the source of the address: a registry of the application, a DNS cache, or its configuration. Let it \
@@ -85,6 +74,6 @@ fn finding(ctx: &Context<'_>, owner: &Owner, failed: &[Failed<'_>]) -> Finding {
     ctx.finding(owner.subject(names), message)
         .severity(Severity::Warning)
         .likely()
-        .evidences(quoted)
+        .evidences(said)
         .remedy(remedy)
 }

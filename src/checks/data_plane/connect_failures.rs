@@ -1,8 +1,12 @@
 //! Lines of proxies' logs about failed connections, with their times.
 
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::Context;
+use crate::finding::Evidence;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::Log;
 use crate::objects::Pod;
@@ -47,9 +51,27 @@ pub(super) fn failed_connections<'a>(
         .collect()
 }
 
-/// The row of `mesh-logs.yaml` with an id.
-pub(super) fn row<'a>(ctx: &Context<'a>, id: &str) -> Option<&'a MeshSignature> {
-    ctx.knowledge.mesh_logs().rows().iter().find(|row| row.id == id)
+/// The lines by the value after a mark, such as an address or a port, without those that are fewer than `times`.
+pub(super) fn repeated<'a, T: FromStr + Ord>(
+    lines: Vec<FailedConnection<'a>>,
+    mark: &str,
+    times: usize,
+) -> impl Iterator<Item = (T, Vec<FailedConnection<'a>>)> + use<'a, T> {
+    let mut by_value: BTreeMap<T, Vec<FailedConnection<'a>>> = BTreeMap::new();
+    for failed in lines {
+        let value = text_after(failed.line, mark, &['}', ' ']).and_then(|text| text.parse().ok());
+        if let Some(value) = value {
+            by_value.entry(value).or_default().push(failed);
+        }
+    }
+    by_value.into_iter().filter(move |(_, lines)| lines.len() >= times)
+}
+
+/// One of the lines in a pod's log as evidence, with their number.
+pub(super) fn quoted(pod: &Pod, lines: &[FailedConnection<'_>], line: &FailedConnection<'_>) -> Evidence {
+    let (namespace, name) = pod.metadata.key();
+    let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", lines.len());
+    Evidence::other(object, line.line.trim())
 }
 
 /// The time since the start of the proxy, with which its lines begin: `[   830.612340s]`.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use super::connect_failures::{failed_connections, row, text_after};
+use super::connect_failures::{failed_connections, quoted, repeated};
 use super::exposed::{Behind, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
@@ -76,24 +76,16 @@ type Timeout = (SocketAddr, Evidence, bool);
 
 /// Those that the logs of proxies report repeatedly.
 fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
-    let (Some(row), Ok(clients)) = (row(ctx, "detection-timed-out"), meshed(ctx)) else { return Vec::new() };
+    let row = ctx.knowledge.mesh_logs().get("detection-timed-out");
+    let (Some(row), Ok(clients)) = (row, meshed(ctx)) else { return Vec::new() };
     let logs = ctx.log_hints();
     let mut found = Vec::new();
     for pod in clients {
         let Some(log) = log_of(logs, pod, PROXY_CONTAINER) else { continue };
         let lines = failed_connections(ctx, log, pod, row);
-        let address = |line: &str| text_after(line, "proxy{addr=", &['}', ' '])?.parse::<SocketAddr>().ok();
-        let addresses: BTreeSet<SocketAddr> = lines.iter().filter_map(|one| address(one.line)).collect();
-        for to in addresses {
-            let same: Vec<&str> =
-                lines.iter().map(|one| one.line).filter(|line| address(line) == Some(to)).collect();
-            if same.len() < row.times {
-                continue;
-            }
-            let (namespace, name) = pod.metadata.key();
-            let object = format!("Pod {namespace}/{name}, log of {PROXY_CONTAINER}, {} lines", same.len());
-            let is_dated = lines.iter().all(|one| one.is_dated);
-            found.push((to, Evidence::other(object, same[0].trim()), is_dated));
+        let is_dated = lines.iter().all(|one| one.is_dated);
+        for (to, lines) in repeated(lines, "proxy{addr=", row.times) {
+            found.extend(lines.first().map(|line| (to, quoted(pod, &lines, line), is_dated)));
         }
     }
     found

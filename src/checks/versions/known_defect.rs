@@ -84,8 +84,7 @@ pub(in crate::checks) fn validate(knowledge: &Knowledge) -> Result<(), String> {
         for expression in std::iter::once(&trigger.expression).chain(further) {
             Expression::parse(expression, &triggers::VARIABLES).map_err(wrong)?;
         }
-        let rows = knowledge.mesh_logs().rows();
-        let unknown = |id: &&str| !rows.iter().any(|row| row.id == *id);
+        let unknown = |id: &&str| knowledge.mesh_logs().get(id).is_none();
         if let Some(id) = trigger.log_rows().find(unknown) {
             return Err(wrong(format!("mesh-logs.yaml has no row {id}")));
         }

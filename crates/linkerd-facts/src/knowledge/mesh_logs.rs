@@ -160,6 +160,11 @@ impl MeshLogs {
         &self.signatures
     }
 
+    /// A row by name.
+    pub fn get(&self, id: &str) -> Option<&MeshSignature> {
+        self.signatures.iter().find(|row| row.id == id)
+    }
+
     /// Whether logs of a container with that name are filtered by these lines.
     pub fn reads(&self, container: &str) -> bool {
         self.signatures.iter().any(|row| row.containers.iter().any(|of| of == container))
