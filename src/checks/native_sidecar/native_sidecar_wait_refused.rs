@@ -9,12 +9,12 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::annotated::Annotated;
+use crate::model::injection::INJECT;
 use crate::version::Contains;
 
 /// The annotation that makes the proxy wait before it exits, and its chart value.
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const VALUE: &str = "proxy.waitBeforeExitSeconds";
-const INJECT: &str = "linkerd.io/inject";
 /// The defect in the releases table that gives the affected releases.
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 

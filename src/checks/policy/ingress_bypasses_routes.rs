@@ -8,10 +8,9 @@ use super::survey::{defined, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::injection::INJECT;
 use crate::model::policy::{OutboundIndex, OutboundObjects, RouteKind};
 use crate::objects::{Ingress, Kind, Meta, Pod, Service, ServiceProfile};
-
-const INJECT: &str = "linkerd.io/inject";
 
 /// The routes that an Ingress bypasses on the way to a Service.
 struct Bypass<'a> {
@@ -25,10 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let callers = callers(ctx, survey, ctx.every::<Pod>()?);
     // In ingress mode, the proxy uses the header that names the Service.
-    let by_mode = |caller: &&Caller<'_>| {
-        caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
-    };
-    let callers: Vec<&Caller<'_>> = callers.iter().filter(by_mode).collect();
+    let callers: Vec<&Caller<'_>> = callers.iter().filter(|caller| is_ordinary(caller)).collect();
     if callers.is_empty() {
         return Err(Unjudged::not_applicable("no known ingress controller has a proxy in the ordinary mode"));
     }
@@ -74,6 +70,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(found.values().map(|bypass| finding(ctx, bypass)).collect::<Vec<_>>().into())
 }
 
+/// Whether a controller has a proxy in the ordinary mode. In ingress mode, it uses the header that names the Service.
+pub(super) fn is_ordinary(caller: &Caller<'_>) -> bool {
+    caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
+}
+
+/// The mode of a controller's proxy as evidence.
+pub(super) fn mode(caller: &Caller<'_>) -> Evidence {
+    let pod = &caller.pod.metadata;
+    let said = pod.annotation(INJECT).unwrap_or("not set; it has a proxy");
+    let object = format!("Pod {}/{}", pod.namespace, pod.name);
+    Evidence::field(object, format!("metadata.annotations[{INJECT}]"), said)
+}
+
 /// Whether an annotation makes the controller send requests to the Service's address.
 pub(super) fn to_service(caller: &Caller<'_>, ingress: &Meta, service: &Meta) -> bool {
     caller.of.upstream.is_some_and(|(kind, key)| {
@@ -86,7 +95,6 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
     let (namespace, name) = bypass.ingress.metadata.key();
     let service = bypass.service.metadata.name.as_str();
     let subject = Subject::object(Kind::Ingress, namespace, name);
-    let pod = &bypass.caller.pod.metadata;
     let message = format!(
         "The ingress controller sends requests directly to the pods of Service {service}. The routes and the \
          profile of the Service (splits, timeouts, retries) have no effect on requests from outside"
@@ -103,11 +111,7 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
         .parameter(service)
         .likely()
         .evidence(lacking_upstream(bypass.caller, (namespace, name), service))
-        .evidence(Evidence::field(
-            format!("Pod {}/{}", pod.namespace, pod.name),
-            format!("metadata.annotations[{INJECT}]"),
-            pod.annotation(INJECT).unwrap_or("not set; it has a proxy"),
-        ))
+        .evidence(mode(bypass.caller))
         .evidences(routes)
         .remedy(use_service(bypass.caller, (namespace, name), service))
 }

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use super::gateways::{of_route, pods_of};
 use super::ingress::{Caller, Classes, callers};
-use super::ingress_bypasses_routes::{lacking_upstream, to_service, use_service};
+use super::ingress_bypasses_routes::{is_ordinary, lacking_upstream, mode, to_service, use_service};
 use super::survey::{Survey, survey};
 use crate::checks::multicluster::links::{MIRRORED, is_federated, is_found_over_there};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::{Ingress, Kind, Pod, Route, Service};
 
-const INJECT: &str = "linkerd.io/inject";
 /// The beginning of the controller name of Envoy Gateway, which connects to endpoints by default.
 const ENVOY: &str = "gateway.envoyproxy.io/";
 
@@ -48,14 +47,10 @@ fn of_ingresses<'a>(
     ingresses: &'a [Ingress],
 ) -> Vec<Finding> {
     let callers = callers(ctx, survey, pods);
-    // In ingress mode, the proxy uses the header that names the Service.
-    let by_mode = |caller: &&Caller<'_>| {
-        caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
-    };
     let classes = Classes::of(ctx);
     let mut found = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let mut serving = callers.iter().filter(by_mode);
+        let mut serving = callers.iter().filter(|caller| is_ordinary(caller));
         let Some(caller) = serving.find(|one| classes.serves(one.of, ingress)) else { continue };
         let (namespace, name) = ingress.metadata.key();
         for (_, to) in ingress.paths() {
@@ -76,7 +71,6 @@ fn of_ingress(ctx: &Context<'_>, caller: &Caller<'_>, ingress: (&str, &str), mir
         "The ingress controller connects to the endpoints of mirror Service {service}, the gateway of another \
          cluster, without the gateway's identity. The gateway refuses these requests"
     );
-    let pod = &caller.pod.metadata;
     // The controller's own configuration may set the same for all Ingresses.
     ctx.finding(Subject::object(Kind::Ingress, ingress.0, ingress.1), message)
         .severity(Severity::Warning)
@@ -84,11 +78,7 @@ fn of_ingress(ctx: &Context<'_>, caller: &Caller<'_>, ingress: (&str, &str), mir
         .likely()
         .evidence(lacking_upstream(caller, ingress, service))
         .evidence(label_of(mirror))
-        .evidence(Evidence::field(
-            format!("Pod {}/{}", pod.namespace, pod.name),
-            format!("metadata.annotations[{INJECT}]"),
-            pod.annotation(INJECT).unwrap_or("not set; it has a proxy"),
-        ))
+        .evidence(mode(caller))
         .remedy(use_service(caller, ingress, service))
 }
 

@@ -7,12 +7,11 @@ use super::backend_policy::behind;
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy, Workload};
 use crate::objects::{Kind, Pod, Server, Service, ServicePort};
 
-/// The annotation that requests a proxy.
-const INJECT: &str = "linkerd.io/inject";
 /// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 

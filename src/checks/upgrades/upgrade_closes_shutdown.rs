@@ -8,6 +8,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
+use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
 
@@ -16,8 +17,6 @@ const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
 /// The instruction to set it.
 const ACT: &str = "Set config.linkerd.io/proxy-admin-shutdown: \"enabled\", which older releases ignore \
     and the target reads,";
-/// The annotation that requests a proxy.
-const INJECT: &str = "linkerd.io/inject";
 /// The chart value that opens the endpoint for all proxies.
 const VALUE: &str = "proxy.enableShutdownEndpoint";
 /// Maximum number of named pods.
