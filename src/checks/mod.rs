@@ -67,7 +67,7 @@ pub use data_plane::UNREADY_WORKLOAD;
 use joins::Joins;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
-pub use restart::{Issuance, discovery_faults, uncertified};
+pub use restart::{CallFaults, Issuance};
 pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};

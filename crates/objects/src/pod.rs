@@ -269,6 +269,11 @@ impl Pod {
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
+
+    /// Whether an address leads to it: its own, not that of its node.
+    pub fn is_at(&self, address: IpAddr) -> bool {
+        self.status.pod_ip == Some(address) && !self.spec.host_network && !self.is_finished()
+    }
 }
 
 schemas! {

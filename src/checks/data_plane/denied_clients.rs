@@ -59,9 +59,6 @@ fn denied(line: &str) -> Option<(IpAddr, &str)> {
 
 /// The only pod with an address.
 fn pod_at<'a>(ctx: &Context<'a>, address: IpAddr) -> Option<&'a Pod> {
-    let mut pods = ctx
-        .hints::<Pod>()
-        .iter()
-        .filter(|pod| pod.status.pod_ip == Some(address) && !pod.spec.host_network && !pod.is_finished());
+    let mut pods = ctx.hints::<Pod>().iter().filter(|pod| pod.is_at(address));
     pods.next().filter(|_| pods.next().is_none())
 }

@@ -8,14 +8,15 @@ use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 
-/// The checks whose errors keep destination from serving its clients.
-const CHECKS: [&str; 6] = [
+/// The checks of [`CallFaults`]. All but the last keep destination from serving its clients.
+const CHECKS: [&str; 7] = [
     "control-plane-rbac-missing",
     "control-plane-service-missing",
     DEFINITIONS,
     SERVER,
     OF_ALL[0],
     OF_ALL[1],
+    UNCERTIFIED,
 ];
 /// The checks whose errors concern the connections of all proxies, those to destination among them.
 const OF_ALL: [&str; 2] = ["control-plane-domains-differ", "issuer-named-like-anchor"];
@@ -28,29 +29,31 @@ const DEFINITIONS: &str = "crd-missing";
 /// The component that proxies read endpoints and policies from.
 const COMPONENT: &str = "destination";
 
-/// The errors of these checks that concern destination.
-pub fn discovery_faults(cluster: &Cluster, knowledge: &Knowledge) -> Vec<Finding> {
-    // Every cluster has roles, and every mesh has CRDs: without any, the evidence is a part of a cluster.
-    let has = |kind| cluster.answer(&Item::List(kind)).is_some_and(|answer| answer.count() > 0);
-    if !has(Kind::ClusterRole) || !has(Kind::CustomResourceDefinition) {
-        return Vec::new();
+/// Errors of checks that calls through the mesh depend on.
+pub struct CallFaults {
+    /// Those that keep destination from serving its clients.
+    pub discovery: Vec<Finding>,
+    /// Those about proxies that identity does not certify; their subjects name the pods.
+    pub uncertified: Vec<Finding>,
+}
+
+impl CallFaults {
+    /// Evaluates the checks.
+    pub fn read(cluster: &Cluster, knowledge: &Knowledge) -> CallFaults {
+        let all = control_plane::TABLE.iter().chain(certificates::TABLE).chain(policy::TABLE);
+        let checks: Vec<&'static Check> = all.filter(|check| CHECKS.contains(&check.id)).collect();
+        let results = evaluate(&checks, cluster, knowledge, &Settings::default());
+        let found = results.into_iter().flat_map(|result| result.findings);
+        let errors = found.filter(|finding| finding.severity == Severity::Error);
+        let (uncertified, mut discovery): (Vec<Finding>, Vec<Finding>) =
+            errors.partition(|finding| finding.check == UNCERTIFIED);
+        // Every cluster has roles, and every mesh has CRDs: without any, the evidence is a part of a cluster.
+        let has = |kind| cluster.answer(&Item::List(kind)).is_some_and(|answer| answer.count() > 0);
+        let is_whole = has(Kind::ClusterRole) && has(Kind::CustomResourceDefinition);
+        let home = cluster.namespaces.control_plane.as_str();
+        discovery.retain(|finding| is_whole && concerns_destination(finding, home));
+        CallFaults { discovery, uncertified }
     }
-    let home = cluster.namespaces.control_plane.as_str();
-    errors(cluster, knowledge, &CHECKS).filter(|finding| concerns_destination(finding, home)).collect()
-}
-
-/// The errors about proxies that identity does not certify; their subjects name the pods.
-pub fn uncertified(cluster: &Cluster, knowledge: &Knowledge) -> Vec<Finding> {
-    errors(cluster, knowledge, &[UNCERTIFIED]).collect()
-}
-
-/// The errors of some checks.
-fn errors(cluster: &Cluster, knowledge: &Knowledge, ids: &[&str]) -> impl Iterator<Item = Finding> {
-    let all = control_plane::TABLE.iter().chain(certificates::TABLE).chain(policy::TABLE);
-    let checks: Vec<&'static Check> = all.filter(|check| ids.contains(&check.id)).collect();
-    let results = evaluate(&checks, cluster, knowledge, &Settings::default());
-    let found = results.into_iter().flat_map(|result| result.findings);
-    found.filter(|finding| finding.severity == Severity::Error)
 }
 
 /// Whether a finding concerns destination: by its ties or its namespace (`home`), or because every controller watches

@@ -11,7 +11,7 @@ mod one;
 mod rollouts;
 
 pub(super) use changed::after_change;
-pub use discovery::{discovery_faults, uncertified};
+pub use discovery::CallFaults;
 pub(super) use every::{
     all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
 };

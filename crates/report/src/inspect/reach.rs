@@ -21,9 +21,9 @@ use super::routed;
 pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Walk};
 pub use traffic::Traffic;
 
-use crate::checks::{Issuance, discovery_faults, uncertified};
+use crate::checks::{CallFaults, Issuance};
 use crate::command::Connection;
-use crate::finding::{Evidence, Finding, Subject};
+use crate::finding::{Evidence, Subject};
 use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
@@ -53,10 +53,7 @@ pub struct Mesh<'a> {
     control_plane: ControlPlane<'a>,
     certificates: Certificates,
     issuance: Issuance<'a>,
-    /// Problems that keep destination from serving its clients.
-    discovery_faults: Vec<Finding>,
-    /// Errors about proxies that identity does not certify.
-    uncertified: Vec<Finding>,
+    faults: CallFaults,
     servers: &'a [Server],
     /// The version of Servers in printed manifests.
     server_version: String,
@@ -143,8 +140,7 @@ impl<'a> Mesh<'a> {
             control_plane,
             certificates,
             issuance,
-            discovery_faults: discovery_faults(cluster, knowledge),
-            uncertified: uncertified(cluster, knowledge),
+            faults: CallFaults::read(cluster, knowledge),
             servers,
             server_version: repair::server_version(definitions),
             deployments,
@@ -281,10 +277,7 @@ impl<'a> Mesh<'a> {
     fn of_host<'h>(&'h self, host: &'h str) -> Option<HostTarget<'h>> {
         if let Ok(address) = host.parse::<IpAddr>() {
             let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
-            let own = |pod: &&Pod| {
-                pod.status.pod_ip == Some(address) && !pod.spec.host_network && !pod.is_finished()
-            };
-            let pod = || self.policy.pods.iter().find(own);
+            let pod = || self.policy.pods.iter().find(|pod| pod.is_at(address));
             return service.map(|service| HostTarget::of(service.metadata.key())).or_else(|| {
                 pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::of(pod.metadata.key()) })
             });

@@ -56,7 +56,7 @@ impl<'a> Mesh<'a> {
     /// Records an error of the control plane that keeps destination from serving its clients, although its
     /// pods are ready.
     fn has_discovery_fault(&self, walk: &mut Walk) -> bool {
-        let Some(finding) = self.discovery_faults.first() else { return false };
+        let Some(finding) = self.faults.discovery.first() else { return false };
         let subject = finding.subjects.first().map(ToString::to_string).unwrap_or_default();
         let says = format!(
             "{subject}: {}. Calls hang, unless the client's proxy already knows this target",

@@ -187,7 +187,7 @@ struct Usable {
 }
 
 impl Usable {
-    /// `complete`: there are no other pods.
+    /// `complete`: `pods` are all pods.
     fn of(
         slices: &[EndpointSlice],
         service: &Service,

@@ -223,7 +223,7 @@ impl Mesh<'_> {
         true
     }
 
-    /// Records that identity does not certify the proxy of one of these pods.
+    /// Records whose proxy identity does not certify.
     fn are_certified(&self, walk: &mut Walk, pods: [&Pod; 2]) {
         let is_about = |finding: &Finding, pod: &Pod| {
             finding.subjects.iter().any(|subject| match subject {
@@ -235,7 +235,7 @@ impl Mesh<'_> {
             })
         };
         for pod in pods {
-            let Some(finding) = self.uncertified.iter().find(|finding| is_about(finding, pod)) else {
+            let Some(finding) = self.faults.uncertified.iter().find(|finding| is_about(finding, pod)) else {
                 continue;
             };
             let says = format!("pod {}: {}", pod.metadata.name, finding.message);
