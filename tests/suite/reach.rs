@@ -301,7 +301,7 @@ metadata: {name: store, namespace: shop, creationTimestamp: "2026-01-01T00:00:00
 spec: {podSelector: {matchLabels: {app: store}}, port: 5000}
 "#;
 
-/// Two pods of one ReplicaSet, one created before its namespace asked for the default policy deny.
+/// Two pods of one ReplicaSet, one created before its namespace got the default policy deny.
 const CHANGED: &str = r#"
 ---
 apiVersion: v1

@@ -13,18 +13,18 @@ use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::kubectl::actions;
 use meshdoctor::markdown::{Block, BlockKind};
-use meshdoctor::node_files::NodeFiles;
 use meshdoctor::render::{Look, rotation as render};
 use meshdoctor::request::Request;
 use meshdoctor::scene::Scene;
+use meshdoctor::source::Source as _;
 use meshdoctor::source::change::{Change, Set};
 use meshdoctor::source::memory::Memory;
-use meshdoctor::source::{ObjectSink, Source as _};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::binary::{meshdoctor, ran};
+use crate::executed::follow::{Objects, based_on};
 use crate::recordings::folder;
 
 type Authority = CertifiedIssuer<'static, KeyPair>;
@@ -58,27 +58,10 @@ struct Play {
     statements: Statements,
 }
 
-/// The objects of a list.
-#[derive(Default)]
-struct Objects(Vec<Value>);
-
-impl ObjectSink for Objects {
-    fn object(&mut self, json: &[u8]) {
-        self.0.push(serde_json::from_slice(json).unwrap());
-    }
-    fn node(&mut self, _: NodeFiles) {}
-    fn restart(&mut self) {
-        self.0.clear();
-    }
-}
-
 impl Play {
     /// A healthy mesh under one anchor and issuer.
     fn begin(bases: &str, root: &Authority, issuer: &str) -> Play {
-        let content = BlockKind::Cluster { on: Some(bases.to_owned()) };
-        let block = Block { line: 1, content, text: String::new() };
-        let scene = Scene::of(&[block], &crate::case::base).unwrap();
-        let Scene { memory, options, .. } = scene;
+        let Scene { memory, options, .. } = based_on(bases);
         let mut play = Play { memory, options, statements: Statements::default() };
         play.put_bundle(&[root]);
         play.put_issuer(issuer);

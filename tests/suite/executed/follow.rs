@@ -15,8 +15,9 @@ use super::world::World;
 use super::{after, effects};
 use crate::remedies::{CaseOverlay, selected};
 
+/// The objects of a list.
 #[derive(Default)]
-struct Objects(Vec<Value>);
+pub struct Objects(pub Vec<Value>);
 
 impl ObjectSink for Objects {
     fn object(&mut self, json: &[u8]) {

@@ -7,7 +7,7 @@ mod cni;
 mod complete;
 mod controllers;
 #[cfg(test)]
-mod follow;
+pub mod follow;
 mod gateway_api;
 mod helm;
 mod kubelet;
