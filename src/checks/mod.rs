@@ -68,7 +68,7 @@ use joins::Joins;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use restart::{CallFaults, Issuance};
-pub use settings::Settings;
+pub use settings::{Settings, TimeLimit};
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};
 
@@ -216,6 +216,9 @@ pub fn evaluate(
 
 fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     let card = check.card();
+    if let Some(seconds) = run.settings.time_limit.and_then(TimeLimit::passed) {
+        return skipped(check, seconds);
+    }
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let context = Context::new(check.id, card, *run);
         let judgement = requires::judge(&context, &card.front.requires).and_then(|()| check.judge(&context));
@@ -277,6 +280,13 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         None => Outcome::Pass,
     };
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
+}
+
+/// A check that did not begin within the time limit of the run.
+fn skipped(check: &'static Check, seconds: u64) -> CheckResult {
+    let item = check.card().front.needs.first().cloned().unwrap_or(Item::ServerVersion);
+    let gaps = vec![Missing::whole(Request::of(item), Why::OutOfTime { seconds })];
+    CheckResult { id: check.id, outcome: Outcome::Unknown, findings: Vec::new(), gaps, blocked_by: None }
 }
 
 /// Optional evidence that was requested and denied: the check might have run with it.

@@ -1,6 +1,7 @@
 //! The operator's settings of a run, as far as checks need them.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::rehearsal::Upgrade;
 use crate::card::Mode;
@@ -45,6 +46,27 @@ pub struct Settings {
     pub before: Option<EarlierTraffic>,
     /// The data for a command that repeats this run.
     pub rerun: Rerun,
+    /// When the remaining checks are skipped; `None` means never.
+    pub time_limit: Option<TimeLimit>,
+}
+
+/// A time limit for the checks of a run. Checks that have not begun by then are gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimit {
+    until: Instant,
+    length: Duration,
+}
+
+impl TimeLimit {
+    /// A limit of that length from `began` on. One that is too long to be represented is none.
+    pub fn from_start(began: Instant, length: Duration) -> Option<TimeLimit> {
+        Some(TimeLimit { until: began.checked_add(length)?, length })
+    }
+
+    /// The length of the limit in seconds, if it has passed.
+    pub(super) fn passed(self) -> Option<u64> {
+        (Instant::now() >= self.until).then(|| self.length.as_secs().max(1))
+    }
 }
 
 impl Settings {

@@ -146,6 +146,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
             change: laid.as_ref().map(|(change, _)| (change.clone(), &read.collected)),
             places: places.as_ref(),
             began,
+            timeout: args.connection.timeout,
             named: (args.evidence.linkerd_namespace.clone(), args.evidence.cni_namespace.clone()),
             reports: &args.report,
             verbosity: &args.verbosity,
@@ -275,6 +276,7 @@ pub(super) fn settings(args: &Check, policy: &Policy) -> anyhow::Result<Settings
         no_grace: args.wait.is_some(),
         params: params::set(&args.param)?,
         rerun: Rerun::default(),
+        time_limit: None,
     })
 }
 

@@ -42,6 +42,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         change: None,
         places: None,
         began: std::time::Instant::now(),
+        timeout: None,
         named: (None, None),
         reports: &args.report,
         verbosity: &args.verbosity,

@@ -1,10 +1,10 @@
 //! From collected evidence to reports: runs the checks and writes the reports.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::args::{Reports, Verbosity};
 use super::{change, chart, config, files, manifest_steps, output};
-use crate::checks::{self, Settings};
+use crate::checks::{self, Settings, TimeLimit};
 use crate::collect::Collected;
 use crate::knowledge::Knowledge;
 use crate::policy::Policy;
@@ -25,6 +25,8 @@ pub(super) struct Examination<'a> {
     /// Positions of the objects of manifests.
     pub(super) places: Option<&'a Places>,
     pub(super) began: Instant,
+    /// `--timeout`.
+    pub(super) timeout: Option<Duration>,
     /// `--linkerd-namespace` and `--cni-namespace`, if given.
     pub(super) named: (Option<String>, Option<String>),
     pub(super) reports: &'a Reports,
@@ -43,12 +45,25 @@ pub(super) fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -
     Ok(report.verdict.status)
 }
 
+/// Time limit for the checks, unless `--timeout` limits the whole run.
+const CHECKS: Duration = Duration::from_secs(5 * 60);
+
+/// The time limit of the checks of a run that began at that moment.
+pub(super) fn time_limit(began: Instant, timeout: Option<Duration>) -> Option<TimeLimit> {
+    match timeout {
+        Some(timeout) => TimeLimit::from_start(began, timeout),
+        None => TimeLimit::from_start(Instant::now(), CHECKS),
+    }
+}
+
 /// Runs the checks.
 pub(super) fn judge(examination: &Examination<'_>) -> Report {
+    let time_limit = time_limit(examination.began, examination.timeout);
+    let settings = Settings { time_limit, ..examination.settings.clone() };
     let question = Question {
         checks: examination.checks,
         policy: examination.policy,
-        settings: examination.settings,
+        settings: &settings,
         knowledge: examination.knowledge,
         origin: examination.origin.clone(),
         change: examination.change.clone(),

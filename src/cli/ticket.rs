@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
     namespaces::known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
     settings.rerun = read.rerun.clone();
+    settings.time_limit = examine::time_limit(began, args.connection.timeout);
     let question = Question {
         checks: &checks,
         policy: &policy,

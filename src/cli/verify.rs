@@ -84,6 +84,8 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         )
         .into());
     }
+    let time_limit = examine::time_limit(began, args.connection.timeout);
+    let settings = Settings { time_limit, ..settings };
     let results: BTreeMap<_, _> = evaluate(&checks, cluster, knowledge, &settings)
         .into_iter()
         .map(|result| (result.id, result))
@@ -301,6 +303,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         no_grace: true,
         params,
         rerun: super::rerun::of(&args.evidence, &args.connection),
+        time_limit: None,
     })
 }
 

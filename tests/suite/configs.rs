@@ -352,7 +352,9 @@ fn found_file_writes_reports_into_its_own_folder_only() {
         ".git/hooks/pre-commit",
         "none/../../../precious",
         "/dev/stdout",
+        "package.json",
     ];
+    std::fs::write(below.join("package.json"), "{\"name\": \"shop\"}").unwrap();
     for file in refused {
         let ran = check(file);
         assert_eq!(ran.status, 2, "{file} {}", ran.text());
@@ -364,7 +366,8 @@ fn found_file_writes_reports_into_its_own_folder_only() {
     }
     assert_eq!(std::fs::read_to_string(own.path().join("precious")).unwrap(), "precious");
     assert!(!own.path().join("new").exists());
-    for file in ["report.json", "../report.json"] {
+    // A report of an earlier run is overwritten.
+    for file in ["report.json", "../report.json", "report.json"] {
         let ran = check(file);
         assert_eq!(ran.status, 0, "{file} {}", ran.text());
         assert!(below.join(file).is_file(), "{file}");

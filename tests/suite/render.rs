@@ -2,6 +2,7 @@
 //! for every text have tests of their own.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::demo::{DEMOS, State};
@@ -482,4 +483,19 @@ fn the_list_and_the_pages_fit_the_terminal() {
         let page: Value = serde_json::from_str(&render::explain::json(check)).unwrap();
         assert_eq!(page["id"], check.id);
     }
+}
+
+#[test]
+fn checks_after_the_time_limit_are_not_checked() {
+    let scene = DEMOS[0].scene(State::Before).unwrap();
+    let all = Policy::default().select().unwrap();
+    assert_eq!(report_of(&scene, &all).verdict.status, exit::FINDINGS);
+    let time_limit = checks::TimeLimit::from_start(Instant::now(), Duration::ZERO);
+    let settings = checks::Settings { time_limit, ..scene.settings.clone() };
+    let report = report_of(&Scene { settings, ..scene }, &all);
+    assert_eq!(report.verdict.status, exit::NOT_CHECKED);
+    assert!(report.checks.iter().all(|check| check.outcome == checks::Outcome::Unknown));
+    let text = render::table::report(&report, Look::plain(100));
+    assert_eq!(text.matches("the run reached its time limit of 1 s").count(), 1, "{text}");
+    assert!(text.contains("run again with a longer --timeout"), "{text}");
 }

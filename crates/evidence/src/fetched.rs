@@ -29,6 +29,11 @@ pub enum Why {
         /// Time limit, in seconds.
         seconds: u64,
     },
+    /// The run reached its time limit before the check that needs it.
+    OutOfTime {
+        /// Time limit, in seconds.
+        seconds: u64,
+    },
     /// It was received, but could not be read.
     Malformed {
         /// Position and error: `bundle.json:12: expected value`.
@@ -69,6 +74,7 @@ impl Why {
             | Why::NotCaptured
             | Why::PerhapsMore
             | Why::TimedOut { .. }
+            | Why::OutOfTime { .. }
             | Why::Malformed { .. }
             | Why::NoValue { .. }
             | Why::Failed { .. } => true,
@@ -85,10 +91,8 @@ impl Why {
             "perhaps-more" => Why::PerhapsMore,
             "not-in-manifests" => Why::NotInManifests,
             "not-offered" => Why::NotOffered,
-            "timed-out" => {
-                let seconds = text.split(' ').find_map(|word| word.parse().ok());
-                Why::TimedOut { seconds: seconds.unwrap_or_default() }
-            }
+            "timed-out" => Why::TimedOut { seconds: first_number(text) },
+            "out-of-time" => Why::OutOfTime { seconds: first_number(text) },
             "malformed" => Why::Malformed { message: message() },
             "no-value" => Why::NoValue { message: message(), close: close.to_owned() },
             "not-judged" => Why::NotJudged { message: message() },
@@ -106,6 +110,7 @@ impl Why {
             Why::NotInManifests => "not-in-manifests",
             Why::NotOffered => "not-offered",
             Why::TimedOut { .. } => "timed-out",
+            Why::OutOfTime { .. } => "out-of-time",
             Why::Malformed { .. } => "malformed",
             Why::NoValue { .. } => "no-value",
             Why::NotJudged { .. } => "not-judged",
@@ -125,12 +130,17 @@ impl fmt::Display for Why {
             Why::NotInManifests => f.write_str("the manifests may not contain all objects of the cluster"),
             Why::NotOffered => f.write_str("not provided"),
             Why::TimedOut { seconds } => write!(f, "no response within {seconds} s"),
+            Why::OutOfTime { seconds } => write!(f, "the run reached its time limit of {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
             Why::NoValue { message, .. } => write!(f, "the rule has no value: {message}"),
             Why::NotJudged { message } => write!(f, "cannot be evaluated: {message}"),
             Why::Failed { message } => f.write_str(message),
         }
     }
+}
+
+fn first_number(text: &str) -> u64 {
+    text.split(' ').find_map(|word| word.parse().ok()).unwrap_or_default()
 }
 
 /// How a request ended.

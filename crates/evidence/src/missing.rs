@@ -56,6 +56,9 @@ impl Missing {
         if let Why::NoValue { close, .. } = &self.why {
             return say(close);
         }
+        if let Why::OutOfTime { .. } = self.why {
+            return say("run again with a longer --timeout, or with fewer checks: --only");
+        }
         if let Why::NotJudged { .. } = self.why {
             return say("review it by hand; its dependency is named above");
         }
@@ -79,7 +82,7 @@ impl Missing {
             (_, Why::NotServed) => {
                 say("install the CRDs or the API service, or skip the checks that need it: --skip")
             }
-            (_, Why::TimedOut { .. }) => {
+            (_, Why::TimedOut { .. } | Why::OutOfTime { .. }) => {
                 say("run again, with a longer --request-timeout and --timeout if the API server is slow")
             }
             (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {

@@ -1,5 +1,8 @@
 //! Routes as the policy controller reads them for Servers: readability, parents, and acceptance.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use http::{HeaderName, HeaderValue, StatusCode};
 use regex::Regex;
 
@@ -173,7 +176,20 @@ pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(),
 }
 
 fn pattern(text: &str) -> Result<(), String> {
-    Regex::new(text).map(drop).map_err(|_| format!("{text:?} is not a regular expression"))
+    if is_regex(text) { Ok(()) } else { Err(format!("{text:?} is not a regular expression")) }
+}
+
+/// Whether that is a regular expression within the size limit of the policy controller. Compiling one of a few
+/// bytes may take milliseconds, and several models read the same routes, so each is compiled once.
+fn is_regex(text: &str) -> bool {
+    static KNOWN: LazyLock<Mutex<HashMap<Box<str>, bool>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(is_valid) = known.get(text) {
+        return *is_valid;
+    }
+    let is_valid = Regex::new(text).is_ok();
+    known.insert(text.into(), is_valid);
+    is_valid
 }
 
 fn is_pattern(said: &ValueMatch) -> bool {

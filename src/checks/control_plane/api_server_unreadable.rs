@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Log in again, or bind the ClusterRole system:public-info-viewer to that user",
                 ),
         ),
-        Why::TimedOut { .. } => (
+        Why::TimedOut { .. } | Why::OutOfTime { .. } => (
             "the request for the API server's version timed out",
             remedy
                 .run(

@@ -2,6 +2,8 @@
 //! request or another user, so it may only tune checks: it cannot choose a cluster, program or credential, write
 //! outside its own folder, or accept what the default gate rejects. `--config FILE` and `MESHDOCTOR_CONFIG` lift this.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use clap::CommandFactory;
@@ -240,8 +242,12 @@ impl Found<'_> {
         if inside.components().any(hidden) {
             return Some(format!("{shown} is a hidden file or in a hidden folder"));
         }
-        let other = std::fs::symlink_metadata(file).is_ok_and(|meta| !meta.is_file());
-        other.then(|| format!("{shown} exists and is not a regular file"))
+        match std::fs::symlink_metadata(file) {
+            Err(_) => None,
+            Ok(meta) if !meta.is_file() => Some(format!("{shown} exists and is not a regular file")),
+            Ok(_) => (!is_earlier_report(file))
+                .then(|| format!("{shown} exists and is not known to be a report of meshdoctor: remove it first")),
+        }
     }
 
     /// Resolves a path below the folder of the file, following every link; `None` if it is elsewhere or unknown.
@@ -250,6 +256,16 @@ impl Found<'_> {
         let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
         resolved(path)?.strip_prefix(&folder).ok().map(Path::to_owned)
     }
+}
+
+/// Whether a file is empty or names meshdoctor, as most formats of a report do. Others are not overwritten: they may be
+/// sources, or configure other tools.
+fn is_earlier_report(file: &Path) -> bool {
+    const HEAD: u64 = 64 * 1024;
+    let mut head = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let names = |name: &str| memchr::memmem::find(&head, name.as_bytes()).is_some();
+    read.is_ok() && (head.is_empty() || names("meshdoctor"))
 }
 
 /// Separator of the values in one word of a flag.

@@ -69,6 +69,7 @@ impl<'a> Cluster<'a> {
             change: None,
             places: None,
             began,
+            timeout: self.check.connection.timeout,
             named: (self.args.evidence.linkerd_namespace.clone(), self.args.evidence.cni_namespace.clone()),
             reports: &Reports::default(),
             verbosity: &self.check.verbosity,

@@ -97,7 +97,8 @@ fn short(why: Why) -> Why {
         | Why::PerhapsMore
         | Why::NotInManifests
         | Why::NotOffered
-        | Why::TimedOut { .. }) => other,
+        | Why::TimedOut { .. }
+        | Why::OutOfTime { .. }) => other,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::command::own;
 use crate::command::{Arg, Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
-use crate::missing::{GapRemediation, get_each, grant_links, rbac_of_brought};
+use crate::missing::{GapRemediation, Missing, get_each, grant_links, rbac_of_brought};
 use crate::report::{Gap, Report, Unread};
 
 /// Maximum number of checks, parts or messages shown for a group.
@@ -44,6 +44,8 @@ enum Sort {
     NodeFiles,
     Logs,
     Diagnostics,
+    /// Checks that did not run, whatever they need.
+    Unevaluated,
 }
 
 /// Requested evidence that was unavailable, for one reason.
@@ -175,7 +177,7 @@ pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str,
 fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> Groups<'_> {
     let mut groups = Groups::new();
     for gap in report.coverage.gaps.iter().filter(|gap| wanted(gap)) {
-        groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
+        groups.entry((gap.missing.why.word(), sort(&gap.missing))).or_default().push(gap);
     }
     groups
 }
@@ -222,8 +224,9 @@ fn summary(report: &Report) -> String {
     }
 }
 
-fn sort(item: &Item) -> Sort {
-    match item {
+fn sort(missing: &Missing) -> Sort {
+    match &missing.request.item {
+        _ if matches!(missing.why, Why::OutOfTime { .. }) => Sort::Unevaluated,
         Item::List(_) => Sort::Objects,
         Item::Named { .. } => Sort::NamedObjects,
         Item::Access(_) => Sort::Access,
@@ -239,6 +242,9 @@ fn sort(item: &Item) -> Sort {
 
 /// The missing evidence and the reason.
 fn head(gaps: &[&Gap], most: usize) -> String {
+    if let Why::OutOfTime { .. } = gaps[0].missing.why {
+        return gaps[0].missing.why.to_string();
+    }
     let mut whats: Vec<String> = gaps.iter().map(|gap| what(gap)).collect();
     whats.dedup();
     let parts: BTreeSet<&str> = gaps.iter().filter_map(|gap| gap.missing.part.as_deref()).collect();
@@ -352,6 +358,7 @@ fn reason(why: &Why) -> &'static str {
         Why::NotInManifests => "the manifests are not the whole cluster",
         Why::NotOffered => "not provided",
         Why::TimedOut { .. } => "no answer in time",
+        Why::OutOfTime { .. } => "the run reached its time limit",
         Why::Malformed { .. } => "could not be read",
         Why::NoValue { .. } => "the rule has no value for it",
         Why::NotJudged { .. } => "cannot be said",
@@ -371,6 +378,7 @@ fn message(why: &Why) -> Option<&str> {
         | Why::PerhapsMore
         | Why::NotInManifests
         | Why::NotOffered
+        | Why::OutOfTime { .. }
         | Why::TimedOut { .. } => None,
     }
 }

@@ -351,7 +351,7 @@ pub struct Gap {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// The reason: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`,
-    /// `timed-out`, `malformed`, `no-value`, `not-judged`, `failed`.
+    /// `timed-out`, `out-of-time`, `malformed`, `no-value`, `not-judged`, `failed`.
     pub why: String,
     /// The reason as text, with the message of the server or the parser.
     pub message: String,

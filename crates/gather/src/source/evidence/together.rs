@@ -23,6 +23,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
         | Why::PerhapsMore
         | Why::NotInManifests
         | Why::TimedOut { .. }
+        | Why::OutOfTime { .. }
         | Why::Failed { .. } => !complete,
     });
     let mut seen = Vec::new();
@@ -39,7 +40,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
     let telling = |why: &Why| match why {
         Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => 0,
         Why::Denied { .. } => 1,
-        Why::TimedOut { .. } | Why::Failed { .. } => 2,
+        Why::TimedOut { .. } | Why::OutOfTime { .. } | Why::Failed { .. } => 2,
         Why::NotServed | Why::PerhapsMore | Why::NotInManifests => 3,
         Why::NotCaptured => 4,
         Why::NotOffered => 5,
