@@ -487,12 +487,11 @@ fn the_list_and_the_pages_fit_the_terminal() {
 
 #[test]
 fn checks_after_the_time_limit_are_not_checked() {
-    let scene = DEMOS[0].scene(State::Before).unwrap();
+    let mut scene = DEMOS[0].scene(State::Before).unwrap();
     let all = Policy::default().select().unwrap();
     assert_eq!(report_of(&scene, &all).verdict.status, exit::FINDINGS);
-    let time_limit = checks::TimeLimit::from_start(Instant::now(), Duration::ZERO);
-    let settings = checks::Settings { time_limit, ..scene.settings.clone() };
-    let report = report_of(&Scene { settings, ..scene }, &all);
+    scene.settings.time_limit = checks::TimeLimit::from_start(Instant::now(), Duration::ZERO);
+    let report = report_of(&scene, &all);
     assert_eq!(report.verdict.status, exit::NOT_CHECKED);
     assert!(report.checks.iter().all(|check| check.outcome == checks::Outcome::Unknown));
     let text = render::table::report(&report, Look::plain(100));

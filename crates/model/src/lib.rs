@@ -4,6 +4,7 @@
 pub mod annotated;
 pub mod availability;
 pub mod balanced_services;
+pub mod fail_fast;
 pub mod cluster;
 pub mod cni;
 pub mod control_clients;

@@ -28,6 +28,7 @@ mod event;
 mod external_workload;
 mod felix_configuration;
 mod foreign;
+mod gitops;
 mod horizontal_pod_autoscaler;
 mod http_local_rate_limit_policy;
 mod ingress;
@@ -87,6 +88,7 @@ pub use custom_resource_definition::{CrdMeta, Unserved, is_built_in, is_undefine
 pub use event::ObjectReference;
 use foreign::ForeignObject;
 pub use foreign::{Description, Foreign};
+pub use gitops::{ArgoApplication, FluxObject};
 pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
@@ -226,6 +228,9 @@ kinds! {
     link::Link,
     monitor::PodMonitor,
     monitor::ServiceMonitor,
+    gitops::Kustomization,
+    gitops::HelmRelease,
+    gitops::Application,
 }
 
 #[cfg(doctest)]

@@ -6,8 +6,9 @@ use crate::checks::diagnosed::{grown, lacking, name_of, proxies, quoted, within}
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::item::proxy_metrics::{ProxyMetrics, Series};
+use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
+use crate::model::fail_fast::{self, FailFastBalancer};
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 /// The number of quoted clients per Service.
@@ -16,37 +17,62 @@ const QUOTED: usize = 3;
 const ACCRUAL: [&str; 2] =
     ["balancer.linkerd.io/failure-accrual", "balancer.alpha.linkerd.io/failure-accrual-success-rate"];
 
-/// A load balancer that entered fail-fast between two reads and is still in it.
-struct FailFastBalancer<'a> {
+/// The load balancers of a client for a port of a Service that are in fail-fast.
+struct FailingClient<'a> {
     client: &'a Pod,
     metrics: &'a ProxyMetrics,
     port: &'a str,
-    /// Endpoints to which it is connecting; 0 also if it was dropped since, because no request came.
+    /// Endpoints to which one of them is connecting.
     pending: f64,
+    has_entered: bool,
+    /// Requests that failed between the two reads.
+    failed: u64,
 }
 
-impl FailFastBalancer<'_> {
-    fn is_same(&self, other: &FailFastBalancer<'_>) -> bool {
-        self.client.metadata.key() == other.client.metadata.key() && self.port == other.port
+impl<'a> FailingClient<'a> {
+    /// Adds a load balancer: HTTP and TCP connections to one port, and each route, have their own.
+    fn add(all: &mut Vec<FailingClient<'a>>, client: &'a Pod, metrics: &'a ProxyMetrics, shut: FailFastBalancer<'a>) {
+        let key = client.metadata.key();
+        let known = all.iter_mut().find(|one| one.client.metadata.key() == key && one.port == shut.port());
+        match known {
+            Some(one) => {
+                one.pending = one.pending.max(shut.pending);
+                one.has_entered |= shut.has_entered;
+                one.failed += shut.failed;
+            }
+            None => all.push(FailingClient {
+                client,
+                metrics,
+                port: shut.port(),
+                pending: shut.pending,
+                has_entered: shut.has_entered,
+                failed: shut.failed,
+            }),
+        }
+    }
+
+    fn quoted(&self) -> Evidence {
+        let state = match self.pending > 0.0 {
+            true => format!("{} endpoints pending, none ready", self.pending),
+            false => "no endpoint ready".to_owned(),
+        };
+        let act = if self.has_entered { "entered fail-fast" } else { "was in fail-fast" };
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!("; failed requests: {failed}"),
+        };
+        let (port, within) = (self.port, within(self.metrics));
+        quoted(self.client, format!("port {port} of the Service {act} {within}: {state}{failed}"))
     }
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let mut by_service: BTreeMap<(&str, &str), Vec<FailFastBalancer<'_>>> = BTreeMap::new();
+    let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
     for (client, metrics) in all {
-        for (series, _) in metrics.grown(BalancerGateShuts) {
-            if let Some(pending) = pending(metrics, series) {
-                let key = (series.label("backend_namespace"), series.label("backend_name"));
-                let shut = FailFastBalancer { client, metrics, port: series.label("backend_port"), pending };
-                let known = by_service.entry(key).or_default();
-                // HTTP and TCP connections to one port have load balancers of their own.
-                match known.iter_mut().find(|one| one.is_same(&shut)) {
-                    Some(one) => one.pending = one.pending.max(pending),
-                    None => known.push(shut),
-                }
-            }
+        for shut in fail_fast::balancers(metrics) {
+            FailingClient::add(by_service.entry(shut.service()).or_default(), client, metrics, shut);
         }
     }
     let mut findings = Vec::new();
@@ -69,38 +95,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The endpoints to which a load balancer of a Service is connecting; `None` if it is not in fail-fast or has
-/// a ready one.
-fn pending(metrics: &ProxyMetrics, shut: &Series) -> Option<f64> {
-    let is_same = |series: &&Series| shut.labels.iter().all(|(name, value)| series.label(name) == value);
-    let is_open = metrics.of(BalancerGateOpenedAt).any(|series| is_same(&series) && series.value > 0.0);
-    let count = |state: &str| -> f64 {
-        let of_state = |series: &&Series| series.label("endpoint_state") == state;
-        metrics.of(BalancerEndpoints).filter(is_same).filter(of_state).map(|series| series.value).sum()
-    };
-    let is_service = shut.label("backend_kind") == "Service";
-    (is_service && !is_open && count("ready") == 0.0).then(|| count("pending"))
-}
-
 fn finding(
     ctx: &Context<'_>,
     service: &Service,
-    shut: &[FailFastBalancer<'_>],
+    shut: &[FailingClient<'_>],
     (ready, all): (usize, usize),
 ) -> Finding {
     let (namespace, name) = service.metadata.key();
     let is_pending = shut.iter().any(|one| one.pending > 0.0);
-    let said = shut.iter().take(QUOTED).map(|one| {
-        let state = match one.pending > 0.0 {
-            true => format!("{} endpoints pending, none ready", one.pending),
-            false => "no endpoint ready".to_owned(),
-        };
-        let port = one.port;
-        quoted(
-            one.client,
-            format!("port {port} of the Service entered fail-fast {}: {state}", within(one.metrics)),
-        )
-    });
+    let said = shut.iter().take(QUOTED).map(FailingClient::quoted);
     let listed = Evidence::other(
         format!("EndpointSlices of Service {namespace}/{name}"),
         format!("{ready} of {all} endpoints ready"),
@@ -145,7 +148,7 @@ fn finding(
                     StepKind::Command,
                     "Check the path from a client to the Service",
                     meshdoctor()
-                        .words("reach")
+                        .words("reach --proxies")
                         .operand(from)
                         .operand(format!("{name}.{namespace}:{}", shut.first().map_or("", |one| one.port))),
                 )

@@ -38,7 +38,7 @@ pub(super) fn bring(
 }
 
 /// The command that syncs from Git and waits.
-pub(super) fn taken(owner: GitOps<'_>) -> Command {
+pub(in crate::checks) fn taken(owner: GitOps<'_>) -> Command {
     match owner {
         GitOps::ArgoCd(name) => Command::lines([
             Line::from(argo_cd().words("app sync").operand(name)),

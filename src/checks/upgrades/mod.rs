@@ -9,7 +9,7 @@ use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
 mod back;
-mod gitops;
+pub(super) mod gitops;
 mod held;
 pub(super) mod mirrors;
 pub(super) mod phases;

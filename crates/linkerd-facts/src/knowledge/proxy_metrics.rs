@@ -43,6 +43,8 @@ pub enum MetricMeaning {
     BalancerGateShuts,
     /// Time at which a load balancer left fail-fast; 0 while it is in it.
     BalancerGateOpenedAt,
+    /// HTTP requests that ended because a load balancer was in fail-fast.
+    BackendFailFasts,
     /// Errors of inbound requests and connections.
     InboundErrors,
     /// Errors of outbound requests and connections.

@@ -10,8 +10,9 @@ use crate::inspect::steps::{Outcome, Part, Step, Walk};
 use crate::item::Item;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
+use crate::knowledge::MetricMeaning::OutboundErrors;
 use crate::model::Cluster;
+use crate::model::fail_fast;
 use crate::model::owners::{Owner, Owners};
 use crate::model::read_metrics::ReadMetrics;
 use crate::objects::container::PROXY_CONTAINER;
@@ -136,20 +137,15 @@ impl Mesh<'_> {
 fn errors_of(metrics: &ProxyMetrics, service: &Service, port: u16) -> BTreeMap<String, u64> {
     let (namespace, name) = service.metadata.key();
     let port = port.to_string();
-    let is_balancer = |series: &Series| {
-        series.label("backend_kind") == "Service"
-            && series.label("backend_namespace") == namespace
-            && series.label("backend_name") == name
-            && series.label("backend_port") == port
-    };
     let is_connection = |series: &Series| {
         let address = series.label("target_ip").parse();
         series.label("target_port") == port
             && address.is_ok_and(|address| service.spec.has_address(address))
             && ERRORS.contains(&series.label("error"))
     };
-    let shuts = metrics.grown(BalancerGateShuts).filter(|(series, _)| is_balancer(series));
-    let shuts = shuts.map(|(_, count)| ("fail-fast of the load balancer".to_owned(), count));
+    let shut = fail_fast::balancers(metrics).into_iter();
+    let shut = shut.filter(|one| one.service() == (namespace, name) && one.port() == port);
+    let shuts = shut.map(|one| ("fail-fast of the load balancer".to_owned(), one.failed.max(1)));
     let failed = metrics.grown(OutboundErrors).filter(|(series, _)| is_connection(series));
     let failed =
         failed.map(|(series, count)| (format!("connection errors ({})", series.label("error")), count));

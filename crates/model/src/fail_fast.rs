@@ -1,0 +1,97 @@
+//! Load balancers of a proxy that are in fail-fast: they have no ready endpoint, and requests to them fail at once.
+//!
+//! A proxy counts the moment at which a load balancer enters fail-fast, so the counter stands still during a lasting
+//! outage. Such a load balancer shows in its gate, which is not open, together with endpoints that stay pending or
+//! requests that fail (`linkerd/proxy/balance/queue/src/failfast.rs` of linkerd2-proxy).
+
+use std::collections::BTreeMap;
+
+use crate::item::proxy_metrics::{ProxyMetrics, Series};
+use crate::knowledge::MetricMeaning::{
+    BackendFailFasts, BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts,
+};
+
+/// A load balancer for a Service that is in fail-fast.
+#[derive(Debug, Clone, Copy)]
+pub struct FailFastBalancer<'m> {
+    /// A series of it: its `backend_*` labels name the Service.
+    series: &'m Series,
+    /// Number of endpoints to which it is connecting; 0 also if it was dropped since, because no request came.
+    pub pending: f64,
+    /// Whether it entered fail-fast between the two reads.
+    pub has_entered: bool,
+    /// Number of HTTP requests that it failed between the two reads.
+    pub failed: u64,
+}
+
+impl<'m> FailFastBalancer<'m> {
+    /// Namespace and name of the Service.
+    pub fn service(&self) -> (&'m str, &'m str) {
+        (self.series.label("backend_namespace"), self.series.label("backend_name"))
+    }
+
+    /// The port of the Service.
+    pub fn port(&self) -> &'m str {
+        self.series.label("backend_port")
+    }
+}
+
+/// State of the load balancers with the same labels.
+#[derive(Default)]
+struct State<'m> {
+    series: Option<&'m Series>,
+    ready: f64,
+    pending: f64,
+    was_pending: bool,
+    is_open: bool,
+    has_entered: bool,
+    failed: u64,
+}
+
+/// The load balancers for Services that are in fail-fast at the later of two reads.
+pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
+    let mut states: BTreeMap<Vec<(&str, &str)>, State<'_>> = BTreeMap::new();
+    for series in metrics.of(BalancerEndpoints) {
+        let state = states.entry(key(series)).or_default();
+        state.series.get_or_insert(series);
+        match series.label("endpoint_state") {
+            "ready" => state.ready += series.value,
+            "pending" => {
+                state.pending += series.value;
+                state.was_pending |= series.before.is_some_and(|before| before > 0.0);
+            }
+            _ => {}
+        }
+    }
+    for series in metrics.of(BalancerGateOpenedAt) {
+        states.entry(key(series)).or_default().is_open |= series.value > 0.0;
+    }
+    for (series, _) in metrics.grown(BalancerGateShuts) {
+        let state = states.entry(key(series)).or_default();
+        state.series.get_or_insert(series);
+        state.has_entered = true;
+    }
+    for (series, failed) in metrics.grown(BackendFailFasts) {
+        let state = states.entry(key(series)).or_default();
+        state.series.get_or_insert(series);
+        state.failed += failed;
+    }
+    states.into_values().filter_map(State::in_fail_fast).collect()
+}
+
+/// The labels that load balancers have in all of their families.
+fn key(series: &Series) -> Vec<(&str, &str)> {
+    let labels = series.labels.iter().filter(|(name, _)| *name != "endpoint_state");
+    labels.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+impl<'m> State<'m> {
+    fn in_fail_fast(self) -> Option<FailFastBalancer<'m>> {
+        let State { series, ready, pending, was_pending, is_open, has_entered, failed } = self;
+        let series = series.filter(|series| series.label("backend_kind") == "Service")?;
+        let is_lasting = failed > 0 || (was_pending && pending > 0.0);
+        let is_shut = !is_open && ready == 0.0;
+        (is_shut && (has_entered || is_lasting))
+            .then_some(FailFastBalancer { series, pending, has_entered, failed })
+    }
+}

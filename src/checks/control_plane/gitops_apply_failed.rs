@@ -1,0 +1,230 @@
+//! `gitops-apply-failed`: Flux or Argo CD cannot apply Linkerd's charts, or objects that Linkerd's webhooks reject.
+
+use crate::checks::policy::defined;
+use crate::checks::serving::component_missing;
+use crate::checks::upgrades::gitops::taken;
+use crate::checks::{Context, Judgement};
+use crate::command::{Arg, Command, kubectl};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::item::Kind;
+use crate::model::control_plane::CORE;
+use crate::model::managed_by::GitOps;
+use crate::model::refusal::{self, Refusal};
+use crate::objects::{Application, ArgoApplication, FluxObject, HelmRelease, Kustomization, Meta};
+
+/// Reasons of a condition that is not yet, or no longer, the result of an attempt.
+const WAITING: [&str; 4] = ["DependencyNotReady", "Progressing", "ProgressingWithRetry", "Suspended"];
+/// Phases of a sync that has ended without success.
+const FAILED: [&str; 2] = ["Error", "Failed"];
+
+/// A failure that a GitOps tool reports in the status of one of its objects.
+struct Failure<'a> {
+    path: String,
+    said: &'a str,
+}
+
+/// An object of a GitOps tool whose last attempt failed.
+struct Failing<'a> {
+    kind: Kind,
+    meta: &'a Meta,
+    tool: &'static str,
+    owner: GitOps<'a>,
+    /// The first chart of Linkerd that it installs.
+    chart: Option<&'a str>,
+    failures: Vec<Failure<'a>>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let kustomizations = ctx.or_gap(defined::<Kustomization>(ctx)).unwrap_or_default();
+    let releases = ctx.or_gap(defined::<HelmRelease>(ctx)).unwrap_or_default();
+    let applications = ctx.or_gap(defined::<Application>(ctx)).unwrap_or_default();
+    let failing = kustomizations
+        .iter()
+        .map(|object| flux(Kind::Kustomization, object))
+        .chain(releases.iter().map(|object| flux(Kind::HelmRelease, object)))
+        .chain(applications.iter().map(argo_cd));
+    let findings: Vec<Finding> = failing.filter_map(|failing| finding(ctx, &failing)).collect();
+    Ok(findings.into())
+}
+
+fn flux(kind: Kind, object: &FluxObject) -> Failing<'_> {
+    let meta = &object.metadata;
+    let (namespace, name) = (Some(meta.namespace.as_ref()), meta.name.as_str());
+    let has_failed = object.status.conditions.iter().filter(|condition| {
+        condition.kind == "Ready" && condition.status == "False" && !WAITING.contains(&&*condition.reason)
+    });
+    Failing {
+        kind,
+        meta,
+        tool: "Flux",
+        owner: match kind {
+            Kind::HelmRelease => GitOps::HelmRelease(namespace, name),
+            _ => GitOps::Kustomization(namespace, name),
+        },
+        chart: object.chart().filter(|chart| is_linkerds(chart)),
+        failures: has_failed
+            .map(|condition| Failure {
+                path: "status.conditions[Ready]".to_owned(),
+                said: condition.message.as_ref(),
+            })
+            .collect(),
+    }
+}
+
+fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
+    let status = &object.status;
+    let operation = &status.operation_state;
+    let mut failures: Vec<Failure<'_>> = status
+        .conditions
+        .iter()
+        .filter(|condition| condition.kind.ends_with("Error"))
+        .map(|condition| Failure {
+            path: format!("status.conditions[{}]", &*condition.kind),
+            said: condition.message.as_ref(),
+        })
+        .collect();
+    if FAILED.contains(&&*operation.phase) {
+        let rejected = operation.sync_result.resources.iter().filter(|object| object.status == "SyncFailed");
+        let rejected = rejected.map(|object| Failure {
+            path: format!("status.operationState.syncResult: {} {}/{}", object.kind, object.namespace, object.name),
+            said: object.message.as_ref(),
+        });
+        let before = failures.len();
+        failures.extend(rejected);
+        if failures.len() == before {
+            failures.push(Failure {
+                path: "status.operationState.message".to_owned(),
+                said: operation.message.as_ref(),
+            });
+        }
+    }
+    Failing {
+        kind: Kind::Application,
+        meta: &object.metadata,
+        tool: "Argo CD",
+        owner: GitOps::ArgoCd(&object.metadata.name),
+        chart: object.charts().find(|chart| is_linkerds(chart)),
+        failures,
+    }
+}
+
+/// Whether a chart is one of Linkerd's: linkerd-crds, linkerd2-cni, linkerd-enterprise-control-plane.
+fn is_linkerds(chart: &str) -> bool {
+    chart.rsplit('/').next().unwrap_or_default().starts_with("linkerd")
+}
+
+/// The webhook of Linkerd that denied an object or could not be called.
+fn webhook(said: &str) -> Option<(&str, bool)> {
+    let (name, is_denied) = match refusal::read(said) {
+        Refusal::Denied { webhook } => (webhook, true),
+        Refusal::Uncalled { webhook, .. } => (webhook, false),
+        _ => return None,
+    };
+    name.ends_with(".linkerd.io").then_some((name, is_denied))
+}
+
+/// A failure concerns the mesh if the object installs a chart of Linkerd, or if one of Linkerd's webhooks caused it.
+fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
+    let Failing { kind, meta, tool, owner, chart, failures } = failing;
+    let by_webhook = failures.iter().find_map(|failure| webhook(failure.said));
+    let message = match (chart, by_webhook) {
+        _ if failures.is_empty() => return None,
+        (_, Some((name, true))) => {
+            format!("Linkerd's webhook {name} denies an object, so {tool} does not apply the change")
+        }
+        (_, Some((name, false))) => {
+            format!("the API server cannot call Linkerd's webhook {name}, so {tool} does not apply the change")
+        }
+        (Some(chart), None) => {
+            format!("{tool} cannot apply the chart {chart}: its objects are missing, or stay as they were")
+        }
+        (None, None) => return None,
+    };
+    let subject = Subject::object(*kind, &meta.namespace, &meta.name);
+    let shown = failures.iter().filter(|failure| chart.is_some() || webhook(failure.said).is_some());
+    let evidence = shown.map(|failure| Evidence::field(subject.clone(), failure.path.as_str(), failure.said));
+    let remedy = remedy(failures.iter().map(|failure| failure.said), by_webhook).run(
+        StepKind::Command,
+        format!("Let {tool} apply it again, and wait until it is done"),
+        taken(*owner),
+    );
+    let finding = ctx.finding(subject.clone(), message).evidences(evidence).remedy(remedy);
+    Some(ties(chart.unwrap_or_default()).into_iter().fold(finding, Finding::tie))
+}
+
+/// What is missing while a chart is not applied.
+fn ties(chart: &str) -> Vec<Tie> {
+    let definitions = || ["destination", "policy"].map(|part| Tie::Fact(format!("definition-missing:{part}")));
+    match chart.rsplit('/').next().unwrap_or_default() {
+        "linkerd-crds" | "linkerd-enterprise-crds" => definitions().into(),
+        "linkerd-control-plane" | "linkerd-enterprise-control-plane" => {
+            CORE.into_iter().map(component_missing).collect()
+        }
+        "linkerd2" => CORE.into_iter().map(component_missing).chain(definitions()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str, bool)>) -> Remedy {
+    match by_webhook {
+        Some((_, true)) => {
+            return Remedy::new().step(StepKind::Note, "Correct in Git the object that the message names");
+        }
+        Some((_, false)) => {
+            return Remedy::new().step(StepKind::Note, "Repair the webhook first: other findings name the cause");
+        }
+        None => {}
+    }
+    match said.find_map(Unowned::read) {
+        Some(object) => object.adopted(),
+        None => Remedy::new().step(StepKind::Note, "Repair in Git, or in the cluster, what the message names"),
+    }
+}
+
+/// An object that another tool created, so that Helm refuses to change it. The message is that of Helm 3 and 4.
+struct Unowned<'a> {
+    kind: &'a str,
+    name: &'a str,
+    namespace: &'a str,
+    /// Name and namespace of the release that Helm expects in its annotations.
+    release: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Unowned<'a> {
+    fn read(said: &'a str) -> Option<Unowned<'a>> {
+        let (before, wanted) = said.split_once(" exists and cannot be imported into the current release")?;
+        let (before, namespace) = before.rsplit_once(" in namespace ")?;
+        let (kind, name) = before.rsplit_once(' ')?;
+        let kind = kind.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().filter(|kind| !kind.is_empty())?;
+        let value = |key: &str| {
+            let (_, rest) = wanted.split_once(key)?;
+            rest.split_once("must be set to \"")?.1.split_once('"').map(|(value, _)| value)
+        };
+        let release = value("\"meta.helm.sh/release-name\"").zip(value("\"meta.helm.sh/release-namespace\""));
+        Some(Unowned { kind, name: name.trim_matches('"'), namespace: namespace.trim_matches('"'), release })
+    }
+
+    /// The step that lets Helm adopt it.
+    fn adopted(&self) -> Remedy {
+        let set = |key: &'static str, value: Option<&str>, placeholder: &'static str| match value {
+            Some(value) => Arg::known(key).then(value.to_owned()),
+            None => Arg::known(key).then(Arg::placeholder(placeholder)),
+        };
+        let on = |verb: &'static str| {
+            let call = match self.namespace {
+                "" => kubectl(),
+                namespace => kubectl().namespace(namespace),
+            };
+            call.words(verb).arg(self.kind.to_ascii_lowercase()).operand(self.name)
+        };
+        let (name, namespace) = (self.release.map(|(name, _)| name), self.release.map(|(_, home)| home));
+        let annotate = on("annotate")
+            .arg(set("meta.helm.sh/release-name=", name, "RELEASE"))
+            .arg(set("meta.helm.sh/release-namespace=", namespace, "NAMESPACE"));
+        Remedy::new().run(
+            StepKind::Command,
+            format!("If the release shall own {} {}, let Helm adopt it", self.kind, self.name),
+            Command::lines([on("label").arg("app.kubernetes.io/managed-by=Helm"), annotate]),
+        )
+    }
+}
