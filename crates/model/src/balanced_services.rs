@@ -41,8 +41,17 @@ pub enum Agreement {
     Differs,
 }
 
-/// Numbers of ready endpoints and of all, by namespace and name of the Service.
-type EndpointCounts<'a> = HashMap<(&'a str, &'a str), (u64, u64)>;
+/// The endpoints of a Service.
+#[derive(Debug, Clone, Copy, Default)]
+struct EndpointCount {
+    ready: u64,
+    all: u64,
+    /// Whether a proxy may use only those of its zone.
+    is_zoned: bool,
+}
+
+/// The endpoints by namespace and name of the Service.
+type EndpointCounts<'a> = HashMap<(&'a str, &'a str), EndpointCount>;
 
 /// The endpoints in EndpointSlices, by Service.
 pub struct Slices<'a> {
@@ -102,8 +111,8 @@ impl<'a> Slices<'a> {
         let counts = counts.map(|counts| counts.get(&key).copied().unwrap_or_default());
         let agreement = match counts.filter(|_| is_same_moment) {
             None => Agreement::Unknown,
-            Some((ready, _)) if held.now == ready => Agreement::Agrees,
-            Some(counts) if held.exceeds(counts) => Agreement::Differs,
+            Some(count) if held.now == count.ready => Agreement::Agrees,
+            Some(count) if held.exceeds(count) => Agreement::Differs,
             Some(_) => Agreement::Unknown,
         };
         BalancedService {
@@ -111,21 +120,22 @@ impl<'a> Slices<'a> {
             name: key.1.to_owned(),
             port: series.label("backend_port").to_owned(),
             held: held.now,
-            ready: counts.map(|(ready, _)| ready),
+            ready: counts.map(|count| count.ready),
             agreement,
         }
     }
 }
 
-/// The number of ready endpoints of each Service, and of all.
+/// The number of endpoints of each Service.
 fn counted(slices: &[EndpointSlice]) -> EndpointCounts<'_> {
     let mut counts = EndpointCounts::new();
     for slice in slices {
         let Some(service) = slice.service() else { continue };
         let of_service = counts.entry((slice.metadata.namespace.as_str(), service)).or_default();
         for endpoint in &slice.endpoints {
-            of_service.0 += u64::from(endpoint.conditions.ready != Some(false));
-            of_service.1 += 1;
+            of_service.ready += u64::from(endpoint.is_ready());
+            of_service.all += 1;
+            of_service.is_zoned |= endpoint.hints.is_some();
         }
     }
     counts
@@ -151,11 +161,13 @@ impl<'m> BalancedEndpoints<'m> {
         }
     }
 
-    /// Whether both reads have more endpoints than exist, and no number of load balancers explains it.
-    fn exceeds(&self, (ready, all): (u64, u64)) -> bool {
+    /// Whether both reads have more endpoints than exist, and no number of load balancers explains it: each holds
+    /// all ready endpoints, or those of the proxy's zone.
+    fn exceeds(&self, EndpointCount { ready, all, is_zoned }: EndpointCount) -> bool {
+        let is_one = |share: u64| share == ready || (is_zoned && share < ready);
         let is_explained = |held: u64| {
             held <= all
-                || (2..=MOST_BALANCERS).any(|count| held.is_multiple_of(count) && held / count <= ready)
+                || (2..=MOST_BALANCERS).any(|count| held.is_multiple_of(count) && is_one(held / count))
         };
         // Reads of older versions are sums over the Services that the requests were sent to.
         let has_parent = self.series.is_some_and(|series| !series.label("parent_name").is_empty());

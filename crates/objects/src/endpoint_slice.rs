@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::meta::{Meta, nullable};
 use super::service::Service;
@@ -56,6 +57,8 @@ pub struct Endpoint {
     /// Its state.
     #[serde(deserialize_with = "nullable")]
     pub conditions: EndpointConditions,
+    /// Present if only clients of some zones use it.
+    pub hints: Option<IgnoredAny>,
 }
 
 /// The state of an endpoint.

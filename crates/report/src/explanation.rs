@@ -140,6 +140,10 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
             add(of_proxy(knowledge, TextKind::ProxyError, value));
             continue;
         }
+        if let Some(meaning) = of_grpc_status(knowledge, line) {
+            add(meaning);
+            continue;
+        }
         let found = of_line(knowledge, line);
         let is_part = response.is_some() && (status(line).is_some() || header(line).is_some());
         if found.is_empty() && !is_part {
@@ -423,6 +427,17 @@ impl<'t> Response<'t> {
     fn is_grpc(&self) -> bool {
         self.headers.iter().any(|name| name.starts_with("grpc-"))
     }
+}
+
+/// The meaning of a failed gRPC call by the header or trailer with its status. Proxies and applications set it.
+fn of_grpc_status(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    static STATUS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?i)^(?:<\s*)?"?grpc-status"?\s*[:=]\s*"?(\d{1,2})"?$"#).ok());
+    let status = STATUS.as_ref()?.captures(line)?.get(1)?.as_str().parse().ok()?;
+    let row = knowledge.pasted().grpc_status(status)?;
+    let source = format!("pasted.yaml: grpc-status {status}");
+    let meaning = Explanation::new(TextKind::Response, line, &row.means, &row.checks, source);
+    Some(Explanation { answered_by: AnsweredBy::Either, certain: false, ..meaning })
 }
 
 /// The status code of a status line, or of a text such as `status 503` or `503 Service Unavailable`.

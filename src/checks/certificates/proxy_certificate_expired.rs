@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use crate::checks::diagnosed::proxies;
+use crate::checks::serving::component_missing;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
@@ -70,4 +71,5 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
             format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),
         ))
         .remedy(remedy)
+        .tie(component_missing("identity"))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::checks::serving::component_missing;
 use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
 use crate::checks::restart::{self, Needs};
 use crate::checks::{Context, Judgement};
@@ -49,6 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidences(said)
         .remedy(remedy(ctx, &late))
+        .tie(component_missing("identity"))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

@@ -67,9 +67,13 @@ fn said_by(pod: &Pod, said: String) -> Evidence {
 
 fn overflows(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
     let each = metrics.grown(UpdateOverflows).map(|(series, count)| {
-        let of = [series.label("service"), series.label("fqn")].concat();
         let queue = series.label("queue");
-        said_by(pod, format!("{count} {queue} updates for {of} did not fit the queue {}", within(metrics)))
+        // Profiles of single endpoints are counted together.
+        let of = match [series.label("service"), series.label("fqn")].concat() {
+            none if none.is_empty() => "of addresses".to_owned(),
+            service => format!("for {service}"),
+        };
+        said_by(pod, format!("{count} {queue} updates {of} did not fit the queue {}", within(metrics)))
     });
     each.collect()
 }

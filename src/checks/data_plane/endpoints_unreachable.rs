@@ -1,11 +1,11 @@
 //! `endpoints-unreachable`: a proxy's load balancer for a Service is in fail-fast: it reaches no endpoint.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::diagnosed::{grown, lacking, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning::{BalancerEndpoints, BalancerGateOpenedAt, BalancerGateShuts};
 use crate::model::fail_fast::{self, FailFastBalancer};
@@ -90,7 +90,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
             continue;
         }
-        findings.push(finding(ctx, service, &shut, (ready, all)));
+        let finding = finding(ctx, service, &shut, (ready, all));
+        let clients = shut.iter().map(|one| one.client.metadata.key());
+        let endpoints = EndpointSlice::of(slices, service).flat_map(|slice| &slice.endpoints);
+        let servers = endpoints.filter_map(|endpoint| Some((key.0, endpoint.pod()?)));
+        let pods: BTreeSet<(&str, &str)> = clients.chain(servers).collect();
+        findings.push(pods.into_iter().fold(finding, |finding, (namespace, name)| {
+            finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
+        }));
     }
     Ok(findings.into())
 }

@@ -9,7 +9,7 @@ use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::words::{and_more, some, workload_of};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::transport::MODE;
@@ -242,6 +242,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         Kind::NetworkPolicy => finding,
         kind => finding.parameter(kind.resource()),
     };
+    let pods = shut.pods.values().map(|pod| pod.metadata.key());
+    let finding = pods.fold(finding, |finding, (namespace, name)| {
+        finding.tie(Tie::Pod(namespace.to_owned(), name.to_owned()))
+    });
     // Whether the network enforces policies, and whether any client is meshed, is unknown.
     finding.likely()
 }

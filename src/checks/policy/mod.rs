@@ -10,6 +10,7 @@ mod backends;
 mod caller_without_identity;
 mod default_policy_not_applied;
 mod gateways;
+mod denied_although_authorized;
 mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
@@ -59,6 +60,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "authentication-missing", authentication_missing),
     row!("policy", "caller-without-identity", caller_without_identity),
     row!("policy", "default-policy-not-applied", default_policy_not_applied),
+    row!("policy", "denied-although-authorized", denied_although_authorized),
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),

@@ -89,6 +89,7 @@ pub struct Pasted {
     events: Vec<ProxyError>,
     phrases: Vec<ProxyError>,
     statuses: Vec<BareStatus>,
+    grpc_statuses: Vec<BareStatus>,
     exits: Vec<ExitCode>,
 }
 
@@ -157,6 +158,11 @@ impl Pasted {
     /// The meaning of a status code without an error of a proxy.
     pub fn status(&self, status: u16) -> Option<&BareStatus> {
         self.statuses.iter().find(|row| row.status == status)
+    }
+
+    /// The meaning of a status code of gRPC without an error of a proxy.
+    pub fn grpc_status(&self, status: u16) -> Option<&BareStatus> {
+        self.grpc_statuses.iter().find(|row| row.status == status)
     }
 
     /// The rows of an exit code.

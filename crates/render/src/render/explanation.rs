@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::{clean, pad, wrap};
+use crate::checks;
 use crate::command::{meshdoctor, own};
 use crate::explanation::{Explained, Explanation, TextKind};
+use crate::item::Item;
 use crate::knowledge::AnsweredBy;
 
 /// Width of the labels.
@@ -81,7 +83,14 @@ fn next(meaning: &Explanation) -> String {
     if meaning.checks.is_empty() {
         return own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT");
     }
-    meshdoctor().words("check --only").arg(meaning.checks.join(",")).to_string()
+    let needs = |item: Item| {
+        let mut cards = meaning.checks.iter().filter_map(|id| checks::find(id)).map(|check| &check.card().front);
+        cards.any(|front| front.needs.contains(&item))
+    };
+    let check = meshdoctor().words("check");
+    let check = if needs(Item::Diagnostics) { check.words("--proxies") } else { check };
+    let check = if needs(Item::Logs) { check.words("--logs") } else { check };
+    check.words("--only").arg(meaning.checks.join(",")).to_string()
 }
 
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use crate::inspect::steps::{Outcome, Part, Step, Walk};
 use crate::item::Item;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::OutboundErrors;
+use crate::knowledge::MetricMeaning::{BalancerGateShuts, OutboundErrors};
 use crate::model::Cluster;
 use crate::model::fail_fast;
 use crate::model::owners::{Owner, Owners};
@@ -143,9 +143,18 @@ fn errors_of(metrics: &ProxyMetrics, service: &Service, port: u16) -> BTreeMap<S
             && address.is_ok_and(|address| service.spec.has_address(address))
             && ERRORS.contains(&series.label("error"))
     };
-    let shut = fail_fast::balancers(metrics).into_iter();
-    let shut = shut.filter(|one| one.service() == (namespace, name) && one.port() == port);
-    let shuts = shut.map(|one| ("fail-fast of the load balancer".to_owned(), one.failed.max(1)));
+    let is_balancer = |series: &Series| {
+        series.label("backend_kind") == "Service"
+            && series.label("backend_namespace") == namespace
+            && series.label("backend_name") == name
+            && series.label("backend_port") == port
+    };
+    let shuts = metrics.grown(BalancerGateShuts).filter(|(series, _)| is_balancer(series));
+    // A load balancer that was in fail-fast at both reads does not enter it again.
+    let lasting = fail_fast::balancers(metrics).into_iter().filter(|one| !one.has_entered);
+    let lasting = lasting.filter(|one| one.service() == (namespace, name) && one.port() == port);
+    let shuts = shuts.map(|(_, count)| count).chain(lasting.map(|one| one.failed.max(1)));
+    let shuts = shuts.map(|count| ("fail-fast of the load balancer".to_owned(), count));
     let failed = metrics.grown(OutboundErrors).filter(|(series, _)| is_connection(series));
     let failed =
         failed.map(|(series, count)| (format!("connection errors ({})", series.label("error")), count));

@@ -1,0 +1,99 @@
+//! `denied-although-authorized`: a proxy denies a client that the policies of the cluster authorize.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::scrape_refused::admin_port;
+use super::survey::survey;
+use crate::checks::diagnosed::{grown, proxies, within};
+use crate::checks::{Context, Judgement};
+use crate::command::{Arg, kubectl, linkerd};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::proxy_metrics::{Denied, ProxyMetrics};
+use crate::model::policy::{Inbound, TakenBy};
+use crate::objects::Pod;
+
+/// Addresses that only networks of all addresses contain: the metrics do not name the address of the client.
+const ELSEWHERE: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let all = grown(ctx, proxies(ctx)?, &[])?;
+    let survey = survey(ctx)?;
+    let workloads: HashMap<_, _> =
+        survey.pods.iter().map(|(pod, workload)| (pod.metadata.key(), workload)).collect();
+    let mut findings = Vec::new();
+    for (pod, metrics) in all.into_iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        let Some(workload) = workloads.get(&pod.metadata.key()) else { continue };
+        let port = admin_port(pod);
+        let denied = metrics.denied.iter().filter(|one| one.port != port && one.grown.unwrap_or_default() > 0);
+        let contradicted = denied.filter_map(|one| {
+            let inbound = survey.index.inbound(workload, one.port);
+            authorizes(&inbound, one).then_some((one, inbound))
+        });
+        findings.extend(contradicted.map(|(one, inbound)| finding(ctx, pod, metrics, one, &inbound)));
+    }
+    Ok(findings.into())
+}
+
+/// Whether the whole port is open to the denied client, from any address. A Server of another name denied it otherwise.
+fn authorizes(inbound: &Inbound<'_>, denied: &Denied) -> bool {
+    let identity = Some(denied.client.as_str()).filter(|identity| !identity.is_empty());
+    let is_same_server = match inbound.taken_by {
+        TakenBy::Server(server) => denied.kind != "server" || denied.name == server.metadata.name,
+        TakenBy::Default(_) => true,
+    };
+    is_same_server
+        && ELSEWHERE
+            .iter()
+            .all(|address| inbound.authorizations.iter().any(|one| one.admits(identity, Some(*address))))
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    pod: &Pod,
+    metrics: &ProxyMetrics,
+    denied: &Denied,
+    inbound: &Inbound<'_>,
+) -> Finding {
+    let (namespace, name) = pod.metadata.key();
+    let client = if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
+    let by = if denied.kind == "server" { "Server" } else { "default policy" };
+    let now = match inbound.taken_by {
+        TakenBy::Server(server) => format!("Server {}/{}", server.metadata.namespace, server.metadata.name),
+        TakenBy::Default(_) => "the default policy".to_owned(),
+    };
+    let port = denied.port;
+    let shown = linkerd().words("diagnostics policy").option("-n", namespace);
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Compare the answer of the policy controller with the objects",
+            shown.arg(Arg::known("po/").then(name)).arg(port.to_string()),
+        )
+        .run(
+            StepKind::Command,
+            "If the answer is outdated, restart destination, which contains the policy controller",
+            kubectl()
+                .namespace(&ctx.namespaces().control_plane)
+                .words("rollout restart deployment/linkerd-destination"),
+        )
+        .step(StepKind::Note, "If it is current, the proxy does not receive it: see the other findings about this pod");
+    ctx.finding(
+        ctx.owners().of(pod).subject(vec![name.to_owned()]),
+        format!(
+            "the proxy denies a client on port {port} that the policies authorize: it uses an outdated policy, unless \
+             the policies were changed just now"
+        ),
+    )
+    .parameter(port.to_string())
+    .evidence(Evidence::other(
+        format!("proxy metrics, Pod {namespace}/{name}, port {port}, {by} {}", denied.name),
+        format!("denied {} {} of {client} {}", denied.grown.unwrap_or_default(), denied.what, within(metrics)),
+    ))
+    .evidence(Evidence::other(format!("Policies of port {port}"), format!("{now} authorizes {client}")))
+    .remedy(remedy)
+    .likely()
+}
