@@ -238,8 +238,9 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
     if is_value {
         return plain(word);
     }
-    match is_path || settings::is_program(word) || settings::is_harmless_value(word) {
+    match settings::is_program(word) || settings::is_harmless_value(word) {
         true => text::text(word),
+        false if is_path => plain(word),
         false => masked(word),
     }
 }
