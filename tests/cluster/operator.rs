@@ -69,6 +69,15 @@ struct Call {
 }
 
 impl Call {
+    /// The words without the connection, which is that of the operator.
+    fn new(written: &str, input: String) -> Call {
+        let mut words: Vec<String> = written.lines().map(str::to_owned).collect();
+        if let Some(at) = words.iter().position(|word| word == "--kubeconfig") {
+            words.drain(at..at + 2);
+        }
+        Call { words, input }
+    }
+
     fn option(&self, name: &str) -> Option<&str> {
         let at = self.words.iter().position(|word| word == name)?;
         self.words.get(at + 1).map(String::as_str)
@@ -127,6 +136,13 @@ impl Operator {
                     object["data"] =
                         json!({"crt.pem": STANDARD.encode(certificate), "key.pem": STANDARD.encode(key)});
                 }
+                // What `linkerd upgrade` reads.
+                "linkerd-config-overrides" => {
+                    let stored = json!({"identityTrustAnchorsPEM": anchors,
+                        "identity": {"issuer": {"tls": {"crtPEM": certificate, "keyPEM": key}}}});
+                    let stored = serde_yaml::to_string(&stored).unwrap();
+                    object["data"] = json!({"linkerd-config-overrides": STANDARD.encode(stored)});
+                }
                 "linkerd-config" => {
                     let mut values = values(object);
                     values["identityTrustAnchorsPEM"] = json!(anchors);
@@ -173,8 +189,7 @@ impl Operator {
                 continue;
             }
             let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-            let call =
-                Call { words: read("words").lines().map(str::to_owned).collect(), input: read("input") };
+            let call = Call::new(&read("words"), read("input"));
             let answer = match read("program").trim() {
                 "step" => self.step(&call),
                 _ => self.linkerd(api, &call),

@@ -83,6 +83,10 @@ pub(crate) fn header(content: &str) -> Cow<'_, str> {
 
 /// The value of an annotation of Linkerd: kept if it has the type of the key, or consists of words and numbers.
 pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
+    // The names of container ports are short, and each is alone between commas.
+    let known = Knowledge::embedded().free_text();
+    let is_port = |entry: &str| is_told(known, entry) || entry.len() <= 15 && is_name(entry);
+    let are_ports = content.split(',').all(|entry| is_port(entry.trim()));
     let near = |known: &FreeText, token: &str| match value {
         ValueType::OneOf { values } | ValueType::Words { values } => {
             is_told(known, token)
@@ -90,7 +94,7 @@ pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
                     && values.iter().any(|word| strsim::levenshtein(&lower(token), &lower(word)) <= 2)
         }
         // Also names of container ports.
-        ValueType::PortList { .. } => is_told(known, token) || is_name(token) && token.len() <= 15,
+        ValueType::PortList { .. } => is_told(known, token) || are_ports && is_name(token),
         _ => is_told(known, token),
     };
     match value {
@@ -216,6 +220,11 @@ fn is_plain(known: &FreeText, token: &str) -> bool {
         return true;
     }
     let inner = token.trim_end_matches(['!', '?', '.', ':', '%', '$', '~']);
+    // Passwords end like this, words do not: `Winter7998$`.
+    let signs = &token[inner.len()..];
+    if inner.ends_with(|c: char| c.is_ascii_digit()) && signs.contains(['!', '$', '~']) {
+        return false;
+    }
     // Directories and files have names or words, other segments could be anything.
     if let Some(file) = inner.strip_prefix('/') {
         let is_part = |part: &str| part.is_empty() || is_name(part) || is_words(known, part, true);
@@ -313,6 +322,7 @@ mod tests {
         assert_eq!(plain("warn password Summer7702$"), "warn password REDACTED(len=11)");
         assert_eq!(path("/(?!admin).*"), "/(?!admin).*");
         assert_eq!(path("/(?:aB3xK9dE6gH9)/x"), "/(?REDACTED(len=13))/x");
+        assert_eq!(plain("Winter7998$:"), "REDACTED(len=12)");
         assert_eq!(plain("/v1/Summer7702/x"), "REDACTED(len=16)");
         assert_eq!(header("Basic x\ny"), "REDACTED(len=7)\nREDACTED(len=1)");
     }
@@ -321,6 +331,9 @@ mod tests {
     fn value_of_a_type_is_kept() {
         let ports = ValueType::PortList { blanks: true, lowest: 1 };
         assert_eq!(setting(&ports, "80, 443-445"), "80, 443-445");
+        assert_eq!(setting(&ports, "http, admin-port"), "http, admin-port");
+        assert!(!setting(&ports, "denied for velvet-orange-piano").contains("velvet"));
+        assert!(!setting(&ports, "velvet-velvet-orange-piano").contains("velvet"));
         let state = ValueType::OneOf { values: vec!["enabled".to_owned()] };
         assert_eq!(setting(&state, "enabeld"), "enabeld");
         assert_ne!(setting(&state, "zanzi-brk01"), "zanzi-brk01");
