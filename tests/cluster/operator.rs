@@ -43,8 +43,18 @@ pub fn kubectl() -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join("kubectl")).find(|file| file.is_file())
 }
 
-fn authority(name: &str, path_length: u8) -> CertificateParams {
+/// The first authorities were made this long ago.
+const AGE: Duration = Duration::from_secs(100 * 86_400);
+/// Lifetime of certificates from today on.
+const LIFETIME: Duration = Duration::from_secs(500 * 86_400);
+
+fn authority(name: &str, path_length: u8, age: Duration) -> CertificateParams {
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    let now = Duration::from_secs(u64::try_from(jiff::Timestamp::now().as_second()).unwrap());
+    let epoch = rcgen::date_time_ymd(1970, 1, 1);
+    // The clocks of others may be behind.
+    (params.not_before, params.not_after) =
+        (epoch + now - age - Duration::from_secs(60), epoch + now + LIFETIME);
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(path_length));
@@ -53,13 +63,13 @@ fn authority(name: &str, path_length: u8) -> CertificateParams {
     params
 }
 
-fn root(name: &str) -> Authority {
-    CertifiedIssuer::self_signed(authority(name, 1), KeyPair::generate().unwrap()).unwrap()
+fn root(name: &str, age: Duration) -> Authority {
+    CertifiedIssuer::self_signed(authority(name, 1, age), KeyPair::generate().unwrap()).unwrap()
 }
 
-fn issuer(name: &str, root: &Authority) -> (String, String) {
+fn issuer(name: &str, root: &Authority, age: Duration) -> (String, String) {
     let key = KeyPair::generate().unwrap();
-    (authority(name, 0).signed_by(&key, root).unwrap().pem(), key.serialize_pem())
+    (authority(name, 0, age).signed_by(&key, root).unwrap().pem(), key.serialize_pem())
 }
 
 /// A call of a stand-in.
@@ -106,13 +116,13 @@ impl Operator {
             fs::write(&path, STAND_IN).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let roots = vec![root("root.linkerd.cluster.local")];
+        let roots = vec![root("root.linkerd.cluster.local", AGE)];
         Operator { folder, programs, calls, release, roots }
     }
 
     /// The mesh as the CLI installs it: under the first authority, with an issuer whose key is known.
     pub fn installed(&self) -> Vec<Value> {
-        let pair = issuer("identity.linkerd.cluster.local", &self.roots[0]);
+        let pair = issuer("identity.linkerd.cluster.local", &self.roots[0], AGE);
         let mut objects = self.rendered(&["crds", "control-plane", "workloads"], &self.roots[0].pem(), &pair);
         objects.sort_by_key(rank);
         objects
@@ -220,7 +230,7 @@ impl Operator {
         let [name, certificate, key] = [2, 3, 4].map(|at| call.words[at].clone());
         let made = match call.option("--profile") {
             Some("root-ca") => {
-                self.roots.push(root(&name));
+                self.roots.push(root(&name, Duration::ZERO));
                 let root = &self.roots[self.roots.len() - 1];
                 (root.pem(), root.key().serialize_pem())
             }
@@ -228,7 +238,7 @@ impl Operator {
                 let above = self.file(call.option("--ca").ok_or("no --ca")?)?;
                 self.file(call.option("--ca-key").ok_or("no --ca-key")?)?;
                 let root = self.roots.iter().find(|root| root.pem().trim() == above.trim());
-                issuer(&name, root.ok_or("the key belongs to another certificate")?)
+                issuer(&name, root.ok_or("the key belongs to another certificate")?, Duration::ZERO)
             }
             other => return Err(format!("step has no stand-in for profile {other:?}")),
         };
