@@ -22,6 +22,7 @@ lint:
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy --workspace --no-default-features --all-targets -- -D warnings
     cargo deny check licenses bans sources
+    cargo vet --locked
 
 # Known vulnerabilities; needs a network.
 advisories:

@@ -24,12 +24,16 @@ mod harness;
 mod installs;
 mod keys;
 mod node_pods;
+#[cfg(unix)]
+mod operator;
 mod pages;
 #[cfg(unix)]
 #[path = "../parity/mod.rs"]
 mod parity_rows;
 mod published;
 mod roles;
+#[cfg(unix)]
+mod rotation;
 mod seeds;
 mod servers;
 mod staged;

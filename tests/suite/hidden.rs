@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::binary::meshdoctor;
 
-const CLUSTER: &str = include_str!("hidden/cluster.yaml");
+pub const CLUSTER: &str = include_str!("hidden/cluster.yaml");
 /// Forms of reports.
-const FORMS: [&str; 14] = [
+pub const FORMS: [&str; 14] = [
     "table",
     "short",
     "json",
@@ -44,10 +44,17 @@ const KEPT: [&str; 14] = [
 
 /// Writes the cluster; returns each planted password, with the line before it.
 fn plant(file: &Path) -> BTreeMap<String, String> {
-    let mut planted = BTreeMap::new();
     let tree: serde_json::Value = serde_yaml::from_str(CLUSTER).unwrap();
     // Aliases are expanded, so that each place has a password of its own.
-    let mut text = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": tree}).to_string();
+    let text = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": tree}).to_string();
+    let (text, planted) = plant_text(text);
+    std::fs::write(file, text).unwrap();
+    planted
+}
+
+/// Replaces each place for a password; returns the passwords, with the text before them.
+pub fn plant_text(mut text: String) -> (String, BTreeMap<String, String>) {
+    let mut planted = BTreeMap::new();
     for (word, shape) in [("RANDOM", "hunterbQz@K!x"), ("QUIET", "zanzi-brk@")] {
         while let Some(at) = text.find(word) {
             let password = shape.replace('@', &format!("{:03}", planted.len()));
@@ -56,8 +63,7 @@ fn plant(file: &Path) -> BTreeMap<String, String> {
             text.replace_range(at..at + word.len(), &password);
         }
     }
-    std::fs::write(file, text).unwrap();
-    planted
+    (text, planted)
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod fuzz;
 mod gather;
 mod generated;
 mod gitops;
+mod given_secrets;
 mod golden;
 mod hidden;
 mod honesty;

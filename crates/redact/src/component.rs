@@ -233,8 +233,10 @@ fn known_argument<'a>(before: &str, word: &'a str) -> Cow<'a, str> {
         };
     }
     let is_value = before.starts_with('-') && !before.contains('=') && settings::is_option(before);
-    // The first word is the program.
-    let is_path = before.is_empty() && word.starts_with('/');
+    // The first word is the program: its directories and name consist of words.
+    let is_path = before.is_empty()
+        && word.starts_with('/')
+        && word.split('/').all(|part| part.is_empty() || is_words(part));
     if is_value {
         return plain(word);
     }

@@ -238,6 +238,7 @@ fn is_prose(word: &[u8]) -> bool {
     ];
     let word = std::str::from_utf8(word).unwrap_or_default().trim_end_matches(['.', ':', '!']);
     word.is_empty()
+        || word.starts_with(super::free_text::is_place)
         || word.starts_with(['-', '{', '['])
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chart::ChartValue;
 use super::cni_inotify_limit;
 use super::installers::installers;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
@@ -18,6 +19,8 @@ use crate::objects::{ContainerStatus, Meta, Pod};
 const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];
 /// A file that two writers rewrite in turn: once or twice is normal.
 const REWRITTEN: &str = "rewritten-again";
+/// It may not write to a directory of the node.
+const NOT_WRITABLE: &str = "directory-not-writable";
 /// The clean-up of a deleted pod, whose log is about the past.
 const CLEAN_UP: &str = "clean-up-died";
 
@@ -77,7 +80,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             let finding = base(message(line.signature))
                 .parameter(line.signature.id.clone())
                 .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))
-                .remedy(remedy::of_signature(ctx, remedy, line.signature));
+                .remedy(cure(ctx, remedy, line.signature));
             // A log without a container that exits may be about the past.
             Some(match state {
                 Some(state) => finding.evidence(state),
@@ -85,6 +88,20 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             })
         }
     }
+}
+
+/// The remedy of an error of the installer. SELinux is the usual reason why it may not write.
+fn cure(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
+    if signature.id != NOT_WRITABLE {
+        return remedy::of_signature(ctx, remedy, signature);
+    }
+    let words = "Let the installer run privileged, which SELinux on the node requires";
+    let privileged = [ChartValue::new("privileged", "true")];
+    remedy::changed(ctx, remedy, words, None, &privileged).step(
+        StepKind::Note,
+        "If the directory is on a read-only file system, set destCNIBinDir to a writable one that the \
+         runtime reads",
+    )
 }
 
 /// Commands that pass its log from before the exit to meshdoctor.

@@ -178,6 +178,9 @@ fn daemon_set(object: &mut Value, values: &Value, world: &World) {
     let version = values.pointer("/image/version").and_then(Value::as_str);
     let chosen = version.map(image).or(running).unwrap_or_else(|| spec["containers"][0]["image"].clone());
     spec["containers"][0]["image"] = chosen.clone();
+    if values["privileged"] == true {
+        spec["containers"][0]["securityContext"] = json!({"privileged": true});
+    }
     if values["repairController"]["enabled"] == true {
         let mut repair = json!({"name": "repair-controller", "image": chosen,
             "env": [{"name": "LINKERD_CNI_REPAIR_CONTROLLER_NODE_NAME",

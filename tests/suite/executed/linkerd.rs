@@ -163,6 +163,9 @@ pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result
         rendered.retain(|object| object["kind"] != "CronJob");
     }
     credentials(world, call, &home, &mut values, &mut rendered)?;
+    if !is_upgrade {
+        values::stored(&mut rendered, &values);
+    }
     for object in &mut rendered {
         valued(object, &values);
     }
@@ -313,6 +316,11 @@ fn valued(object: &mut Value, values: &Value) {
             "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100,
                 "podAffinityTerm": term("topology.kubernetes.io/zone")}],
             "requiredDuringSchedulingIgnoredDuringExecution": [term("kubernetes.io/hostname")]}});
+    }
+    if let Some(ports) = values::api_server_ports(values) {
+        let init = json!({"name": "linkerd-init", "image": "cr.l5d.io/linkerd/proxy-init:v2.4.2",
+            "args": ["--incoming-proxy-port", "4143", "--outbound-ports-to-ignore", ports]});
+        object["spec"]["template"]["spec"]["initContainers"] = json!([init]);
     }
     if values["cniEnabled"] == true {
         let image = object["spec"]["template"]["spec"]["containers"][0]["image"].clone();

@@ -382,6 +382,10 @@ fn after(scene: &Scene, world: &World) -> Scene {
     }
     kubelet::apply(&mut scene, world);
     kubelet::authorized(&mut scene, world);
+    kubelet::privileged(&mut scene, world);
+    kubelet::admitted(&mut scene, world);
+    kubelet::reached(&mut scene, world);
+    runtime::logs(&mut scene, world);
     let nodes =
         world.nodes.iter().map(|(node, files)| NodeFiles { node: node.clone(), files: files.clone() });
     scene.memory.nodes = nodes.collect();

@@ -122,6 +122,28 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
     new
 }
 
+/// The logs of new processes: without lines about state that ended with the old one, for which a restart is the whole
+/// remedy. Others come again.
+pub fn logs(scene: &mut Scene, world: &World) {
+    let rows = Knowledge::embedded().mesh_logs().rows();
+    let ended = |line: &str| {
+        rows.iter().any(|row| row.matches(line) && (row.general || row.restart && row.remedy.is_empty()))
+    };
+    let ends = |line: &str| rows.iter().any(|row| row.matches(line) && row.restart && row.remedy.is_empty());
+    for log in &mut scene.memory.logs {
+        let mut object: Value = serde_json::from_slice(log).unwrap();
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let pod = name.split('/').next().unwrap_or_default();
+        let text = object["text"].as_str().unwrap_or_default();
+        if object["metadata"]["namespace"] != "" && is_new(world, pod) && text.lines().any(ends) {
+            let kept: String =
+                text.lines().filter(|line| !ended(line)).map(|line| format!("{line}\n")).collect();
+            object["text"] = json!(kept);
+            *log = object.to_string().into_bytes();
+        }
+    }
+}
+
 /// The end of the issuer in its Secret.
 fn issuer_ends(world: &World) -> Option<i64> {
     use base64::Engine as _;

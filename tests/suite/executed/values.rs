@@ -1,5 +1,7 @@
 //! Values of charts, as `--set` changes them.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::programs::Call;
@@ -24,6 +26,22 @@ pub fn given(values: &mut Value, call: &Call, folder: &std::path::Path) -> Resul
         set(values, path, json!(super::certificates::read(folder, file)?))?;
     }
     Ok(())
+}
+
+/// The API server ports that linkerd-init of the control plane skips, if they are not the default.
+pub fn api_server_ports(values: &Value) -> Option<&str> {
+    let ports = values.pointer("/proxyInit/kubeAPIServerPorts").and_then(Value::as_str);
+    ports.filter(|ports| *ports != "443,6443")
+}
+
+/// `linkerd install` stores its values, with the issuer and its key, in the Secret that `linkerd upgrade` reads.
+pub fn stored(rendered: &mut [Value], values: &Value) {
+    let has_key = values.pointer("/identity/issuer/tls/keyPEM").and_then(Value::as_str).is_some();
+    let secret = rendered.iter_mut().find(|object| object["metadata"]["name"] == "linkerd-config-overrides");
+    if let Some(secret) = secret.filter(|_| has_key) {
+        let text = serde_yaml::to_string(values).unwrap();
+        secret["data"] = json!({"linkerd-config-overrides": STANDARD.encode(text)});
+    }
 }
 
 fn merge(values: &mut Value, more: &Value) {

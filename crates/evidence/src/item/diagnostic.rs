@@ -252,8 +252,8 @@ impl Asked for OfDiagnostics {
         "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, \
          namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
          text, error: sentence}, unscraped: text, lacking: {meaning: word, error: sentence}, series: \
-         {meaning: word, labels: {\"*\": text}}, denied: {what: word, kind: word, name: text, client: text}, \
-         answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, \
+         {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, client: name}, \
+         answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: text, \
          ip: text}}}"
     }
 

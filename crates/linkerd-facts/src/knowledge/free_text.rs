@@ -6,6 +6,10 @@ use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 
+mod template;
+
+pub use template::{Hole, Template};
+
 /// The vocabulary of messages, journals and logs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Written")]
@@ -29,6 +33,7 @@ pub struct FreeText {
     prose: HashSet<String>,
     hosts: HashSet<String>,
     roots: HashSet<String>,
+    messages: Vec<Template>,
 }
 
 /// The value of a listed key.
@@ -54,6 +59,7 @@ struct Written {
     prose: Vec<String>,
     hosts: Vec<String>,
     roots: Vec<String>,
+    messages: Vec<Template>,
     terms: Vec<String>,
     words: String,
 }
@@ -113,6 +119,7 @@ impl From<Written> for FreeText {
             prose: set(written.prose),
             hosts: set(written.hosts),
             roots: set(written.roots),
+            messages: written.messages,
         }
     }
 }
@@ -189,6 +196,11 @@ impl FreeText {
     /// Whether this is a public host for images, charts or documentation.
     pub fn is_public_host(&self, host: &str) -> bool {
         self.hosts.contains(host)
+    }
+
+    /// Parts of messages that are kept unchanged.
+    pub fn messages(&self) -> &[Template] {
+        &self.messages
     }
 
     /// Whether paths below this top-level directory may contain names.

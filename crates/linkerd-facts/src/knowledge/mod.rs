@@ -55,7 +55,7 @@ pub use control_plane::{
 };
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
-pub use free_text::{FreeText, KeyValue};
+pub use free_text::{FreeText, Hole, KeyValue, Template};
 pub use go_duration::go_duration;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use known_defects::{Decides, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand};

@@ -8,6 +8,7 @@ use super::keys::{Announced, announced, is_sensitive};
 use super::places::{
     is_account, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
 };
+use super::templates::is_place;
 use super::typed::{Numbers, is_typed};
 use super::value::{Until, is_key, separates};
 use super::words::{is_host, is_image, is_name, is_path, is_reference, is_url, is_words, lower};
@@ -148,6 +149,8 @@ impl<'a> Scan<'a> {
                 self.at += c.len_utf8();
                 self.glued = false;
                 self.quoted = false;
+            } else if is_place(c) {
+                self.known_part(c);
             } else if separates(c) || c == '\'' {
                 self.sign(c);
             } else {
@@ -159,6 +162,15 @@ impl<'a> Scan<'a> {
                 }
             }
         }
+    }
+
+    /// Keeps a known part of a message, which announces nothing.
+    fn known_part(&mut self, place: char) {
+        self.out.push(place);
+        self.at += place.len_utf8();
+        (self.place, self.key, self.before) = (Place::Prose, None, "");
+        (self.named, self.then, self.glued, self.quoted) = (false, false, false, false);
+        self.near = self.near.saturating_sub(1);
     }
 
     /// Resets the state after a replaced token.

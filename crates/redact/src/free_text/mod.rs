@@ -9,17 +9,21 @@ mod keys;
 mod line;
 mod places;
 mod plain;
+mod templates;
 mod typed;
 mod value;
 mod words;
 
 use std::borrow::Cow;
 
+use templates::Kept;
+
 use super::memo::Memo;
 use super::text;
 use crate::knowledge::Knowledge;
 
 pub(super) use plain::{address, environment, header, identifier, is_brief, path, plain, setting};
+pub(super) use templates::is_place;
 
 /// Maximum number of rounds until the result is stable.
 const ROUNDS: usize = 4;
@@ -74,9 +78,22 @@ pub(super) fn is_typed_list(text: &str) -> bool {
 /// One round; `None` if nothing changes.
 fn judged(input: &str) -> Option<String> {
     let visible = characters::visible(input);
-    let shaped = text::text(&visible);
-    let clean = line::lines(&shaped);
+    let clean = around_known_parts(&visible);
     (clean != input).then_some(clean)
+}
+
+/// Redacts the text around the known parts of messages, and these parts too if they are the value of a secret.
+fn around_known_parts(visible: &str) -> String {
+    let rest = |text: &str| line::lines(&text::text(text));
+    let mut lost: Vec<&str> = Vec::new();
+    for _ in 0..ROUNDS {
+        let Some(kept) = Kept::take(visible, &lost) else { break };
+        match kept.restore(&rest(&kept.text)) {
+            Ok(clean) => return clean,
+            Err(more) => lost.extend(more),
+        }
+    }
+    rest(visible)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::typed::{Numbers, is_hex, is_typed};
+use super::typed::{Numbers, is_common, is_hex, is_typed};
 use super::words::{camel, is_image, is_name, is_words, lower};
 use crate::knowledge::{FreeText, Knowledge, ValueType};
 use crate::marker::{Marker, stand_in};
@@ -20,6 +20,8 @@ const DIGITS: usize = 10;
 const CONSONANTS: usize = 6;
 /// Shorter parts of names may be anything.
 const SHORT: usize = 2;
+/// Number of tokens after a word that announces a secret, of which only words are kept.
+const NEAR: u8 = 3;
 /// Length of an id of a container.
 const ID: usize = 64;
 /// Maximum length of a value of a few words.
@@ -44,7 +46,9 @@ pub(crate) fn plain(content: &str) -> Cow<'_, str> {
 
 /// A path, a pattern of paths, or a path with a query, without its random segments.
 pub(crate) fn path(content: &str) -> Cow<'_, str> {
-    judged(content, |c| c.is_whitespace() || "/?&=()[]{}|*+^$\\".contains(c), is_plain)
+    // Behind `(?`, a pattern has signs of groups: `(?!admin)`, `(?:v1)`.
+    let passes = |known: &FreeText, token: &str| is_plain(known, token.trim_start_matches(['<', '!', ':']));
+    judged(content, |c| c.is_whitespace() || "/?&=()[]{}|*+^$\\".contains(c), passes)
 }
 
 /// Host names, IP addresses and mesh identities, separated by commas.
@@ -79,6 +83,10 @@ pub(crate) fn header(content: &str) -> Cow<'_, str> {
 
 /// The value of an annotation of Linkerd: kept if it has the type of the key, or consists of words and numbers.
 pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
+    // The names of container ports are short, and each is alone between commas.
+    let known = Knowledge::embedded().free_text();
+    let is_port = |entry: &str| is_told(known, entry) || entry.len() <= 15 && is_name(entry);
+    let are_ports = content.split(',').all(|entry| is_port(entry.trim()));
     let near = |known: &FreeText, token: &str| match value {
         ValueType::OneOf { values } | ValueType::Words { values } => {
             is_told(known, token)
@@ -86,15 +94,23 @@ pub(crate) fn setting<'a>(value: &ValueType, content: &'a str) -> Cow<'a, str> {
                     && values.iter().any(|word| strsim::levenshtein(&lower(token), &lower(word)) <= 2)
         }
         // Also names of container ports.
-        ValueType::PortList { .. } => is_told(known, token) || is_name(token) && token.len() <= 15,
+        ValueType::PortList { .. } => is_told(known, token) || are_ports && is_name(token),
         _ => is_told(known, token),
     };
     match value {
+        ValueType::ImageTag {} | ValueType::LogFilter {} if !is_one_word(content) => {
+            judged(content, char::is_whitespace, is_told)
+        }
         kind if kind.is_free() => plain(content),
         ValueType::EnvList {} => variables(content),
         _ if value.check(content).is_ok() || is_brief(content) => Cow::Borrowed(content),
         _ => judged(content, |c| c.is_whitespace() || "\"'`()[]{}<>,;|&=/:-".contains(c), near),
     }
+}
+
+/// Whether a text has the characters of an image tag or a log filter.
+fn is_one_word(content: &str) -> bool {
+    content.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-,=:/[]{}*\"".contains(&byte))
 }
 
 /// Whether an invalid value of a typed field is harmless to show: a few words, and hardly a character of others. Too
@@ -162,6 +178,8 @@ fn judged<'a>(
     let shaped = text::text(content);
     let mut out = String::with_capacity(shaped.len());
     let mut at = 0;
+    // Number of tokens after a word that announces a secret.
+    let mut near = 0_u8;
     while at < shaped.len() {
         let rest = &shaped[at..];
         if let Some(marker) = Marker::at(shaped.as_bytes(), at) {
@@ -179,14 +197,21 @@ fn judged<'a>(
             continue;
         }
         let token = &rest[..end];
-        if passes(known, token) {
+        if passes(known, token) && (near == 0 || is_words(known, token, false) || is_common(token)) {
             out.push_str(token);
         } else {
             out.push_str(&stand_in(token.as_bytes()));
         }
+        near = if announces(known, token) { NEAR } else { near.saturating_sub(1) };
         at += end;
     }
     if out == content { Cow::Borrowed(content) } else { Cow::Owned(out) }
+}
+
+/// Whether a token is a word that announces a secret: `password`, not a name with it: `token-reader`.
+fn announces(known: &FreeText, token: &str) -> bool {
+    let word = token.trim_end_matches([':', '.', '!', '?']);
+    word.bytes().all(|byte| byte.is_ascii_alphabetic()) && super::keys::is_sensitive(known, word)
 }
 
 /// Whether a token is a name, words, a number, an address or an image.
@@ -195,6 +220,16 @@ fn is_plain(known: &FreeText, token: &str) -> bool {
         return true;
     }
     let inner = token.trim_end_matches(['!', '?', '.', ':', '%', '$', '~']);
+    // Passwords end like this, words do not: `Winter7998$`.
+    let signs = &token[inner.len()..];
+    if inner.ends_with(|c: char| c.is_ascii_digit()) && signs.contains(['!', '$', '~']) {
+        return false;
+    }
+    // Directories and files have names or words, other segments could be anything.
+    if let Some(file) = inner.strip_prefix('/') {
+        let is_part = |part: &str| part.is_empty() || is_name(part) || is_words(known, part, true);
+        return file.split('/').all(|part| is_typed(part, Numbers::Usual) || is_part(part));
+    }
     !inner.contains(['!', '$', '%', '^', '\\', '~'])
         && inner.split(['/', ':', '@', '+', '*', '?', '#', '\'']).all(|part| {
             is_typed(part, Numbers::Usual)
@@ -284,6 +319,11 @@ mod tests {
             assert_eq!(plain(&clean), clean, "judged twice");
         }
         assert_eq!(path("/hook/T02AB3CD9x/send"), "/hook/REDACTED(len=10)/send");
+        assert_eq!(plain("warn password Summer7702$"), "warn password REDACTED(len=11)");
+        assert_eq!(path("/(?!admin).*"), "/(?!admin).*");
+        assert_eq!(path("/(?:aB3xK9dE6gH9)/x"), "/(?REDACTED(len=13))/x");
+        assert_eq!(plain("Winter7998$:"), "REDACTED(len=12)");
+        assert_eq!(plain("/v1/Summer7702/x"), "REDACTED(len=16)");
         assert_eq!(header("Basic x\ny"), "REDACTED(len=7)\nREDACTED(len=1)");
     }
 
@@ -291,6 +331,9 @@ mod tests {
     fn value_of_a_type_is_kept() {
         let ports = ValueType::PortList { blanks: true, lowest: 1 };
         assert_eq!(setting(&ports, "80, 443-445"), "80, 443-445");
+        assert_eq!(setting(&ports, "http, admin-port"), "http, admin-port");
+        assert!(!setting(&ports, "denied for velvet-orange-piano").contains("velvet"));
+        assert!(!setting(&ports, "velvet-velvet-orange-piano").contains("velvet"));
         let state = ValueType::OneOf { values: vec!["enabled".to_owned()] };
         assert_eq!(setting(&state, "enabeld"), "enabeld");
         assert_ne!(setting(&state, "zanzi-brk01"), "zanzi-brk01");
@@ -300,6 +343,14 @@ mod tests {
         }
         for text in ["hunter2", "correcthorse", "corrext horsf", "a1b2 c3d4 e5f6", "Zq7kX2vB", "token=abc"] {
             assert_ne!(setting(&amount, text), text);
+        }
+        for kind in [ValueType::ImageTag {}, ValueType::LogFilter {}] {
+            for text in ["edge-26.8.3", "warn,linkerd=info,[{headers}]=off"] {
+                assert_eq!(setting(&kind, text), text);
+            }
+            for text in ["the password Summer7702$", "Summer7702$", "deny zebivo47 now"] {
+                assert_ne!(setting(&kind, text), text);
+            }
         }
         let list = r#"[{"name":"A","value":"hunter"},{"name":"LINKERD2_PROXY_LOG","value":"info"}]"#;
         let clean = setting(&ValueType::EnvList {}, list).into_owned();

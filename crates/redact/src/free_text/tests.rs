@@ -146,3 +146,16 @@ fn long_texts_and_broken_markers_end() {
     }
     assert_eq!(free_text("pods are REDACTED(len=12)"), "pods are REDACTED(len=12)");
 }
+
+/// Real messages of Kubernetes, CNI plugins, admission policies, cert-manager, GitOps tools and Linkerd: the cause is in
+/// any part of them, so they lose none.
+#[test]
+fn messages_of_programs_lose_no_word() {
+    let lost = include_str!("messages.txt").lines().filter_map(|line| {
+        let message = line.replace("\\n", "\n");
+        let clean = free_text(&message);
+        (clean != message).then(|| format!("{message}\n    -> {clean}"))
+    });
+    let lost: Vec<String> = lost.collect();
+    assert!(lost.is_empty(), "{}:\n{}", lost.len(), lost.join("\n"));
+}

@@ -5,6 +5,7 @@ use crate::marker::Marker;
 /// Signs between tokens.
 pub(super) fn separates(c: char) -> bool {
     c.is_whitespace()
+        || super::templates::is_place(c)
         || matches!(
             c,
             '"' | '`'

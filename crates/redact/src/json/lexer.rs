@@ -1,12 +1,14 @@
 //! Finds the parts of a JSON file to redact, lexically, so that truncated files are handled like complete ones.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
 use super::literal::{decode, hides_secret};
-use crate::keys;
+use crate::free_text::plain;
 use crate::marker::Marker;
+use crate::{allow, keys, text};
 
 /// Plugins whose mention makes an unused file relevant.
 const SPOKEN_OF: [&[u8]; 3] = [b"linkerd-cni", b"multus", b"cilium"];
@@ -36,6 +38,8 @@ enum ValueClass {
     Secret,
     /// The key is known to contain names and similar.
     Known,
+    /// The key is known to contain uids, checksums, claims, or sentences that were redacted before.
+    Exact,
     /// Any other.
     Other,
 }
@@ -90,6 +94,8 @@ impl Lexer<'_> {
         let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
         if self.open.last() == Some(&ValueClass::Secret) || keys::is_secret(key) && !known {
             ValueClass::Secret
+        } else if known && is_exact(key) {
+            ValueClass::Exact
         } else if known || key.starts_with("net.") || key.starts_with("fs.") {
             ValueClass::Known
         } else {
@@ -121,7 +127,8 @@ impl Lexer<'_> {
         }
         let content = if closed { content } else { content.trim_ascii_end() };
         let end = start + content.len();
-        let passes = self.behind() == ValueClass::Known
+        let passes = self.behind() == ValueClass::Exact
+            || self.behind() == ValueClass::Known && is_name(content)
             || keys::is_harmless(content)
             || Marker::whole(content).is_some()
             || self.behind() == ValueClass::Other && is_number(content);
@@ -155,6 +162,21 @@ impl Lexer<'_> {
         }
         self.pending = None;
     }
+}
+
+/// Whether the values of a key are not names: any form of them is kept that has no shape of a secret.
+fn is_exact(key: &str) -> bool {
+    let plain = key.to_ascii_lowercase();
+    ["sha256", "sha256prefix", "uid"].iter().any(|end| plain.ends_with(end))
+        || matches!(&*plain, "iss" | "aud" | "sub")
+        || allow::sentences().iter().any(|sentence| sentence == key)
+}
+
+/// Whether a text is a name, an address, a path or words, apart from the shapes of secrets, which are replaced anyway.
+fn is_name(content: &[u8]) -> bool {
+    let decoded = decode(content);
+    let shaped = text::text(&decoded);
+    matches!(plain(&shaped), Cow::Borrowed(_))
 }
 
 fn is_number(word: &[u8]) -> bool {

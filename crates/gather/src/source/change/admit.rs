@@ -209,10 +209,16 @@ fn read_template(spec: &Value) -> Option<crate::objects::PodSpec> {
     serde_json::from_value(spec.clone()).ok()
 }
 
-/// An object in the form that checks read.
-pub(super) fn read<T: Object>(kind: Kind, mut value: Value) -> Option<T> {
+/// An object without secrets.
+pub(super) fn redacted(kind: Kind, value: &Value) -> Value {
+    let mut value = value.clone();
     redact::object(kind.info().kind, rule(kind), &mut value);
-    let mut object: T = serde_json::from_value(value).ok()?;
+    value
+}
+
+/// An object in the form that checks read.
+pub(super) fn read<T: Object>(kind: Kind, value: Value) -> Option<T> {
+    let mut object: T = serde_json::from_value(redacted(kind, &value)).ok()?;
     object.trim();
     Some(object)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::admit::{Admitting, Fate, read};
+use super::admit::{Admitting, Fate, read, redacted};
 use super::{Change, Key, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
@@ -134,6 +134,15 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
+/// The template of the pods of an object.
+fn of_pods(kind: Kind, object: &Value) -> &Value {
+    match kind {
+        Kind::Pod => object,
+        Kind::CronJob => &object["spec"]["jobTemplate"]["spec"]["template"],
+        _ => &object["spec"]["template"],
+    }
+}
+
 fn template(
     admitting: &Admitting<'_>,
     kind: Kind,
@@ -141,11 +150,7 @@ fn template(
     running: &BTreeMap<(String, String, String), RunningPods>,
 ) -> Template {
     let (namespace, name): Key = key(object, kind);
-    let template = match kind {
-        Kind::Pod => object,
-        Kind::CronJob => &object["spec"]["jobTemplate"]["spec"]["template"],
-        _ => &object["spec"]["template"],
-    };
+    let template = of_pods(kind, object);
     let pod_name = if kind == Kind::Pod { name.clone() } else { format!("{name}-new-0") };
     let pod = json!({
         "apiVersion": "v1",
@@ -158,7 +163,9 @@ fn template(
         },
         "spec": template["spec"],
     });
-    let annotations = texts(&template["metadata"]["annotations"]);
+    // Reports quote annotations, and manifests are not redacted yet.
+    let shown = redacted(kind, object);
+    let annotations = texts(&of_pods(kind, &shown)["metadata"]["annotations"]);
     let lists = ["containers", "initContainers"];
     let mut containers = lists.into_iter().filter_map(|list| template["spec"][list].as_array()).flatten();
     let has_proxy = containers.any(|container| container["name"] == PROXY_CONTAINER);
@@ -166,7 +173,7 @@ fn template(
     let maker = if kind == Kind::CronJob { Kind::Job } else { kind };
     let made_by = MadeBy { kind: &maker.info().kind.to_ascii_lowercase(), name: &name };
     let (pod, fate) = admitting.decided(pod, (kind != Kind::Pod).then_some(made_by));
-    let own = if kind == Kind::Pod { BTreeMap::new() } else { texts(&object["metadata"]["annotations"]) };
+    let own = if kind == Kind::Pod { BTreeMap::new() } else { texts(&shown["metadata"]["annotations"]) };
     let owner = (kind.info().kind.to_owned(), namespace.clone(), name.clone());
     let running = running.get(&owner).copied().unwrap_or_default();
     let written_kind = None;

@@ -2,6 +2,7 @@
 //! replaced.
 
 use super::super::keys::{Announced, announced};
+use super::super::templates::is_place;
 use super::super::value::{Until, closing, without_signs};
 use super::super::words::lower;
 use super::{NEAR, Place, Scan, replaced};
@@ -54,7 +55,8 @@ impl Scan<'_> {
                 .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
         });
         let opens = first.starts_with(['{', '[']) && first.len() == 1;
-        let is_sentence = !glued && value == first && self.known.begins_sentence(&lower(word));
+        let begins = self.known.begins_sentence(&lower(word)) || value.starts_with(is_place);
+        let is_sentence = !glued && value == first && begins;
         if nothing || opens || is_sentence {
             self.near = NEAR;
         } else if value.is_empty()
