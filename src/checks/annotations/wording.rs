@@ -240,7 +240,7 @@ fn on_selected(
     if known.is_empty() {
         return Err(remedy);
     }
-    let act = format!("For the workload that the Service selects, set {key} as an annotation");
+    let act = format!("Set {key} as an annotation of the workload that the Service selects");
     let rollouts = Rollouts::of(ctx);
     Ok(known.into_iter().fold(remedy, |remedy, (kind, owner, pods)| {
         let in_template = rollouts.is_in_template(owner);

@@ -150,13 +150,21 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// Adds the steps that restore an issuer which the installation keeps, or else make a new one.
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
-        StepKind::Note,
-        format!(
-            "If this does not restore the Secret, make a new issuer and put it in place. The commands are in: {}",
-            own("explain issuer-expired")
-        ),
-    )
+    let namespace = &ctx.namespaces().control_plane;
+    restore_issuer(ctx, remedy)
+        .run(
+            StepKind::Command,
+            "Check that the Secret exists: running identity pods read it without a restart",
+            kubectl().namespace(namespace).words("get secret").operand(ISSUER),
+        )
+        .step(
+            StepKind::Note,
+            format!(
+                "If it does not exist, do not restart identity: make a new issuer and put it in place. The commands \
+                 are in: {}",
+                own("explain issuer-expired")
+            ),
+        )
 }
 
 /// Whether the tool that installed the control plane stores the issuer.

@@ -147,7 +147,7 @@ fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -
     let remedy = corrected(ctx, "Set the collector's address to an existing Service", ENDPOINT, "ADDRESS");
     finding(ctx, (namespace, name), source, message)
         .parameter("missing")
-        .evidence(Evidence::other(format!("Service {namespace}/{name}"), "does not exist"))
+        .proofs([Evidence::other(format!("Service {namespace}/{name}"), "does not exist")])
         .remedy(restarted(ctx, remedy))
 }
 
@@ -161,7 +161,7 @@ fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, so
     let remedy = corrected(ctx, &act, ENDPOINT, "ADDRESS");
     finding(ctx, service.metadata.key(), source, message)
         .parameter("port")
-        .evidence(Evidence::field(object(service), "spec.ports", declared))
+        .proofs([Evidence::field(object(service), "spec.ports", declared)])
         .remedy(restarted(ctx, remedy))
 }
 
@@ -171,7 +171,7 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
     let slices = kubectl().namespace(namespace).words("get endpointslices");
     finding(ctx, (namespace, name), source, message)
         .parameter("endpoints")
-        .evidences(cause.evidence())
+        .proofs(cause.evidence())
         .remedy(Remedy::new().run(
             StepKind::Command,
             "Find out why the Service has no ready endpoint",
@@ -226,7 +226,7 @@ fn unmeshed(
     );
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("unmeshed")
-        .evidences(pods.iter().take(QUOTED).map(|pod| of_pod(pod, "spec.containers", "no linkerd-proxy")))
+        .proofs(pods.iter().take(QUOTED).map(|pod| of_pod(pod, "spec.containers", "no linkerd-proxy")))
         .remedy(remedy)
 }
 
@@ -235,7 +235,7 @@ fn bypassed(ctx: &Context<'_>, service: &Service, pod: &Pod, source: &Source) ->
                    so that its proxy does not answer. No trace arrives";
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("skipped")
-        .evidences(skipped(pod, IN).map(|list| list.by()))
+        .proofs(skipped(pod, IN).map(|list| list.by()))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             "Remove the port from config.linkerd.io/skip-inbound-ports of the collector's pod template",
@@ -274,7 +274,7 @@ fn other_account(
     };
     finding(ctx, service.metadata.key(), source, message)
         .parameter("account")
-        .evidences(said)
+        .proofs(said)
         .remedy(restarted(ctx, remedy))
 }
 

@@ -177,9 +177,6 @@ impl Printer {
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;
         for (who, seen) in rows.iter().take(IN_PLAN) {
-            if lines.len() >= IN_PLAN {
-                break;
-            }
             let text = if who == last { seen.clone() } else { format!("{who}  {seen}") };
             let indent = if who == last && *who != only { "  " } else { "" };
             let wrapped = hanging(&text, columns - indent.len());

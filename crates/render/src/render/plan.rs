@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
-use super::rehearsal::{self, Readiness};
+use super::rehearsal;
 use super::text::clean;
 use super::{coverage, subject};
+use crate::checks::words::sentence;
 use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
@@ -15,7 +16,8 @@ pub fn markdown(report: &Report) -> String {
     let Some(rehearsal) = &report.rehearsal else {
         return "No upgrade was rehearsed: name the release with --to.\n".to_owned();
     };
-    let mut text = format!("# Upgrade of Linkerd to {}\n\n", clean(&rehearsal.target));
+    let change = sentence(rehearsal::change(report, rehearsal));
+    let mut text = format!("# {change} of Linkerd to {}\n\n", clean(&rehearsal.target));
     let subject = &report.subject;
     let mut installed: Vec<&str> = subject.control_plane.values().map(String::as_str).collect();
     installed.sort_unstable();
@@ -35,7 +37,7 @@ pub fn markdown(report: &Report) -> String {
         let words = "Evaluated for the cluster on Kubernetes";
         _ = writeln!(text, "{words} {by_then}; the steps below do not upgrade Kubernetes.\n");
     }
-    _ = writeln!(text, "**{}**\n", Readiness::of(report).word());
+    _ = writeln!(text, "**{}**\n", rehearsal::verdict(report, rehearsal));
     for row in rehearsal::rows(report, rehearsal) {
         _ = writeln!(text, "- {}", clean(&row));
     }

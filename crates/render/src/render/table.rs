@@ -72,8 +72,9 @@ pub fn report(report: &Report, look: Look) -> String {
             now.extend(findings.blocks(&today, &folding));
             let mut then = findings.blocks(&later, &folding);
             if then.iter().any(|lines| !lines.is_empty()) {
-                titled(&mut now, "TODAY, before the upgrade", look);
-                titled(&mut then, "WITH THE UPGRADE", look);
+                let change = rehearsal::change(report, rehearsal);
+                titled(&mut now, &format!("TODAY, before the {change}"), look);
+                titled(&mut then, &format!("WITH THE {}", change.to_uppercase()), look);
             }
             // What must be repaired before the upgrade comes first, like its steps.
             let (first, second) = if is_repaired_first { (now, then) } else { (then, now) };
