@@ -150,6 +150,14 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// Adds the steps that restore an issuer which the installation keeps, or else make a new one.
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
+        StepKind::Note,
+        format!("If this does not restore the Secret, make {NEW_ISSUER}: {}", own("explain issuer-expired")),
+    )
+}
+
+/// As [`restored_issuer`], if the Secret is missing: until it exists, a restart stops identity.
+pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     restore_issuer(ctx, remedy)
         .run(
@@ -160,12 +168,14 @@ pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         .step(
             StepKind::Note,
             format!(
-                "If it does not exist, do not restart identity: make a new issuer and put it in place. The commands \
-                 are in: {}",
+                "If it does not exist, do not restart identity: make {NEW_ISSUER}: {}",
                 own("explain issuer-expired")
             ),
         )
 }
+
+/// The issuer to make if none can be restored.
+const NEW_ISSUER: &str = "a new issuer and put it in place. The commands are in";
 
 /// Whether the tool that installed the control plane stores the issuer.
 pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {

@@ -77,7 +77,10 @@ pub(in crate::checks) fn last_end(pod: &Pod, status: &ContainerStatus) -> Eviden
     let at =
         ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
     let said = ended.map_or(String::new(), |ended| {
-        format!("{}, exit code {}{at}; restarted {} times", ended.reason, ended.exit_code, status.restart_count)
+        format!(
+            "{}, exit code {}{at}; restarted {} times",
+            ended.reason, ended.exit_code, status.restart_count
+        )
     });
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     Evidence::field(object, format!("status.containerStatuses[{}].lastState", status.name), said)

@@ -198,7 +198,9 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
     let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
     let ports = match named.as_slice() {
         [port] if port != "all" => format!("port {port}"),
-        [first @ .., last] if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") => {
+        [first @ .., last]
+            if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") =>
+        {
             format!("ports {} and {last}", first.join(", "))
         }
         _ => "ports of the application".to_owned(),
@@ -259,18 +261,18 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
 
 fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     let words = match direction {
-        Direction::Ingress if shut.denies => {
-            "Allow the port of the proxy before that. This port carries all application traffic: restrict ports with \
-             AuthorizationPolicies"
-        }
-        Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
-        Direction::Ingress => {
-            "Allow the same clients on the port of the proxy. This port carries all application traffic: \
-             restrict ports with AuthorizationPolicies"
-        }
-        Direction::Egress => {
-            "Allow egress to the port of the proxy of the same pods. This port carries all application traffic"
-        }
+        Direction::Ingress if shut.denies => format!(
+            "Allow port {port} of the proxy before that. This port carries all application traffic: restrict ports \
+             with AuthorizationPolicies"
+        ),
+        Direction::Egress if shut.denies => format!("Allow egress to port {port} of proxies before that"),
+        Direction::Ingress => format!(
+            "Allow the same clients on port {port} of the proxy. This port carries all application traffic: restrict \
+             ports with AuthorizationPolicies"
+        ),
+        Direction::Egress => format!(
+            "Allow egress to port {port} of the proxy of the same pods. This port carries all application traffic"
+        ),
     };
     if shut.denies {
         let decides =

@@ -169,14 +169,13 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
     let (namespace, name) = service.metadata.key();
     let message = format!("No trace arrives: the collector's Service has no ready endpoint, because {cause}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
-    finding(ctx, (namespace, name), source, message)
-        .parameter("endpoints")
-        .proofs(cause.evidence())
-        .remedy(Remedy::new().run(
+    finding(ctx, (namespace, name), source, message).parameter("endpoints").proofs(cause.evidence()).remedy(
+        Remedy::new().run(
             StepKind::Command,
             "Find out why the Service has no ready endpoint",
             slices.option("-l", format!("kubernetes.io/service-name={name}")),
-        ))
+        ),
+    )
 }
 
 /// A collector whose pods cannot present the expected identity.

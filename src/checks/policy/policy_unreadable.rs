@@ -33,7 +33,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (message, severity) =
             said(one.kind, name, &one.why, if voids { others(ctx, one.kind, survey) } else { Others::Read });
         let remedy = match one.kind {
-            Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways),
+            Kind::HTTPRoute | Kind::GRPCRoute => {
+                of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways)
+            }
             kind => mend_or_delete(kind, &meta, MEND),
         };
         Some(
@@ -149,12 +151,7 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 }
 
 /// Such a route may be valid for a Gateway that supports more than Linkerd does.
-fn of_the_gateway_api(
-    (kind, meta): (Kind, &Meta),
-    why: &str,
-    voids: bool,
-    of_gateways: bool,
-) -> Remedy {
+fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_gateways: bool) -> Remedy {
     let filter = why.split_once("filter type \"").and_then(|(_, rest)| rest.split('"').next());
     let part = filter.map_or_else(
         || "the part that the message names".to_owned(),

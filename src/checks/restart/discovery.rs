@@ -50,7 +50,9 @@ pub struct CallFaults {
 impl CallFaults {
     /// Evaluates the checks.
     pub fn read(cluster: &Cluster, knowledge: &Knowledge) -> CallFaults {
-        let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE].into_iter().flatten();
+        let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE]
+            .into_iter()
+            .flatten();
         let checks: Vec<&'static Check> = all.filter(|check| CHECKS.contains(&check.id)).collect();
         let results = evaluate(&checks, cluster, knowledge, &Settings::default());
         let found = results.into_iter().flat_map(|result| result.findings);

@@ -72,8 +72,8 @@ pub fn markdown(report: &Report) -> String {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
         let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
         let resolved_by_steps = phase.part.resolves_findings();
-        for line in reminders(&here).iter().filter(|_| !resolved_by_steps) {
-            _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+        if !resolved_by_steps {
+            resolutions(&mut text, &here);
         }
         for line in reminders(&here).iter().filter(|_| resolved_by_steps) {
             _ = writeln!(text, "These steps resolve {line}.\n");
@@ -81,6 +81,20 @@ pub fn markdown(report: &Report) -> String {
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// The findings that a phase resolves. A short remedy is repeated here, where it is carried out.
+fn resolutions(text: &mut String, findings: &[&Finding]) {
+    for finding in findings {
+        let about = clean(&subject::brief(finding.subjects.iter())).into_owned();
+        let [step] = finding.remedy.steps.as_slice() else { continue };
+        _ = writeln!(text, "- [ ] **{}** of {about}: {}", finding.check, clean(&step.text));
+        fenced(text, &step.command.iter().flat_map(|command| command.rendered()).collect::<Vec<_>>());
+    }
+    let long: Vec<&Finding> = findings.iter().filter(|one| one.remedy.steps.len() != 1).copied().collect();
+    for line in reminders(&long) {
+        _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+    }
 }
 
 /// A line for each finding that a phase resolves. Findings about the same objects state their difference,

@@ -126,7 +126,9 @@ fn pods_of(answer: &WorkloadAnswer<'_>, by_name: bool) -> String {
 fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
     let mut defaults = ports.iter().map(|port| match port.inbound.taken_by {
         TakenBy::Default(policy)
-            if !port.skips_proxy && !port.inbound.identity_required && port.inbound.routes.iter().all(|route| route.route.is_none()) =>
+            if !port.skips_proxy
+                && !port.inbound.identity_required
+                && port.inbound.routes.iter().all(|route| route.route.is_none()) =>
         {
             Some((policy.to_string(), allowed_on(port, own)))
         }
@@ -406,9 +408,9 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
                 rows.push((format!("{on}: none"), "no policy for the route or its Server".to_owned()));
             }
             [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
-            each => rows.extend(
-                each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound))),
-            ),
+            each => {
+                rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound))))
+            }
         }
     }
     if let Some(limit) = &inbound.rate_limit {

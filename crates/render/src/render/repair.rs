@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Form, Printer, named_within};
 use super::look::Look;
 use super::steps::{alternatives_to_first, in_plan, in_words};
-use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
+use super::{rehearsal, subject};
 use crate::checks;
 use crate::command::{Command, own};
-use crate::finding::{Finding, Severity, Step, Subject};
+use crate::finding::{Finding, Severity, Standing, Step, Subject, When};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
 /// Maximum number of lines shown of a step's command.
@@ -321,7 +321,7 @@ impl PlanPrinter<'_> {
         lines
     }
 
-    /// `warnings 2 and 3 do no harm now; -v shows steps 3 to 5`, and the checks.
+    /// `warnings 2 and 3 (CHECK, CHECK) do no harm now; -v shows steps 3 to 5`.
     fn risks(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
         if numbers.is_empty() {
             return Vec::new();
@@ -329,17 +329,15 @@ impl PlanPrinter<'_> {
         let steps: BTreeSet<usize> =
             numbers.iter().filter_map(|number| self.order.steps.get(number)).flatten().copied().collect();
         let verb = if numbers.len() == 1 { "does" } else { "do" };
-        let words = format!(
-            "{} {verb} no harm now; -v shows {}",
-            numbered(self.report, numbers),
-            in_words(&steps.into_iter().collect::<Vec<_>>())
-        );
-        let mut lines = wrap(&words, self.look.prose());
         let found = numbers.iter().filter_map(|&number| self.finding(number));
         let checks: BTreeSet<&str> = found.map(|(_, finding)| finding.check).collect();
-        let checks = checks.into_iter().collect::<Vec<_>>().join(", ");
-        lines.extend(wrap(&checks, self.look.prose() - 2).iter().map(|line| format!("  {line}")));
-        lines
+        let words = format!(
+            "{} ({}) {verb} no harm now; -v shows {}",
+            numbered(self.report, numbers),
+            checks.into_iter().collect::<Vec<_>>().join(", "),
+            in_words(&steps.into_iter().collect::<Vec<_>>())
+        );
+        wrap(&words, self.look.prose())
     }
 
     /// `symptoms  CHECK, CHECK`, after the steps: they need no repair of their own.
@@ -407,7 +405,11 @@ impl PlanPrinter<'_> {
         let room = self.look.columns().saturating_sub(indent.len() + 2);
         if let Some(same) = self.same_commands(number, step) {
             let room = self.look.prose() - indent.len();
-            lines.extend(wrap(&format!("(the commands of step {same})"), room).iter().map(|line| format!("{indent}{line}")));
+            lines.extend(
+                wrap(&format!("(the commands of step {same})"), room)
+                    .iter()
+                    .map(|line| format!("{indent}{line}")),
+            );
             return lines;
         }
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
@@ -529,7 +531,11 @@ impl VerifyRun {
     }
 
     fn add(&mut self, other: VerifyRun) {
-        self.checks.extend(other.checks);
+        for check in other.checks {
+            if !self.checks.contains(&check) {
+                self.checks.push(check);
+            }
+        }
         if other.frame.last().is_some_and(|end| end.ends_with(Self::WARNINGS)) {
             self.frame = other.frame;
         }
@@ -552,7 +558,7 @@ fn lines_of(command: &Command) -> Vec<String> {
 /// condition, only its words are.
 pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
-    let Some(first) = steps.first() else { return Vec::new() };
+    let Some(first) = steps.first() else { return of_upgrade(report, look) };
     let label = |words: &str| look.faint(&pad(words, 10));
     let instead = alternatives_to_first(&report.repair);
     let step = match instead.as_slice() {
@@ -594,6 +600,29 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.push(format!("{}step {number}", label("then")));
         lines.extend(command(step));
     }
+    lines
+}
+
+/// The first step of what a rehearsed upgrade brings. A downgrade has none that leads to its end.
+fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
+    let is_upgrade = report.rehearsal.as_ref().is_some_and(|it| rehearsal::change(report, it) == "upgrade");
+    let begins = |finding: &&Finding| {
+        finding.when == When::AfterUpgrade
+            && finding.caused_by.is_empty()
+            && finding.severity > Severity::Info
+            && matches!(finding.standing, Standing::Passes | Standing::Fails)
+    };
+    let mut found = report.findings.iter().filter(|_| is_upgrade).filter(begins);
+    let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?)))
+    else {
+        return Vec::new();
+    };
+    let words = format!("{}: {}", finding.check, clean(step.without_requirement()));
+    let label = |at| look.faint(&pad(if at == 0 { "next" } else { "" }, 10));
+    let words = wrap(&words, look.prose() - 10).into_iter().enumerate();
+    let mut lines: Vec<String> = words.map(|(at, line)| format!("{}{line}", label(at))).collect();
+    let command = step.command.iter().flat_map(|command| command_lines(command, look)).take(NEXT_LINES);
+    lines.extend(command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))));
     lines
 }
 

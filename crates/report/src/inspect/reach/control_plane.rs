@@ -40,7 +40,8 @@ impl<'a> Mesh<'a> {
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let name = format!("linkerd-{component}");
-                let is_own = |subject: &Subject| matches!(subject, Subject::Object { name: of, .. } if *of == name);
+                let is_own =
+                    |subject: &Subject| matches!(subject, Subject::Object { name: of, .. } if *of == name);
                 if let Some(finding) =
                     self.faults.unready.iter().find(|finding| finding.subjects.iter().any(is_own))
                 {

@@ -96,9 +96,7 @@ impl<'a> Mesh<'a> {
         let is_of_step = |finding: &&Finding| {
             let named = |subject: &Subject| {
                 let name = subject.to_string();
-                let blocks = |evidence: &Evidence| {
-                    matches!(&evidence.place, Place::Field { object, .. } if *object == name)
-                };
+                let blocks = |evidence: &Evidence| matches!(&evidence.place, Place::Field { object, .. } if *object == name);
                 step.evidence.iter().any(blocks)
             };
             step.says.contains("4143") && finding.subjects.iter().any(named)

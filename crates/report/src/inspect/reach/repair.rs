@@ -154,9 +154,9 @@ impl Mesh<'_> {
             return None;
         }
         let annotations = serde_json::json!({ SKIP_OUTBOUND: null });
-        let change =
-            serde_json::json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
-        let patch = kubectl().namespace(&owner.namespace).words("patch deployment").operand(owner.name.as_str());
+        let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
+        let patch =
+            kubectl().namespace(&owner.namespace).words("patch deployment").operand(owner.name.as_str());
         let [command] = self.command(patch.words("--type merge -p").arg(change.to_string()));
         Some(command)
     }
