@@ -20,7 +20,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD);
     if known.is_none() && ctx.namespaces().empty_extensions.contains(&Extension::Multicluster) {
         let namespace = installed_in(ctx, Extension::Multicluster)?;
-        return Ok(vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "does not exist"))].into());
+        return Ok(
+            vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "does not exist"))].into()
+        );
     }
     if known.is_none() {
         // Deployments are needed to detect whether the extension is installed at all.

@@ -456,7 +456,7 @@ impl PlanPrinter<'_> {
             installed.is_some_and(|installed| installed == release)
         };
         match self.report.repair.steps.iter().position(installs) {
-            Some(at) => format!("(needs linkerd CLI {release}, which step {} installs)", at + 1),
+            Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None => step.step.text[plain.len()..].trim().to_owned(),
         }
     }

@@ -6,7 +6,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Relations;
-use crate::command::Command;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 
 /// The findings, sorted: roots in the order of repair, then symptoms. Each root names the ones that it
@@ -49,28 +48,7 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
         let first = later.iter().filter(|(later, _)| later.contains(findings[at].check));
         earlier[at] = first.flat_map(|(_, of)| of.iter().copied()).filter(|&other| !idle(other)).collect();
     }
-    wait_for_cli(findings, &repairs, &mut earlier);
     earlier
-}
-
-/// Lets findings wait for the repair that installs the release of the linkerd CLI without which their commands do
-/// nothing.
-fn wait_for_cli(findings: &[Finding], repairs: &[usize], earlier: &mut [BTreeSet<usize>]) {
-    let commands = |at: usize| findings[at].remedy.steps.iter().filter_map(|step| step.command.as_ref());
-    let installed =
-        repairs.iter().filter_map(|&at| Some((at, commands(at).find_map(Command::installed_cli)?)));
-    for (first, release) in installed.collect::<Vec<_>>() {
-        let waits = |at: &usize| {
-            let needs = commands(*at).filter_map(Command::required_cli).any(|needed| needed == release);
-            needs && *at != first
-        };
-        let waiting: Vec<usize> = repairs.iter().copied().filter(waits).collect();
-        for at in waiting {
-            if !earlier[first].contains(&at) {
-                earlier[at].insert(first);
-            }
-        }
-    }
 }
 
 /// The checks whose findings are repaired after those of a check: those named by its card and by the cards

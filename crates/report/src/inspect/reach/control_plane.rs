@@ -46,6 +46,10 @@ impl<'a> Mesh<'a> {
                     self.faults.unready.iter().find(|finding| finding.subjects.iter().any(is_own))
                 {
                     let step = walk.step(Part::ControlPlane, Outcome::Partly, finding.message.clone());
+                    // A deleted or scaled component has no container to name.
+                    let is_named = finding.message.contains(&format!("container {container} "));
+                    let has_pods = self.control_plane.pods_of(component).next().is_some();
+                    step.evidence.extend(evidence.into_iter().filter(|_| has_pods && !is_named));
                     step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
                     self.remedy(step, &finding.remedy);
                     return true;

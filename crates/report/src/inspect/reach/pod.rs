@@ -93,13 +93,14 @@ impl<'a> Mesh<'a> {
     fn repair_network(&self, walk: &mut Walk) {
         let Some(step) = walk.steps.last_mut() else { return };
         step.says = format!("{}: {}", step.says, self.calls.network_blocked);
+        let names = |evidence: &Evidence, name: &str| match &evidence.place {
+            Place::Field { object, .. } => object == name,
+            _ => false,
+        };
         let is_of_step = |finding: &&Finding| {
-            let named = |subject: &Subject| {
-                let name = subject.to_string();
-                let blocks = |evidence: &Evidence| matches!(&evidence.place, Place::Field { object, .. } if *object == name);
-                step.evidence.iter().any(blocks)
-            };
-            step.says.contains("4143") && finding.subjects.iter().any(named)
+            let mut named = finding.subjects.iter().map(ToString::to_string);
+            let blocks = |name: String| step.evidence.iter().any(|evidence| names(evidence, &name));
+            step.says.contains("4143") && named.any(blocks)
         };
         let found = self.faults.network.iter().find(is_of_step);
         if let Some(finding) = found {
