@@ -287,8 +287,11 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
 }
 
 /// The release of the linkerd CLI that matches the control plane, as text after its name: ` edge-25.4.4`;
-/// empty if unknown. Reads `deployments.apps`.
+/// empty if unknown. In the evaluation after an upgrade it is the target. Reads `deployments.apps`.
 pub(super) fn release_of_cli(ctx: &Context<'_>) -> String {
+    if let Some(upgrade) = ctx.upgraded() {
+        return format!(" {}", upgrade.to);
+    }
     let home = ctx.namespaces().control_plane.as_str();
     let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
     version.map_or_else(String::new, |version| format!(" {version}"))

@@ -16,6 +16,7 @@ use crate::missing::Missing;
 use crate::render::look::Look;
 use crate::render::outbound as render_calls;
 use crate::render::policy as render;
+use crate::render::text::some_of;
 
 pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     if args.generate {
@@ -34,7 +35,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         let near =
             asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         let within = if lost.workload.is_none() { "in namespace " } else { "" };
-        let cause = format!("no pod, workload or ExternalWorkload {within}{lost}{near}");
+        let cause = format!("no pod, workload or ExternalWorkload {within}{lost} exists{near}");
         let next = match lost.workload {
             Some(_) => format!(
                 "{} lists all injected workloads of the namespace",
@@ -87,6 +88,9 @@ fn document(value: &serde_json::Value) -> anyhow::Result<String> {
     Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
+/// Maximum number of missing kinds that are named.
+const SHOWN_KINDS: usize = 4;
+
 /// Reports missing evidence and its effect on the exit status.
 pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
@@ -104,7 +108,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
             "not checked: {} kinds that were not provided; {} collects all of them: {}",
             kinds.len(),
             own("collect"),
-            kinds.join(", ")
+            some_of(&kinds, SHOWN_KINDS)
         ));
     }
     for gap in rest {

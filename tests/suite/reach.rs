@@ -631,8 +631,9 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
     };
     for container in ["destination", "policy"] {
         let (status, text) = reached(&down(container), &["shop/front-1", "shop/web:80"]);
-        let says = format!("the container {container} of linkerd-destination is not ready in any pod");
-        assert_eq!((status, words(&text).contains(&says)), (1, true), "{text}");
+        let says = "destination has no ready pod. Proxies cannot discover endpoints or policies";
+        assert_eq!((status, words(&text).contains(says)), (1, true), "{text}");
+        assert!(words(&text).contains(&format!("containerStatuses[{container}].ready: false")), "{text}");
     }
     // A client without a proxy does not depend on destination.
     let (_, text) = reached(&down("destination"), &["shop/plain-1", "shop/web:80"]);

@@ -346,7 +346,7 @@ fn missing_destination_is_described_by_the_chart() {
     expects(policy.clone(), 4, "the policy controller has not been ready");
     assert!(policy.1.contains("deny"), "{}", policy.1);
     let words = ["shop/front-1", "shop/duo:80", "--traffic", "http1"];
-    expects(of(config, "reach", &words), 1, "linkerd-destination is not ready in any pod: calls hang");
+    expects(of(config, "reach", &words), 1, "linkerd-destination has no pod: calls hang");
     expects(of("", "policy", &["shop/duo-1:8080"]), 3, "no Deployment linkerd-destination");
 }
 

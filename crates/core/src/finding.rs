@@ -417,6 +417,12 @@ impl Finding {
         self
     }
 
+    /// Adds evidence before all other: reports that are short of space quote the first.
+    pub fn proofs(mut self, proofs: impl IntoIterator<Item = Evidence>) -> Finding {
+        self.evidence.splice(0..0, proofs);
+        self
+    }
+
     /// Adds events; see [`Finding::timeline`].
     pub fn timeline(mut self, moments: impl IntoIterator<Item = Moment>) -> Finding {
         self.timeline.extend(moments);

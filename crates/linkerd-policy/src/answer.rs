@@ -11,6 +11,8 @@ use crate::objects::{AuthorizationPolicy, HTTPLocalRateLimitPolicy, Server, Serv
 pub struct Inbound<'a> {
     /// The Server or default policy that takes the port.
     pub taken_by: TakenBy<'a>,
+    /// Whether an annotation of the workload restricts the default policy of this port to meshed clients.
+    pub identity_required: bool,
     pub protocol: Protocol,
     /// Authorizations for the whole port, in the order of their names.
     pub authorizations: Vec<Authorization<'a>>,

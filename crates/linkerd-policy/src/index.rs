@@ -258,6 +258,7 @@ impl<'a> Index<'a> {
         let opaque = workload.opaque.contains(port);
         Inbound {
             taken_by: TakenBy::Default(policy),
+            identity_required: policy.is_authenticated() && workload.requires_identity.contains(port),
             protocol: if opaque { Protocol::Opaque } else { Protocol::Detect },
             authorizations: self.default_authorization(policy).into_iter().collect(),
             routes: if opaque { Vec::new() } else { self.default_routes(workload, port) },
@@ -332,6 +333,7 @@ impl<'a> Index<'a> {
         let rate_limit = self.rate_limit(namespace, name).filter(|_| takes_limits);
         Inbound {
             taken_by: TakenBy::Server(server),
+            identity_required: false,
             protocol: read.protocol,
             authorizations,
             routes,

@@ -15,7 +15,8 @@ use crate::objects::{Container, ExternalWorkload, Meta, Pod, ProbePort};
 pub(super) const MESHED: &str = "linkerd.io/control-plane-ns";
 const DEFAULT_POLICY: &str = "config.linkerd.io/default-inbound-policy";
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
-const REQUIRE_IDENTITY: &str = "config.linkerd.io/proxy-require-identity-inbound-ports";
+/// The annotation of ports that only meshed clients may use.
+pub const REQUIRE_IDENTITY: &str = "config.linkerd.io/proxy-require-identity-inbound-ports";
 
 /// The ports of an annotation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::command::own;
 use crate::exit;
-use crate::knowledge::{AnsweredBy, ExitCode, Knowledge, MeshSignature, ProxyError, SignatureScope};
+use crate::knowledge::{
+    AnsweredBy, DefectTrigger, ExitCode, Knowledge, KnownDefect, MeshSignature, ProxyError, SignatureScope,
+};
 
 /// Number of characters of a text that an explanation quotes.
 const QUOTED: usize = 300;
@@ -159,14 +161,19 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
     }
     explained.unknown = unknown;
     if explained.meanings.is_empty()
-        && let Some(row) = knowledge.pasted().phrase(text)
+        && let Some(row) = knowledge.pasted().phrase(text).or_else(|| knowledge.pasted().short_error(text))
     {
-        let source = format!("pasted.yaml: {}; {}", row.id, row.place);
-        let meaning = Explanation::new(TextKind::Phrase, text, &row.means, &row.checks, source);
-        explained.meanings.push(Explanation { answered_by: row.answered_by, certain: false, ..meaning });
+        explained.meanings.push(of_phrase(text, row));
         explained.unknown = 0;
     }
     explained
+}
+
+/// The meaning of a short text that proves nothing about its writer.
+fn of_phrase(text: &str, row: &ProxyError) -> Explanation {
+    let source = format!("pasted.yaml: {}; {}", row.id, row.place);
+    let meaning = Explanation::new(TextKind::Phrase, text, &row.means, &row.checks, source);
+    Explanation { answered_by: row.answered_by, certain: false, ..meaning }
 }
 
 /// The value of the response header in which a proxy names its error.
@@ -179,11 +186,11 @@ fn proxy_error(line: &str) -> Option<&str> {
 
 /// The meaning of an error of a proxy; one without a known text is still an error of a proxy.
 fn of_proxy(knowledge: &Knowledge, kind: TextKind, value: &str) -> Explanation {
-    match knowledge.pasted().error(value) {
+    let pasted = knowledge.pasted();
+    match pasted.error(value).or_else(|| pasted.short_error(value)) {
         Some(row) => of_error(kind, value, row),
         None => {
-            let means = "a proxy answered the request itself, with an error of its own or of a route's configuration \
-                         that is not known";
+            let means = "a proxy answered the request itself, with an error that meshdoctor does not know";
             Explanation::new(kind, value, means, &[], "header l5d-proxy-error".to_owned())
         }
     }
@@ -202,6 +209,9 @@ fn of_error(kind: TextKind, text: &str, row: &ProxyError) -> Explanation {
 /// The meanings of a line that is not a header.
 fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     if let Some(meaning) = of_event(knowledge, line) {
+        return vec![meaning];
+    }
+    if let Some(meaning) = of_defect(knowledge, line) {
         return vec![meaning];
     }
     let lines = of_log(knowledge, line);
@@ -229,6 +239,22 @@ fn of_line(knowledge: &Knowledge, line: &str) -> Vec<Explanation> {
     };
     let row = knowledge.pasted().error(line).filter(|row| kind == TextKind::LogLine || row.is_value(line));
     row.map(|row| of_error(kind, line, row)).into_iter().collect()
+}
+
+/// A message by which an event shows a known defect of some releases.
+fn of_defect(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    let text = |row: &&KnownDefect| {
+        let text = row.trigger.as_ref().and_then(DefectTrigger::message_text);
+        text.is_some_and(|text| line.contains(text))
+    };
+    let row = knowledge.known_defects().rows().iter().find(text)?;
+    let means = format!("{} (a known defect of releases {})", row.effect, row.releases());
+    let checks = [crate::checks::KNOWN_DEFECT.to_owned()];
+    Some(Explanation {
+        remedy: row.workaround.clone(),
+        references: row.references.clone(),
+        ..Explanation::new(TextKind::Event, line, &means, &checks, format!("defects.yaml: {}", row.id))
+    })
 }
 
 /// The message of an error that a gRPC client in Go prints: `rpc error: code = Unavailable desc = MESSAGE`.

@@ -36,7 +36,7 @@ use crate::objects::Link;
 use crate::policy::{self, Policy};
 use crate::rows::{self, Category, LinkedCluster};
 use crate::source::Origin;
-use crate::version::LinkerdVersion;
+use crate::version::{LinkerdVersion, Minor, MinorTable};
 
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.report/1";
@@ -102,8 +102,18 @@ pub struct Rehearsal {
     pub target: String,
     /// The resolved release.
     pub to: LinkerdVersion,
+    /// The minor of the resolved release, if the whole control plane is of this minor.
+    pub same_minor: Option<Minor>,
     /// Order of the upgrade; `None` if the target is not a later release.
     pub plan: Option<Plan>,
+}
+
+impl Rehearsal {
+    /// The minor of a release, if the whole control plane is of this minor.
+    pub fn same_minor(to: &LinkerdVersion, subject: &Skew, minors: &MinorTable) -> Option<Minor> {
+        let of = |version: &String| version.parse::<LinkerdVersion>().ok()?.minor(minors);
+        to.minor(minors).filter(|minor| subject.control_plane.values().all(|it| of(it) == Some(*minor)))
+    }
 }
 
 /// A change that was applied on top of the cluster.
@@ -325,6 +335,12 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         manifests: question.origin.kind == "manifests",
     };
     let rows = rows::rows(&evidence, question.knowledge);
+    let rehearsal = question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
+        target: upgrade.in_words(question.knowledge),
+        to: upgrade.to.clone(),
+        same_minor: Rehearsal::same_minor(&upgrade.to, &subject, question.knowledge.minors()),
+        plan: crate::checks::plan(cluster, question.knowledge, question.settings),
+    });
     Report {
         run: Run::default(),
         nodes: inspect::nodes::nodes(cluster),
@@ -338,11 +354,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
         cluster_uid: cluster.uid(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
-        rehearsal: question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
-            target: upgrade.in_words(question.knowledge),
-            to: upgrade.to.clone(),
-            plan: crate::checks::plan(cluster, question.knowledge, question.settings),
-        }),
+        rehearsal,
         change: question.change.as_ref().map(|(change, _)| change.clone()),
         asked: asked(question),
         verdict,

@@ -240,7 +240,6 @@ fn on_selected(
     if known.is_empty() {
         return Err(remedy);
     }
-    let act = format!("For the workload that the Service selects, set {key} as an annotation");
     let rollouts = Rollouts::of(ctx);
     Ok(known.into_iter().fold(remedy, |remedy, (kind, owner, pods)| {
         let in_template = rollouts.is_in_template(owner);
@@ -250,6 +249,7 @@ fn on_selected(
         let meta =
             Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
         let object = Annotated { kind, meta: &meta, sites: vec![] };
+        let act = format!("Set {key} for {kind} {}, which the Service selects, as an annotation", owner.name);
         let (act, change) = (Act::Put(&act), [(key, Some(value))]);
         if !in_template {
             return rewrite::template(ctx, remedy, act, &object, &change);

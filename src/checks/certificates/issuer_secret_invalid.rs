@@ -117,7 +117,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
             remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
         }
         Scheme::Linkerd if which == "missing" && remedy::is_issuer_kept(ctx) => {
-            remedy::restored_issuer(ctx, steps)
+            remedy::restored_secret(ctx, steps)
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
         Scheme::External => remedy::by_owner(ctx, steps),

@@ -152,12 +152,30 @@ fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
         StepKind::Note,
-        format!(
-            "If this does not restore the Secret, make a new issuer and put it in place. The commands are in: {}",
-            own("explain issuer-expired")
-        ),
+        format!("If this does not restore the Secret, make {NEW_ISSUER}: {}", own("explain issuer-expired")),
     )
 }
+
+/// As [`restored_issuer`], if the Secret is missing: until it exists, a restart stops identity.
+pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    restore_issuer(ctx, remedy)
+        .run(
+            StepKind::Command,
+            "Check that the Secret exists: running identity pods read it without a restart",
+            kubectl().namespace(namespace).words("get secret").operand(ISSUER),
+        )
+        .step(
+            StepKind::Note,
+            format!(
+                "If it does not exist, do not restart identity: make {NEW_ISSUER}: {}",
+                own("explain issuer-expired")
+            ),
+        )
+}
+
+/// The issuer to make if none can be restored.
+const NEW_ISSUER: &str = "a new issuer and put it in place. The commands are in";
 
 /// Whether the tool that installed the control plane stores the issuer.
 pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {

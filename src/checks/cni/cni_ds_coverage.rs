@@ -119,8 +119,7 @@ fn starting_only(ctx: &Context<'_>, set: &Workload, starting: &[&Pod]) -> Option
     let finding = ctx
         .finding(
             subject(set, starting),
-            "linkerd-cni is starting on a node: its pod was created less than five minutes ago, and nothing \
-             in it has failed",
+            "linkerd-cni is starting: the pod is less than five minutes old, and no container has failed",
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)

@@ -86,8 +86,8 @@ impl<'a> Scan<'_, 'a, '_> {
                 if falls_back { FALLS_BACK } else { MESSAGE },
             )
             .parameter(missing.join(" "))
-            .evidence(in_file(snapshot, &running.file.path(), field, place, said))
             .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: {}", missing.join(", "))))
+            .evidence(in_file(snapshot, &running.file.path(), field, place, said))
             .evidences(self.installed.image_on(node))
             .evidences(plugin.evidence(node))
             .evidences(quoted(failing))

@@ -89,8 +89,8 @@ impl Scan<'_, '_, '_> {
             .ctx
             .finding(entry_subject(snapshot, running.file, running.entry), message)
             .parameter(running.file.path())
-            .evidence(entry_evidence(snapshot, running))
             .evidence(in_file(snapshot, &facts.path, None, None, said))
+            .evidence(entry_evidence(snapshot, running))
             .evidences(quoted(refused))
             .timeline(token::moments(self.ctx, (snapshot, &facts.path), claims, refused))
             .evidences(self.history.iter().cloned())

@@ -27,7 +27,7 @@ pub(super) fn installed<'a>(ctx: &Context<'a>) -> Installed<'a> {
 
 /// Evidence that no DaemonSet installs linkerd-cni.
 pub(super) fn no_daemon_set() -> Evidence {
-    Evidence::other("DaemonSets", "none of linkerd-cni in any namespace")
+    Evidence::other("DaemonSets", "no linkerd-cni in any namespace")
 }
 
 /// A DaemonSet as a subject.

@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
         remedy.run(
             StepKind::Command,
-            "Then install it with the tool and values that will manage it; with the CLI",
+            "Then install it with the tool and values that will manage it, for example with the CLI",
             Command::lines([
                 linkerd()
                     .control_plane(namespace)

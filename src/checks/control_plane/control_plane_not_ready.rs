@@ -305,8 +305,8 @@ fn unavailable(
     let (name, effect) = match component.name {
         "identity" if expired.is_some() => (
             "identity",
-            "new proxies get no certificate, and running proxies whose certificates have expired since lose their \
-             connections",
+            "new proxies get no certificate, and meshed connections of running proxies whose certificates have \
+             expired since then fail",
         ),
         "identity" => ("identity", "new proxies get no certificate, and running ones cannot renew theirs"),
         "destination" => (

@@ -71,6 +71,21 @@ fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     (young && i64::from(status.restart_count) >= ctx.param("restarts")).then_some(Why::Often)
 }
 
+/// The end of the last run of a container of the control plane, with its restarts.
+pub(in crate::checks) fn last_end(pod: &Pod, status: &ContainerStatus) -> Evidence {
+    let ended = status.last_state().terminated();
+    let at =
+        ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
+    let said = ended.map_or(String::new(), |ended| {
+        format!(
+            "{}, exit code {}{at}; restarted {} times",
+            ended.reason, ended.exit_code, status.restart_count
+        )
+    });
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    Evidence::field(object, format!("status.containerStatuses[{}].lastState", status.name), said)
+}
+
 fn finding(
     ctx: &Context<'_>,
     subject: Subject,
@@ -92,15 +107,6 @@ fn finding(
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
         let object = format!("Pod {home}/{}", pod.metadata.name);
-        let ended = status.last_state().terminated();
-        let at =
-            ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
-        let said = ended.map_or(String::new(), |ended| {
-            format!(
-                "{}, exit code {}{at}; restarted {} times",
-                ended.reason, ended.exit_code, status.restart_count
-            )
-        });
         let limit = pod.spec.container(container).and_then(|container| {
             let limit = container.resources.as_ref()?.limits.memory.as_str();
             (!limit.is_empty()).then(|| limit.to_owned())
@@ -108,9 +114,7 @@ fn finding(
         let limit = limit.filter(|_| why == Why::Memory).map(|limit| {
             Evidence::field(&object, format!("spec.containers[{container}].resources.limits.memory"), limit)
         });
-        let ended =
-            Evidence::field(&object, format!("status.containerStatuses[{container}].lastState"), said);
-        std::iter::once(ended).chain(limit)
+        std::iter::once(last_end(pod, status)).chain(limit)
     });
     let times = group
         .iter()

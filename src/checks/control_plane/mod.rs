@@ -21,7 +21,7 @@ mod control_plane_on_one_node;
 mod control_plane_pods_refused;
 mod control_plane_rbac_missing;
 mod control_plane_reports_errors;
-mod control_plane_restarting;
+pub(super) mod control_plane_restarting;
 mod control_plane_role_missing;
 mod control_plane_service_missing;
 mod crd_missing;

@@ -156,16 +156,16 @@ pub(super) fn incomplete(
     proof: Vec<Evidence>,
     (all, add): (Add<'_>, Add<'_>),
 ) -> Finding {
+    // An address of a pod is its only endpoint.
+    let without = if what.contains("Services") { "mTLS, policy or load balancing" } else { "mTLS or policy" };
     if !proxies_have(ctx, all) {
         let message = format!(
-            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without mTLS, policy or \
-             load balancing"
+            "clusterNetworks lacks {what}. Proxies send traffic to these addresses without {without}"
         );
         return finding(ctx, networks, &message, proof, add);
     }
     let message = format!(
-        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without mTLS, policy or \
-         load balancing"
+        "clusterNetworks lacks {what}. New proxies send traffic to these addresses without {without}"
     );
     finding_without_restart(ctx, networks, &message, proof, add)
         .severity(Severity::Warning)

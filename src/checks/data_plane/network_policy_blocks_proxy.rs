@@ -24,7 +24,7 @@ const QUOTED: usize = 3;
 /// A policy that blocks proxy traffic, and the pods that it selects.
 struct Shut<'a> {
     policy: Policy<'a>,
-    /// The ports in its allow rules, as text.
+    /// The ports in its allow rules, as text; for egress, in the rules about the pods that clients cannot reach.
     named: Vec<String>,
     /// The field of the rule to extend, or of the rule that denies the port of the proxy.
     field: String,
@@ -34,6 +34,17 @@ struct Shut<'a> {
     pods: Pods<'a>,
     /// For egress: the pods that they cannot reach.
     to: Quoted<'a>,
+}
+
+impl Shut<'_> {
+    /// Adds the ports of allow rules, each once.
+    fn add_ports(&mut self, named: Vec<String>) {
+        for port in named {
+            if !self.named.contains(&port) {
+                self.named.push(port);
+            }
+        }
+    }
 }
 
 /// The first of many pods, and their number.
@@ -187,8 +198,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
     let servers = if shut.to.count == 0 { "other pods".to_owned() } else { shut.to.text() };
     let ports = match named.as_slice() {
         [port] if port != "all" => format!("port {port}"),
-        ports if (2..=QUOTED).contains(&ports.len()) && !ports.iter().any(|port| port == "all") => {
-            format!("ports {}", ports.join(", "))
+        [first @ .., last]
+            if (1..QUOTED).contains(&first.len()) && !named.iter().any(|port| port == "all") =>
+        {
+            format!("ports {} and {last}", first.join(", "))
         }
         _ => "ports of the application".to_owned(),
     };
@@ -213,9 +226,9 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
     let (field, said) = match (shut.denies, shut.policy, direction) {
         (true, ..) => (shut.field.clone(), format!("denies port {port}")),
         (false, Policy::Kubernetes(_), direction) => {
-            (format!("spec.{}[].ports", direction.field()), shut.named.join(", "))
+            (format!("spec.{}[].ports", direction.field()), named.join(", "))
         }
-        (false, ..) => (shut.field.clone(), shut.named.join(", ")),
+        (false, ..) => (shut.field.clone(), named.join(", ")),
     };
     let said =
         format!("{said}; it applies to {}", some(shut.pods.values().map(|pod| &pod.metadata.name), QUOTED));
@@ -252,18 +265,18 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
 
 fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     let words = match direction {
-        Direction::Ingress if shut.denies => {
-            "Allow the port of the proxy before that. This port carries all application traffic: restrict ports with \
-             AuthorizationPolicies"
-        }
-        Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
-        Direction::Ingress => {
-            "Allow the same clients on the port of the proxy. This port carries all application traffic: \
-             restrict ports with AuthorizationPolicies"
-        }
-        Direction::Egress => {
-            "Allow egress to the port of the proxy of the same pods. This port carries all application traffic"
-        }
+        Direction::Ingress if shut.denies => format!(
+            "Allow port {port} of the proxy before that. This port carries all application traffic: restrict ports \
+             with AuthorizationPolicies"
+        ),
+        Direction::Egress if shut.denies => format!("Allow egress to port {port} of proxies before that"),
+        Direction::Ingress => format!(
+            "Allow the same clients on port {port} of the proxy. This port carries all application traffic: restrict \
+             ports with AuthorizationPolicies"
+        ),
+        Direction::Egress => format!(
+            "Allow egress to port {port} of the proxy of the same pods. This port carries all application traffic"
+        ),
     };
     if shut.denies {
         let decides =
@@ -297,8 +310,7 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
 
 impl Quoted<'_> {
     fn text(&self) -> String {
-        let name = |pod: &&Pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
-        let first: Vec<String> = self.first.iter().map(name).collect();
+        let first: Vec<String> = self.first.iter().map(|pod| workload_of(&pod.metadata)).collect();
         format!("{}{}", first.join(", "), and_more(self.count.saturating_sub(first.len())))
     }
 }

@@ -199,16 +199,19 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
     if is_invalid {
         return remedy;
     }
-    let remedy = remedy.step(
+    let remedy = match is_of_ipv4 {
+        true => {
+            let act =
+                "Alternatively, if the cluster needs no IPv6, keep the ranges and write no rules for IPv6";
+            upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set("disableIPv6", "true"))
+        }
+        false => remedy,
+    };
+    remedy.step(
         StepKind::Note,
         "If the namespace sets the annotation, remove it there. To bypass the proxy, skip ports instead \
          (config.linkerd.io/skip-outbound-ports, config.linkerd.io/skip-inbound-ports)",
-    );
-    if !is_of_ipv4 {
-        return remedy;
-    }
-    let act = "If the cluster needs no IPv6, keep the ranges instead, and write no rules for IPv6";
-    upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set("disableIPv6", "true"))
+    )
 }
 
 fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
@@ -217,7 +220,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
     let value = |remedy, act: &str, path, value: &str| {
         upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
     };
-    let again = "linkerd-init gets its settings when its pod is created";
+    let again = "the init container gets its settings when the pod is created";
     let (mut remedy, because) = match signature.id.as_str() {
         "init-legacy-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");

@@ -147,7 +147,7 @@ fn no_service(ctx: &Context<'_>, address: ServiceAddress<'_>, source: &Source) -
     let remedy = corrected(ctx, "Set the collector's address to an existing Service", ENDPOINT, "ADDRESS");
     finding(ctx, (namespace, name), source, message)
         .parameter("missing")
-        .evidence(Evidence::other(format!("Service {namespace}/{name}"), "does not exist"))
+        .proofs([Evidence::other(format!("Service {namespace}/{name}"), "does not exist")])
         .remedy(restarted(ctx, remedy))
 }
 
@@ -161,7 +161,7 @@ fn no_port(ctx: &Context<'_>, address: ServiceAddress<'_>, service: &Service, so
     let remedy = corrected(ctx, &act, ENDPOINT, "ADDRESS");
     finding(ctx, service.metadata.key(), source, message)
         .parameter("port")
-        .evidence(Evidence::field(object(service), "spec.ports", declared))
+        .proofs([Evidence::field(object(service), "spec.ports", declared)])
         .remedy(restarted(ctx, remedy))
 }
 
@@ -169,14 +169,13 @@ fn no_endpoint(ctx: &Context<'_>, service: &Service, cause: &NoEndpoint<'_>, sou
     let (namespace, name) = service.metadata.key();
     let message = format!("No trace arrives: the collector's Service has no ready endpoint, because {cause}");
     let slices = kubectl().namespace(namespace).words("get endpointslices");
-    finding(ctx, (namespace, name), source, message)
-        .parameter("endpoints")
-        .evidences(cause.evidence())
-        .remedy(Remedy::new().run(
+    finding(ctx, (namespace, name), source, message).parameter("endpoints").proofs(cause.evidence()).remedy(
+        Remedy::new().run(
             StepKind::Command,
             "Find out why the Service has no ready endpoint",
             slices.option("-l", format!("kubernetes.io/service-name={name}")),
-        ))
+        ),
+    )
 }
 
 /// A collector whose pods cannot present the expected identity.
@@ -226,7 +225,7 @@ fn unmeshed(
     );
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("unmeshed")
-        .evidences(pods.iter().take(QUOTED).map(|pod| of_pod(pod, "spec.containers", "no linkerd-proxy")))
+        .proofs(pods.iter().take(QUOTED).map(|pod| of_pod(pod, "spec.containers", "no linkerd-proxy")))
         .remedy(remedy)
 }
 
@@ -235,7 +234,7 @@ fn bypassed(ctx: &Context<'_>, service: &Service, pod: &Pod, source: &Source) ->
                    so that its proxy does not answer. No trace arrives";
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("skipped")
-        .evidences(skipped(pod, IN).map(|list| list.by()))
+        .proofs(skipped(pod, IN).map(|list| list.by()))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             "Remove the port from config.linkerd.io/skip-inbound-ports of the collector's pod template",
@@ -274,7 +273,7 @@ fn other_account(
     };
     finding(ctx, service.metadata.key(), source, message)
         .parameter("account")
-        .evidences(said)
+        .proofs(said)
         .remedy(restarted(ctx, remedy))
 }
 

@@ -20,7 +20,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD);
     if known.is_none() && ctx.namespaces().empty_extensions.contains(&Extension::Multicluster) {
         let namespace = installed_in(ctx, Extension::Multicluster)?;
-        return Ok(vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "missing"))].into());
+        return Ok(
+            vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "does not exist"))].into()
+        );
     }
     if known.is_none() {
         // Deployments are needed to detect whether the extension is installed at all.
@@ -33,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "the Link CRD is missing: no cluster can be linked, and the controllers of earlier links \
                  no longer mirror anything",
             )
-            .evidence(Evidence::other(object, "missing"))
+            .evidence(Evidence::other(object, "does not exist"))
             .remedy(with_definition(ctx));
         return Ok(vec![finding].into());
     };

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backend_policy::behind;
-use super::survey::{field, survey};
+use super::survey::{rule_of, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, TakenBy};
+use crate::model::policy::{Client, Entry, Inbound};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
-    APIService, Kind, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
+    APIService, MutatingWebhookConfiguration, Pod, Service, ServicePort, ValidatingWebhookConfiguration,
 };
 
 /// The annotation with ports that the proxy does not receive.
@@ -170,12 +170,7 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
     };
     let message =
         format!("the policy of port {port} requires a mesh identity, which {who} cannot have: {effect}");
-    let by = match one.inbound.taken_by {
-        TakenBy::Server(server) => {
-            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
-        }
-        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
-    };
+    let by = rule_of(&one.inbound, *port);
     let pods: Vec<String> = one.pods.iter().map(|name| (*name).to_owned()).collect();
     let target = one.pods.first().copied().unwrap_or_default();
     let remedy = Remedy::new()

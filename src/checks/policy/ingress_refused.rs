@@ -7,7 +7,7 @@ use super::authorize;
 use super::backend_policy::behind;
 use super::gateways;
 use super::ingress::{Classes, callers, service_of};
-use super::survey::{Survey, field, survey};
+use super::survey::{Survey, field, rule_of, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -179,12 +179,7 @@ fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
 
 fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &DeniedPort<'_>) -> Finding {
     let names = one.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let by = match one.inbound.taken_by {
-        TakenBy::Server(server) => {
-            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
-        }
-        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
-    };
+    let by = rule_of(&one.inbound, *port);
     let asking = one.callers.iter().take(2).map(|asking| match asking {
         Asking::Pod(pod, identity) => {
             let said = identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());

@@ -164,7 +164,7 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
                 Remedy::new()
                     .run(
                         StepKind::Annotation,
-                        "Set the timeout by the route's annotation, which applies to all of its rules \
+                        "Set the timeout with the route's annotation, which applies to all of its rules \
                          (since 2.16)",
                         on("annotate", Kind::HTTPRoute, meta).arg(format!("{TIMEOUT}={first}")),
                     )

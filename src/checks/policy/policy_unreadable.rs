@@ -33,7 +33,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (message, severity) =
             said(one.kind, name, &one.why, if voids { others(ctx, one.kind, survey) } else { Others::Read });
         let remedy = match one.kind {
-            Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
+            Kind::HTTPRoute | Kind::GRPCRoute => {
+                of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways)
+            }
             kind => mend_or_delete(kind, &meta, MEND),
         };
         Some(
@@ -79,7 +81,8 @@ fn said(kind: Kind, name: &str, why: &str, others: Others) -> (String, Severity)
             format!("After its next restart it reads no {kind} at all, and all of them lose their effect")
         }
         Others::Stopped => format!(
-            "It reads no {kind} any more: new and changed ones have no effect, and after its next restart none has"
+            "It no longer reads any {kind}: new and changed ones have no effect, and after its next restart none take \
+             effect"
         ),
         Others::Lost => format!("It has read no {kind} since its last start, so none has an effect"),
     };
@@ -148,21 +151,18 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
 }
 
 /// Such a route may be valid for a Gateway that supports more than Linkerd does.
-fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
-    let act = match (voids, of_gateways) {
-        (true, true) => {
-            "Remove the part that the message names from the route. Until the upgrade, configure it in the \
-             Gateway's own policy"
-        }
-        (true, false) => {
-            "Remove the part that the message names from the route. Until the upgrade, put filters for the \
-             Gateway into a separate route"
-        }
-        (false, _) => {
-            "Remove the part that the message names from the route, and put filters for the Gateway into a \
-             separate route"
-        }
+fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_gateways: bool) -> Remedy {
+    let filter = why.split_once("filter type \"").and_then(|(_, rest)| rest.split('"').next());
+    let part = filter.map_or_else(
+        || "the part that the message names".to_owned(),
+        |filter| format!("the {filter} filter"),
+    );
+    let further = match (voids, of_gateways) {
+        (true, true) => ". Until the upgrade, configure it in the Gateway's own policy",
+        (true, false) => ". Until the upgrade, put filters for the Gateway into a separate route",
+        (false, _) => ", and put filters for the Gateway into a separate route",
     };
+    let act = format!("Remove {part} from the route{further}");
     let remedy = Remedy::new().run(StepKind::Command, act, on("edit", kind, meta));
     if !voids {
         return remedy;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::authorize;
-use super::survey::{field, on, survey};
+use super::survey::{field, on, rule_of, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -149,12 +149,7 @@ fn finding(
         Entry::NoRoute => 404,
         Entry::Refused | Entry::Admitted => 403,
     };
-    let by = match inbound.taken_by {
-        TakenBy::Server(server) => {
-            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
-        }
-        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
-    };
+    let by = rule_of(inbound, port);
     let (asks, because, step) = reason(probed, inbound);
     let (gets, said) = match probed {
         Probed::Http(path, bare) => {

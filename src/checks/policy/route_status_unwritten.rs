@@ -57,7 +57,7 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Read why no replica takes the Lease in the log of the policy controller",
+            "Read the log of the policy controller: why does no replica take the Lease?",
             kubectl().namespace(namespace).words("logs deployment/linkerd-destination -c policy --tail=200"),
         )
         .run(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::authorize;
-use super::survey::{Survey, defined, field, survey};
+use super::survey::{Survey, defined, rule_of, survey};
 use crate::checks::viz::{allowing, denies};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{kubectl, linkerd};
@@ -12,7 +12,7 @@ use crate::item::{Extension, Scope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
-use crate::objects::{ConfigMap, Kind, Monitor, Namespace, Pod, PodMonitor};
+use crate::objects::{ConfigMap, Monitor, Namespace, Pod, PodMonitor};
 
 /// The metrics port: the name that the injector gives it, and its default number.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
@@ -120,12 +120,7 @@ fn finding(
     scrapers: &[Scraper<'_>],
 ) -> Finding {
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-    let by = match inbound.taken_by {
-        TakenBy::Server(server) => {
-            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
-        }
-        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
-    };
+    let by = rule_of(inbound, port);
     let asking = scrapers.iter().take(3).map(|scraper| {
         let said = scraper.identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
         let meta = &scraper.pod.metadata;

@@ -105,22 +105,18 @@ fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
         ("spec.externalWorkloadSelector", &server.spec.external_workload_selector),
     ];
     let mut faults = selectors.into_iter().filter_map(|(path, selector)| {
-        Some((path, selector.as_ref()?.matches_nothing_in_policy()?, "Correct the selector"))
+        Some((path, selector.as_ref()?.matches_nothing_in_policy()?, "Correct the selector of the Server"))
     });
     let (path, why, step) = faults.next().or_else(|| match &server.spec.port {
         Some(ServerPort::Name(name)) if !is_port_name(name) => Some((
             "spec.port",
             format!("no container port can have the name {name}"),
-            "Use the name of a container port (at most 15 characters), or the port number",
+            "Use the name of a container port (at most 15 characters), or the port number, in the Server",
         )),
         _ => None,
     })?;
     let message = format!("The Server selects nothing: {why}. The Server and its policies have no effect");
-    let remedy = Remedy::new().step(StepKind::Note, step).run(
-        StepKind::Command,
-        "Correct the Server",
-        on("edit", Kind::Server, meta),
-    );
+    let remedy = Remedy::new().run(StepKind::Command, step, on("edit", Kind::Server, meta));
     Some(
         about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy),
     )

@@ -10,7 +10,9 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::control_plane;
-use crate::model::policy::{Controller, Ignored, Index, NotReadable, Objects, Quirks, Workload};
+use crate::model::policy::{
+    Controller, Ignored, Inbound, Index, NotReadable, Objects, Quirks, REQUIRE_IDENTITY, TakenBy, Workload,
+};
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
@@ -187,6 +189,20 @@ pub(in crate::checks) fn unread(kind: Kind) -> Tie {
 /// An object as evidence.
 pub(in crate::checks) fn field(kind: Kind, meta: &Meta, path: &str, said: impl Into<String>) -> Evidence {
     Evidence::field(Subject::object(kind, &meta.namespace, &meta.name), path, said)
+}
+
+/// The rule of a port as evidence: the Server that selects it, the annotation that requires an identity, or the
+/// default policy.
+pub(super) fn rule_of(inbound: &Inbound<'_>, port: u16) -> Evidence {
+    match inbound.taken_by {
+        TakenBy::Server(server) => {
+            field(Kind::Server, &server.metadata, "selects the port", port.to_string())
+        }
+        TakenBy::Default(_) if inbound.identity_required => {
+            Evidence::other(format!("ports of {REQUIRE_IDENTITY}"), port.to_string())
+        }
+        TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
+    }
 }
 
 /// A finding about an object.

@@ -225,9 +225,8 @@ fn remedy(namespace: &str) -> Remedy {
         .step(
             StepKind::Note,
             format!(
-                "Create a Server for each port with clients, and an AuthorizationPolicy that targets the Server \
-                 and requires the service accounts of its clients; {} has an example. Running proxies apply both \
-                 within seconds",
+                "Create a Server for each port with clients, with an AuthorizationPolicy that requires the service \
+                 accounts of these clients. An example is in: {}",
                 own("explain workload-without-authorization")
             ),
         )

@@ -2,22 +2,28 @@
 //! for commands that answer a single question.
 
 use crate::checks::serving::component_missing;
-use crate::checks::{Check, Settings, certificates, control_plane, evaluate, policy};
+use crate::checks::{Check, Settings, certificates, control_plane, data_plane, evaluate, policy};
 use crate::finding::{Finding, Severity, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 
-/// The checks of [`CallFaults`]. All but the last keep destination from serving its clients.
-const CHECKS: [&str; 7] = [
+/// The checks of [`CallFaults`]. All but the last three keep destination from serving its clients.
+const CHECKS: [&str; 9] = [
     "control-plane-rbac-missing",
     "control-plane-service-missing",
     DEFINITIONS,
     SERVER,
     OF_ALL[0],
     OF_ALL[1],
+    UNREADY,
+    NETWORK,
     UNCERTIFIED,
 ];
+/// The check of network policies that block the proxies of applications.
+const NETWORK: &str = "network-policy-blocks-proxy";
+/// The check of components without a ready pod.
+const UNREADY: &str = "control-plane-not-ready";
 /// The checks whose errors concern the connections of all proxies, those to destination among them.
 const OF_ALL: [&str; 2] = ["control-plane-domains-differ", "issuer-named-like-anchor"];
 /// The check of Servers that authorize no client.
@@ -33,6 +39,10 @@ const COMPONENT: &str = "destination";
 pub struct CallFaults {
     /// Those that keep destination from serving its clients.
     pub discovery: Vec<Finding>,
+    /// Those about components without a ready pod; their subjects are Deployments.
+    pub unready: Vec<Finding>,
+    /// Findings about network policies that block proxies of applications.
+    pub network: Vec<Finding>,
     /// Those about proxies that identity does not certify; their subjects name the pods.
     pub uncertified: Vec<Finding>,
 }
@@ -40,19 +50,25 @@ pub struct CallFaults {
 impl CallFaults {
     /// Evaluates the checks.
     pub fn read(cluster: &Cluster, knowledge: &Knowledge) -> CallFaults {
-        let all = control_plane::TABLE.iter().chain(certificates::TABLE).chain(policy::TABLE);
+        let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE]
+            .into_iter()
+            .flatten();
         let checks: Vec<&'static Check> = all.filter(|check| CHECKS.contains(&check.id)).collect();
         let results = evaluate(&checks, cluster, knowledge, &Settings::default());
         let found = results.into_iter().flat_map(|result| result.findings);
-        let errors = found.filter(|finding| finding.severity == Severity::Error);
-        let (uncertified, mut discovery): (Vec<Finding>, Vec<Finding>) =
+        let (network, found): (Vec<Finding>, Vec<Finding>) =
+            found.partition(|finding| finding.check == NETWORK);
+        let errors = found.into_iter().filter(|finding| finding.severity == Severity::Error);
+        let (uncertified, others): (Vec<Finding>, Vec<Finding>) =
             errors.partition(|finding| finding.check == UNCERTIFIED);
+        let (unready, mut discovery): (Vec<Finding>, Vec<Finding>) =
+            others.into_iter().partition(|finding| finding.check == UNREADY);
         // Every cluster has roles, and every mesh has CRDs: without any, the evidence is a part of a cluster.
         let has = |kind| cluster.answer(&Item::List(kind)).is_some_and(|answer| answer.count() > 0);
         let is_whole = has(Kind::ClusterRole) && has(Kind::CustomResourceDefinition);
         let home = cluster.namespaces.control_plane.as_str();
         discovery.retain(|finding| is_whole && concerns_destination(finding, home));
-        CallFaults { discovery, uncertified }
+        CallFaults { discovery, unready, network, uncertified }
     }
 }
 

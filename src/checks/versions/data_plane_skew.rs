@@ -205,7 +205,7 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
             StepKind::Annotation,
             format!("Remove {PIN}, which pins the proxy, from the pod template or its namespace"),
         );
-    } else if matches!(gap, Gap::Ahead(_)) {
+    } else if matches!(gap, Gap::Ahead(_)) && ctx.upgraded().is_none() {
         remedy = remedy.step(
             StepKind::Upgrade,
             "Finish the control plane's upgrade, or, if it was rolled back on purpose, continue with the \

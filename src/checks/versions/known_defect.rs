@@ -8,15 +8,17 @@ mod triggers;
 
 use std::collections::BTreeSet;
 
+use crate::checks::control_plane::control_plane_restarting::last_end;
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::expression::Expression;
-use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Tie};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::{Decides, Knowledge, KnownDefect, Reach, WorkaroundCommand};
-use crate::objects::Pod;
+use crate::model::managed_by::ManagedBy;
+use crate::objects::{Deployment, Pod, Workload};
 use deciding::{Deciding, Releases};
 use fields::ObjectFields;
 
@@ -127,6 +129,7 @@ impl Affected<'_> {
             .severity(severity)
             .parameter(row.id.clone())
             .evidences(trigger)
+            .evidences(self.last_end(ctx, &object.subject()))
             .evidence(by.evidence.clone())
             .evidence(Evidence::other(
                 "Known defect",
@@ -140,6 +143,20 @@ impl Affected<'_> {
         }
         finding
             .symptoms(row.explains.iter().map(|(id, reach)| (id.clone(), self.ties(ctx, *reach))).collect())
+    }
+
+    /// The last end of the component's container in the pod of a subject, if its log shows the defect.
+    fn last_end(&self, ctx: &Context<'_>, subject: &Subject) -> Option<Evidence> {
+        let is_of_log = self.row.trigger.as_ref()?.log_rows().next().is_some();
+        let Subject::Object { namespace, name, pods, .. } = subject else { return None };
+        let is_it = |pod: &&Pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace && (pods.contains(&meta.name) || meta.name == *name)
+        };
+        let pod = ctx.hints::<Pod>().iter().filter(|_| is_of_log).find(is_it)?;
+        let status = pod.container_status(&self.row.component)?;
+        status.last_state().terminated()?;
+        Some(last_end(pod, status))
     }
 
     /// What the finding shares with its symptoms, in addition to its subject.
@@ -163,12 +180,20 @@ impl Affected<'_> {
         let mut remedy =
             row.workaround_steps().fold(Remedy::new(), |remedy, (text, command)| match command {
                 WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+                WorkaroundCommand::Show => {
+                    let text = text.replace("this object", &object.subject().to_string());
+                    match object.show() {
+                        Some(show) => remedy.run(StepKind::Command, text, show),
+                        None => remedy.step(StepKind::Note, text),
+                    }
+                }
                 WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
                 WorkaroundCommand::RestartDestination => {
                     let home = &ctx.namespaces().control_plane;
                     let restart = kubectl().namespace(home).words("rollout restart");
                     remedy.run(StepKind::Command, text, restart.arg("deployment/linkerd-destination"))
                 }
+                WorkaroundCommand::ScaleDestination => scaled(ctx, remedy, text),
                 WorkaroundCommand::None => remedy.step(StepKind::Note, text),
             });
         let mut is_alternative = row.workaround.is_some();
@@ -192,5 +217,24 @@ impl Affected<'_> {
         };
         let upgrade = if is_alternative { format!("To prevent this, {upgrade}") } else { sentence(&upgrade) };
         remedy.step(StepKind::Upgrade, upgrade)
+    }
+}
+
+/// Adds the step that runs two replicas of linkerd-destination, unless more than one is configured.
+fn scaled(ctx: &Context<'_>, remedy: Remedy, text: &str) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let own = |one: &&Workload| one.metadata.key() == (home, "linkerd-destination");
+    let Some(destination) = ctx.hints::<Deployment>().iter().find(own) else {
+        return remedy.step(StepKind::Note, text);
+    };
+    if destination.spec.replicas.is_some_and(|replicas| replicas > 1) {
+        return remedy;
+    }
+    match ManagedBy::of(&destination.metadata).in_git() {
+        Some(words) => remedy.step(StepKind::Note, format!("{text}: {words}")),
+        None => {
+            let scale = kubectl().namespace(home).words("scale deployment/linkerd-destination --replicas=2");
+            remedy.run(StepKind::Command, text, scale)
+        }
     }
 }

@@ -160,7 +160,7 @@ fn gone(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
     };
     let subject = Subject::object(kind, namespace, name);
     let object = subject.to_string();
-    ctx.finding(subject, message).evidence(Evidence::other(object, "missing")).remedy(fix(ctx))
+    ctx.finding(subject, message).evidence(Evidence::other(object, "does not exist")).remedy(fix(ctx))
 }
 
 fn no_pods(ctx: &Context<'_>, namespace: &str) -> Finding {

@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| pod.metadata.label("component") == Some("tap"))
         .collect();
     let (evidence, state) = match service {
-        None => (Evidence::other(format!("APIService {API}"), "missing"), TapProblem::Gone),
+        None => (Evidence::other(format!("APIService {API}"), "does not exist"), TapProblem::Gone),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
             Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
             Some(condition) => {

@@ -17,6 +17,7 @@ pub struct Calls {
     pub renewed_after_percent: i32,
     pub no_endpoint: String,
     pub proxy_down: String,
+    pub network_blocked: String,
     pub certificate_expired: String,
     pub anchors_disjoint: String,
     pub undeclared_port: String,

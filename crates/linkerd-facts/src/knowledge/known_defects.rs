@@ -68,8 +68,12 @@ pub enum WorkaroundCommand {
     Edit,
     /// Deletes the object that triggers the defect.
     Delete,
+    /// Shows the object of the event that triggers the defect. The step names it instead of "this object".
+    Show,
     /// Restarts linkerd-destination.
     RestartDestination,
+    /// Runs two replicas of linkerd-destination.
+    ScaleDestination,
     /// The step has no command.
     None,
 }
@@ -135,6 +139,12 @@ impl DefectTrigger {
     /// Whether the expression is about pods.
     pub fn reads_pods(&self) -> bool {
         self.kinds.iter().any(|kind| kind == "pods")
+    }
+
+    /// The text that the expression looks for in messages of events.
+    pub fn message_text(&self) -> Option<&str> {
+        let (_, rest) = self.expression.split_once("message.contains('")?;
+        rest.split('\'').next()
     }
 
     /// The rows of `mesh-logs.yaml` that the expression names: `'ID' in reported`.

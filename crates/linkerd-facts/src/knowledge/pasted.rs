@@ -125,6 +125,15 @@ impl Pasted {
         self.errors.iter().find(|row| row.matches(text))
     }
 
+    /// The row of errors of proxies one of whose texts a short text equals, without punctuation at the ends.
+    pub fn short_error(&self, text: &str) -> Option<&ProxyError> {
+        let bare = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let text = bare(text);
+        let is_whole = |piece: &String| !text.is_empty() && bare(piece) == text;
+        let of_one = |row: &&ProxyError| row.all.len() < 2 && row.also.is_empty();
+        self.errors.iter().filter(of_one).find(|row| row.all.iter().chain(&row.any).any(is_whole))
+    }
+
     /// The first row that matches a message of an event or an answer of the API server.
     pub fn event(&self, text: &str) -> Option<&ProxyError> {
         self.events.iter().find(|row| row.matches(text))

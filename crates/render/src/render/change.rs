@@ -61,10 +61,13 @@ fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
         }
     };
     let objects = count(change.objects, "object", "objects");
+    let fixed = match ends {
+        0 => String::new(),
+        ends => format!("{} fixed, ", count(ends, "finding is", "findings are")),
+    };
     let said = format!(
-        "of {} ({objects}): {comes}, {} fixed, {}",
+        "of {} ({objects}): {comes}, {fixed}{}",
         clean(&change.given),
-        count(ends, "finding is", "findings are"),
         count(stay, "remains", "remain"),
     );
     let painted = match (breaks, changes) {

@@ -32,7 +32,7 @@ const QUOTED_LINES: usize = 4;
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
 /// Maximum number of lines of evidence in a plan, except for the first piece.
-const LINES_IN_PLAN: usize = 4;
+const LINES_IN_PLAN: usize = 5;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
@@ -51,6 +51,9 @@ const QUOTATION: usize = 420;
 pub struct Printer {
     look: Look,
     form: Form,
+    /// For a finding of an upgrade, whose target the heading names and whose verification follows the last one: the
+    /// number of steps before its own.
+    of_upgrade: Option<usize>,
 }
 
 /// The context in which findings are printed.
@@ -93,7 +96,12 @@ impl Form {
 impl Printer {
     /// A printer for a context.
     pub fn new(look: Look, form: Form) -> Printer {
-        Printer { look, form }
+        Printer { look, form, of_upgrade: None }
+    }
+
+    /// A printer for findings of an upgrade, whose steps are numbered after others.
+    pub fn of_upgrade(&self, before: usize) -> Printer {
+        Printer { look: self.look, form: self.form, of_upgrade: Some(before) }
     }
 
     /// The whole finding. `explains` are the findings folded under it, one entry for each symptom.
@@ -177,9 +185,6 @@ impl Printer {
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;
         for (who, seen) in rows.iter().take(IN_PLAN) {
-            if lines.len() >= IN_PLAN {
-                break;
-            }
             let text = if who == last { seen.clone() } else { format!("{who}  {seen}") };
             let indent = if who == last && *who != only { "  " } else { "" };
             let wrapped = hanging(&text, columns - indent.len());
@@ -232,7 +237,9 @@ impl Printer {
         }
         lines.extend(self.standing(finding));
         if in_full {
-            lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
+            let is_shown = |evidence: &&Evidence| self.of_upgrade.is_none() || !is_target(evidence);
+            let evidence: Vec<Evidence> = finding.evidence.iter().filter(is_shown).cloned().collect();
+            lines.extend(self.labelled("evidence", self.evidence(&evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
             if self.look.verbose || self.form == Form::Card {
                 lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
@@ -250,7 +257,8 @@ impl Printer {
         // The repair of the cause is that of the symptom.
         if in_full && planned.is_none() && cause.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
-            let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
+            let verify = finding.remedy.verify.iter().filter(|_| self.of_upgrade.is_none());
+            let verify = verify.flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
             lines.extend(self.labelled("verify", verify));
         }
@@ -409,11 +417,12 @@ impl Printer {
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
         for (at, step) in steps.iter().enumerate() {
-            let number = format!("{}. ", at + 1);
+            let before = self.of_upgrade.unwrap_or_default();
+            let number = format!("{}. ", before + at + 1);
             let indent = if self.form == Form::Card { INDENT } else { 2 };
             let inner = indent + number.len();
             let nodes = repair::elsewhere(step, self.look.most(EVIDENCE));
-            let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
+            let text = format!("{}{nodes}", in_remedy(steps, at + 1, before, &step.text));
             let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
                 lines.push(if line == 0 {
@@ -464,6 +473,11 @@ pub(super) fn explained_as(finding: &Finding) -> String {
         }
         _ => check.to_owned(),
     }
+}
+
+/// Whether a piece of evidence only repeats the target of an upgrade.
+fn is_target(evidence: &Evidence) -> bool {
+    matches!(&evidence.place, Place::Other { name } if name == "--to")
 }
 
 /// `PLACE: WHAT`.

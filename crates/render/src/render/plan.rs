@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
-use super::rehearsal::{self, Readiness};
+use super::rehearsal;
 use super::text::clean;
 use super::{coverage, subject};
+use crate::checks::words::sentence;
 use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
@@ -15,7 +16,8 @@ pub fn markdown(report: &Report) -> String {
     let Some(rehearsal) = &report.rehearsal else {
         return "No upgrade was rehearsed: name the release with --to.\n".to_owned();
     };
-    let mut text = format!("# Upgrade of Linkerd to {}\n\n", clean(&rehearsal.target));
+    let change = sentence(rehearsal::change(report, rehearsal));
+    let mut text = format!("# {change} of Linkerd to {}\n\n", clean(&rehearsal.target));
     let subject = &report.subject;
     let mut installed: Vec<&str> = subject.control_plane.values().map(String::as_str).collect();
     installed.sort_unstable();
@@ -35,7 +37,7 @@ pub fn markdown(report: &Report) -> String {
         let words = "Evaluated for the cluster on Kubernetes";
         _ = writeln!(text, "{words} {by_then}; the steps below do not upgrade Kubernetes.\n");
     }
-    _ = writeln!(text, "**{}**\n", Readiness::of(report).word());
+    _ = writeln!(text, "**{}**\n", rehearsal::verdict(report, rehearsal));
     for row in rehearsal::rows(report, rehearsal) {
         _ = writeln!(text, "- {}", clean(&row));
     }
@@ -70,8 +72,8 @@ pub fn markdown(report: &Report) -> String {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
         let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
         let resolved_by_steps = phase.part.resolves_findings();
-        for line in reminders(&here).iter().filter(|_| !resolved_by_steps) {
-            _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+        if !resolved_by_steps {
+            resolutions(&mut text, &here);
         }
         for line in reminders(&here).iter().filter(|_| resolved_by_steps) {
             _ = writeln!(text, "These steps resolve {line}.\n");
@@ -79,6 +81,20 @@ pub fn markdown(report: &Report) -> String {
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// The findings that a phase resolves. A short remedy is repeated here, where it is carried out.
+fn resolutions(text: &mut String, findings: &[&Finding]) {
+    for finding in findings {
+        let about = clean(&subject::brief(finding.subjects.iter())).into_owned();
+        let [step] = finding.remedy.steps.as_slice() else { continue };
+        _ = writeln!(text, "- [ ] **{}** of {about}: {}", finding.check, clean(&step.text));
+        fenced(text, &step.command.iter().flat_map(|command| command.rendered()).collect::<Vec<_>>());
+    }
+    let long: Vec<&Finding> = findings.iter().filter(|one| one.remedy.steps.len() != 1).copied().collect();
+    for line in reminders(&long) {
+        _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+    }
 }
 
 /// A line for each finding that a phase resolves. Findings about the same objects state their difference,

@@ -9,7 +9,9 @@ use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
-use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
+use crate::model::policy::{
+    Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, REQUIRE_IDENTITY, TakenBy, Who,
+};
 use crate::objects::{Kind, Server};
 
 /// Maximum number of names of equivalent pods.
@@ -20,6 +22,8 @@ const ALL: &str = "all clients";
 const NO_CLIENT: &str = "no client is allowed";
 /// The rule of a port that no Server selects.
 const DEFAULT: &str = "default policy";
+/// The rule of a port whose annotation requires an identity.
+const REQUIRED: &str = "required identity";
 /// A port whose connections no policy governs.
 const SKIPS: &str = "skips the proxy";
 /// The rule that allows the kubelet's probes.
@@ -51,19 +55,18 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         let pods = pods_of(answer, is_split || look.verbose);
         _ = writeln!(text, "{}{}", look.strong(&clean(&label(answer))), clean(&pods));
         match &answer.ports {
-            None => text.push_str(
-                "  not injected: the policy controller does not know it, and no policy applies to it\n",
-            ),
+            None => text.push_str("  not injected, so no policy applies to it\n"),
             Some(ports) if ports.is_empty() => {
                 text.push_str("  no port is known; name one: NAMESPACE/POD:PORT\n")
             }
             Some(ports) => {
                 let by_age = evidence.index.controller.quirks.servers_by_age;
                 text.push_str(&ports_of(ports, &own, by_age, look));
-                for line in
-                    wrap(&clean(&unknown_accounts(evidence, ports, &own)), look.prose().saturating_sub(2))
-                {
-                    _ = writeln!(text, "  {line}");
+                let unknown = unknown_accounts(evidence, ports, &own);
+                for line in wrap(&clean(&unknown), look.prose().saturating_sub(2)) {
+                    if !line.is_empty() {
+                        _ = writeln!(text, "  {line}");
+                    }
                 }
             }
         }
@@ -123,7 +126,9 @@ fn pods_of(answer: &WorkloadAnswer<'_>, by_name: bool) -> String {
 fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
     let mut defaults = ports.iter().map(|port| match port.inbound.taken_by {
         TakenBy::Default(policy)
-            if !port.skips_proxy && port.inbound.routes.iter().all(|route| route.route.is_none()) =>
+            if !port.skips_proxy
+                && !port.inbound.identity_required
+                && port.inbound.routes.iter().all(|route| route.route.is_none()) =>
         {
             Some((policy.to_string(), allowed_on(port, own)))
         }
@@ -165,6 +170,9 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
     let defaults: BTreeSet<String> = shown
         .iter()
         .filter_map(|port| match port.inbound.taken_by {
+            TakenBy::Default(_) if port.inbound.identity_required => {
+                Some(format!("port {} requires a mesh identity ({REQUIRE_IDENTITY})", port.port))
+            }
             TakenBy::Default(policy) => Some(format!("{DEFAULT}: {policy}")),
             TakenBy::Server(_) => None,
         })
@@ -385,7 +393,7 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
 /// The authorized clients and their policies, as rows: first for the whole port, then per route.
 fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> =
-        inbound.authorizations.iter().map(|one| (who(one, own), by(one, inbound.taken_by))).collect();
+        inbound.authorizations.iter().map(|one| (who(one, own), by(one, inbound))).collect();
     for route in &inbound.routes {
         let on = match (&route.route, route.probe_paths.as_slice()) {
             (Some((kind, object)), _) => format!("{} {}", kind.kind(), object.metadata.name),
@@ -400,16 +408,17 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
                 rows.push((format!("{on}: none"), "no policy for the route or its Server".to_owned()));
             }
             [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
-            each => rows.extend(
-                each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound.taken_by))),
-            ),
+            each => {
+                rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one, inbound))))
+            }
         }
     }
     if let Some(limit) = &inbound.rate_limit {
         let spec = &limit.by.spec;
-        let said = [(&spec.total, "in all"), (&spec.identity, "each client")];
+        let said = [(&spec.total, "in total"), (&spec.identity, "per client")];
         let said = said.iter().filter_map(|(limit, of)| {
-            Some(format!("{} requests per second {of}", limit.as_ref()?.requests_per_second))
+            let limit = limit.as_ref()?.requests_per_second;
+            Some(format!("{limit} {} per second {of}", if limit == 1 { "request" } else { "requests" }))
         });
         let said: Vec<String> = said.collect();
         rows.push((said.join(", "), format!("HTTPLocalRateLimitPolicy {}", limit.by.metadata.name)));
@@ -438,11 +447,13 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
     if everywhere { who } else { format!("{who} from {}", networks.join(", ")) }
 }
 
-fn by(authorization: &Authorization<'_>, taken_by: TakenBy<'_>) -> String {
+fn by(authorization: &Authorization<'_>, inbound: &Inbound<'_>) -> String {
+    let is_required = inbound.identity_required;
     match authorization.by {
-        AuthorizedBy::Default(policy) if matches!(taken_by, TakenBy::Server(_)) => {
+        AuthorizedBy::Default(policy) if matches!(inbound.taken_by, TakenBy::Server(_)) => {
             format!("accessPolicy {}", policy.as_str())
         }
+        AuthorizedBy::Default(_) if is_required => REQUIRED.to_owned(),
         AuthorizedBy::Default(_) => DEFAULT.to_owned(),
         AuthorizedBy::Probe => PROBES.to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),

@@ -126,7 +126,14 @@ pub(super) fn result(walk: &Walk) -> String {
         Outcome::Partly => {
             format!("some calls succeed, others fail: see {}", steps(Outcome::Partly))
         }
-        Outcome::Stops => format!("the call fails: it stops at {}", steps(Outcome::Stops)),
+        Outcome::Stops => {
+            let ends = walk.steps.iter().filter(|step| step.outcome == Outcome::Stops);
+            let mut answered = ends.filter_map(|step| step.condition.as_ref());
+            match answered.next() {
+                Some(answer) => format!("the call ends at {}: {answer}", steps(Outcome::Stops)),
+                None => format!("the call fails: it stops at {}", steps(Outcome::Stops)),
+            }
+        }
         Outcome::NotJudged => {
             format!("no failure found; unknown: {}", steps(Outcome::NotJudged))
         }

@@ -76,12 +76,42 @@ pub(super) fn rollback_until(plan: &Plan) -> Option<usize> {
 pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<String> {
     let by_then =
         by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
-    let verdict = Readiness::of(report).painted(look);
-    let change = if is_downgrade(report, rehearsal) { "DOWNGRADE" } else { "UPGRADE" };
+    let verdict = match is_downgrade(report, rehearsal) {
+        true => look.bad(verdict(report, rehearsal)),
+        false => Readiness::of(report).painted(look),
+    };
+    let change = change(report, rehearsal).to_uppercase();
     let first = format!("{change} to {}{by_then}: {verdict}", rehearsal.target);
     let room = look.prose() - 2;
     let rest = rows(report, rehearsal).into_iter().flat_map(|words| wrap(&words, room));
     std::iter::once(first).chain(rest.map(|line| format!("  {line}"))).collect()
+}
+
+/// The verdict in words: Linkerd supports no downgrade.
+pub(super) fn verdict(report: &Report, rehearsal: &Rehearsal) -> &'static str {
+    match is_downgrade(report, rehearsal) {
+        true => "NOT SUPPORTED",
+        false => Readiness::of(report).word(),
+    }
+}
+
+/// `upgrade`, or `downgrade` to an earlier release.
+pub(super) fn change(report: &Report, rehearsal: &Rehearsal) -> &'static str {
+    if is_downgrade(report, rehearsal) { "downgrade" } else { "upgrade" }
+}
+
+/// Why a downgrade is not supported. If the cluster runs the target's minor, its release suffices.
+fn unsupported(report: &Report, rehearsal: &Rehearsal) -> String {
+    let why = "Linkerd has no procedure for a downgrade, and no release supports proxies that are newer than its \
+               control plane";
+    let newest = report.subject.control_plane.values().next();
+    match (&rehearsal.same_minor, newest) {
+        (Some(minor), Some(installed)) => {
+            let to = &rehearsal.to;
+            format!("the cluster already runs {minor} ({installed}, which is newer than {to}). {why}")
+        }
+        _ => why.to_owned(),
+    }
 }
 
 /// Whether every known component of the control plane is newer than the target.
@@ -94,9 +124,14 @@ fn is_downgrade(report: &Report, rehearsal: &Rehearsal) -> bool {
 
 /// The rows below the verdict.
 pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
-    let mut rows = vec![today(report), from_upgrade(report)];
+    let change = change(report, rehearsal);
+    let mut rows = Vec::new();
+    if is_downgrade(report, rehearsal) {
+        rows.push(unsupported(report, rehearsal));
+    }
+    rows.extend([today(report), brought(report, change)]);
     if Readiness::of(report) == Readiness::Undetermined {
-        rows.push("evidence about the upgrade is missing, see not checked".to_owned());
+        rows.push(format!("evidence about the {change} is missing, see not checked"));
     }
     if let Some(plan) = &rehearsal.plan {
         let phases = count(plan.phases.len(), "phase", "phases");
@@ -121,10 +156,10 @@ fn today(report: &Report) -> String {
 }
 
 /// `with the upgrade: 1 error, 2 warnings, 1 info; resolves 1 current finding`. Symptoms are not counted.
-fn from_upgrade(report: &Report) -> String {
+fn brought(report: &Report, change: &str) -> String {
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
-    let brought = || roots().filter(|finding| finding.when == When::AfterUpgrade);
-    let of = |severity| brought().filter(|finding| finding.severity == severity).count();
+    let begin = || roots().filter(|finding| finding.when == When::AfterUpgrade);
+    let of = |severity| begin().filter(|finding| finding.severity == severity).count();
     let brought = match counted([of(Severity::Error), of(Severity::Warning), of(Severity::Info)]) {
         words if words.is_empty() => "no error and no change found".to_owned(),
         words => words,
@@ -134,7 +169,7 @@ fn from_upgrade(report: &Report) -> String {
         0 => String::new(),
         ends => format!("; resolves {}", count(ends, "current finding", "current findings")),
     };
-    format!("with the upgrade: {brought}{ended}")
+    format!("with the {change}: {brought}{ended}")
 }
 
 /// `1 error, 2 warnings`, without zeros; empty if all are zero.

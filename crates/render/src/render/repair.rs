@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Form, Printer, named_within};
 use super::look::Look;
 use super::steps::{alternatives_to_first, in_plan, in_words};
-use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
+use super::{rehearsal, subject};
 use crate::checks;
-use crate::command::Command;
-use crate::finding::{Finding, Severity, Step, Subject};
+use crate::command::{Command, own};
+use crate::finding::{Finding, Severity, Standing, Step, Subject, When};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
 /// Maximum number of lines shown of a step's command.
@@ -29,6 +29,9 @@ const NAMED_OF_SEVERAL: usize = 3;
 
 /// Maximum number of findings of one check in a row that a short plan prints in full.
 const ALIKE: usize = 1;
+
+/// Number of further steps of a finding that a short plan only counts, if another repair comes first.
+const LONG: usize = 6;
 
 /// Maximum number of further nodes that a step names.
 const NODES: usize = 3;
@@ -55,13 +58,21 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let folding = Folding::of(&report.findings);
     let details = Printer::new(look, Form::of_report(report));
     let risks = if extent == Extent::Short { risks(report, &order) } else { BTreeSet::new() };
-    let printer = PlanPrinter { report, extent, look, digits, order, folding, details };
+    let brief = if extent == Extent::Short { brief(plan, report, &order) } else { BTreeMap::new() };
+    let of_risks = (1..).zip(&plan.steps).filter(|(_, step)| step.repairs.is_subset(&risks));
+    let hidden: BTreeSet<usize> =
+        of_risks.map(|(number, _)| number).chain(brief.values().flatten().copied()).collect();
+    let printer = PlanPrinter { report, extent, look, digits, order, folding, details, hidden };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     for row in rows {
         match row {
             Row::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
             Row::Step { number, .. } if plan.steps[number - 1].repairs.is_subset(&risks) => {}
+            Row::Step { number, .. } if brief.values().any(|steps| steps.contains(&number)) => {
+                let first = brief.values().find(|steps| steps.first() == Some(&number));
+                lines.extend(first.into_iter().flat_map(|steps| printer.further(steps)));
+            }
             Row::Step { number, repairs } => {
                 let step = &plan.steps[number - 1];
                 let required = step.step.command.as_ref().and_then(Command::required_cli);
@@ -101,8 +112,8 @@ fn verdict(report: &Report, look: Look) -> String {
     format!("{verdict}: repair plan, in this order")
 }
 
-/// The warnings that do harm only under a further condition, if others do harm now, by their numbers. No other finding
-/// has their steps or waits for them.
+/// The warnings that do harm only under a further condition, after the first finding, by their numbers. No other
+/// finding has their steps or waits for them.
 fn risks(report: &Report, order: &Order) -> BTreeSet<usize> {
     let plan = &report.repair;
     let is_risk = |(&at, planned): (&usize, &PlannedFinding)| {
@@ -120,9 +131,30 @@ fn risks(report: &Report, order: &Order) -> BTreeSet<usize> {
             && is_conditional()
             && !has_followers()
     };
-    let risks: BTreeSet<usize> =
+    let mut risks: BTreeSet<usize> =
         plan.findings.iter().filter(|one| is_risk(*one)).map(|(_, planned)| planned.number).collect();
-    if risks.len() == plan.findings.len() { BTreeSet::new() } else { risks }
+    // A plan has at least one finding in full.
+    if risks.len() == plan.findings.len() {
+        risks.pop_first();
+    }
+    risks
+}
+
+/// The steps that a short plan only counts, for each of the findings with long repairs that do not come first: all but
+/// the first, unless they repair other findings too.
+fn brief(plan: &RepairPlan, report: &Report, order: &Order) -> BTreeMap<usize, BTreeSet<usize>> {
+    let first = plan.steps.first().map(|step| &step.repairs);
+    let is_long = |(&at, planned): (&usize, &PlannedFinding)| {
+        let is_first = first.is_some_and(|repairs| repairs.contains(&planned.number));
+        report.findings[at].severity == Severity::Warning && !is_first
+    };
+    let of = |planned: &PlannedFinding| {
+        let own = order.steps.get(&planned.number).into_iter().flatten().copied();
+        let further = own.filter(|step| plan.steps[step - 1].repairs.len() == 1).skip(1);
+        (planned.number, further.collect::<BTreeSet<usize>>())
+    };
+    let long = plan.findings.iter().filter(|one| is_long(*one)).map(|(_, planned)| of(planned));
+    long.filter(|(_, steps)| steps.len() >= LONG).collect()
 }
 
 /// Prints the parts of a plan.
@@ -135,6 +167,8 @@ struct PlanPrinter<'a> {
     order: Order,
     folding: Folding,
     details: Printer,
+    /// The steps that are not printed.
+    hidden: BTreeSet<usize>,
 }
 
 /// Which steps repair which findings of a plan.
@@ -287,7 +321,7 @@ impl PlanPrinter<'_> {
         lines
     }
 
-    /// `warnings 2 and 3 do no harm now; -v shows steps 3 to 5`, and the findings, each on a line.
+    /// `warnings 2 and 3 (CHECK, CHECK) do no harm now; -v shows steps 3 to 5`.
     fn risks(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
         if numbers.is_empty() {
             return Vec::new();
@@ -295,21 +329,15 @@ impl PlanPrinter<'_> {
         let steps: BTreeSet<usize> =
             numbers.iter().filter_map(|number| self.order.steps.get(number)).flatten().copied().collect();
         let verb = if numbers.len() == 1 { "does" } else { "do" };
+        let found = numbers.iter().filter_map(|&number| self.finding(number));
+        let checks: BTreeSet<&str> = found.map(|(_, finding)| finding.check).collect();
         let words = format!(
-            "{} {verb} no harm now; -v shows {}",
+            "{} ({}) {verb} no harm now; -v shows {}",
             numbered(self.report, numbers),
+            checks.into_iter().collect::<Vec<_>>().join(", "),
             in_words(&steps.into_iter().collect::<Vec<_>>())
         );
-        let mut lines = wrap(&words, self.look.prose());
-        for (_, finding) in numbers.iter().filter_map(|&number| self.finding(number)) {
-            let subjects = subject::naming(&finding.subjects, 1, self.look);
-            lines.extend(
-                wrap(&format!("{}  {subjects}", finding.check), self.look.prose() - 2)
-                    .iter()
-                    .map(|line| format!("  {line}")),
-            );
-        }
-        lines
+        wrap(&words, self.look.prose())
     }
 
     /// `symptoms  CHECK, CHECK`, after the steps: they need no repair of their own.
@@ -375,10 +403,47 @@ impl PlanPrinter<'_> {
             lines.extend(wrap(&requirement, room).iter().map(|line| format!("{indent}{line}")));
         }
         let room = self.look.columns().saturating_sub(indent.len() + 2);
+        if let Some(same) = self.same_commands(number, step) {
+            let room = self.look.prose() - indent.len();
+            lines.extend(
+                wrap(&format!("(the commands of step {same})"), room)
+                    .iter()
+                    .map(|line| format!("{indent}{line}")),
+            );
+            return lines;
+        }
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
         let command = command.flat_map(|line| guard_apart(line, room));
         lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
         lines
+    }
+
+    /// `steps 4 to 13 follow (-v)`, with the command that prints the steps of a rotation one by one, if they are such.
+    fn further(&self, steps: &BTreeSet<usize>) -> Vec<String> {
+        let all: Vec<usize> = steps.iter().copied().collect();
+        let is_rotation = |step: &usize| {
+            let command = self.report.repair.steps[step - 1].step.command.as_ref();
+            command.is_some_and(|command| command.to_string().contains(&own("rotate")))
+        };
+        let rotation = match steps.iter().any(is_rotation) {
+            true => format!("{} prints each of them when it is safe, and ", own("rotate")),
+            false => String::new(),
+        };
+        let words = format!("{}: {rotation}-v prints all", in_words(&all));
+        let indent = " ".repeat(2 + self.digits + 2);
+        let words = wrap(&words, self.look.prose() - indent.len());
+        words.iter().map(|line| format!("{indent}{line}")).collect()
+    }
+
+    /// The earlier step that prints the same commands, if they are several lines and the plan is short.
+    fn same_commands(&self, number: usize, step: &PlanStep) -> Option<usize> {
+        let command = step.step.command.as_ref().filter(|_| self.extent == Extent::Short)?;
+        let earlier = self.report.repair.steps.iter().take(number - 1);
+        let is_same = |(other, number): &(&PlanStep, usize)| {
+            other.step.command.as_ref() == Some(command) && !self.hidden.contains(number)
+        };
+        let at = earlier.zip(1..).find(is_same).map(|(_, number)| number);
+        at.filter(|_| lines_of(command).len() > 1)
     }
 
     /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
@@ -391,7 +456,7 @@ impl PlanPrinter<'_> {
             installed.is_some_and(|installed| installed == release)
         };
         match self.report.repair.steps.iter().position(installs) {
-            Some(at) => format!("(needs linkerd CLI {release}, which step {} installs)", at + 1),
+            Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None => step.step.text[plain.len()..].trim().to_owned(),
         }
     }
@@ -466,7 +531,11 @@ impl VerifyRun {
     }
 
     fn add(&mut self, other: VerifyRun) {
-        self.checks.extend(other.checks);
+        for check in other.checks {
+            if !self.checks.contains(&check) {
+                self.checks.push(check);
+            }
+        }
         if other.frame.last().is_some_and(|end| end.ends_with(Self::WARNINGS)) {
             self.frame = other.frame;
         }
@@ -489,7 +558,7 @@ fn lines_of(command: &Command) -> Vec<String> {
 /// condition, only its words are.
 pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
-    let Some(first) = steps.first() else { return Vec::new() };
+    let Some(first) = steps.first() else { return of_upgrade(report, look) };
     let label = |words: &str| look.faint(&pad(words, 10));
     let instead = alternatives_to_first(&report.repair);
     let step = match instead.as_slice() {
@@ -531,6 +600,29 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.push(format!("{}step {number}", label("then")));
         lines.extend(command(step));
     }
+    lines
+}
+
+/// The first step of what a rehearsed upgrade brings. A downgrade has none that leads to its end.
+fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
+    let is_upgrade = report.rehearsal.as_ref().is_some_and(|it| rehearsal::change(report, it) == "upgrade");
+    let begins = |finding: &&Finding| {
+        finding.when == When::AfterUpgrade
+            && finding.caused_by.is_empty()
+            && finding.severity > Severity::Info
+            && matches!(finding.standing, Standing::Passes | Standing::Fails)
+    };
+    let mut found = report.findings.iter().filter(|_| is_upgrade).filter(begins);
+    let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?)))
+    else {
+        return Vec::new();
+    };
+    let words = format!("{}: {}", finding.check, clean(step.without_requirement()));
+    let label = |at| look.faint(&pad(if at == 0 { "next" } else { "" }, 10));
+    let words = wrap(&words, look.prose() - 10).into_iter().enumerate();
+    let mut lines: Vec<String> = words.map(|(at, line)| format!("{}{line}", label(at))).collect();
+    let command = step.command.iter().flat_map(|command| command_lines(command, look)).take(NEXT_LINES);
+    lines.extend(command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))));
     lines
 }
 

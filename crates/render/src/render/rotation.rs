@@ -42,7 +42,8 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
     if let Some(next) = rotation.next() {
         text.push('\n');
         let is_idle = rotation.phase == Phase::None && !rotation.is_due;
-        stage(&mut text, "next", next, look, !is_idle || look.verbose);
+        let label = if is_idle { "first" } else { "next" };
+        stage(&mut text, label, next, look, !is_idle || look.verbose);
     }
     // If something is broken, its repair comes first, as the phase states.
     if !rotation.not_yet.is_empty() && rotation.phase != Phase::Broken {
@@ -76,10 +77,11 @@ fn indented(text: &mut String, label: &str, columns: usize, said: &str, look: Lo
     }
 }
 
-fn day(at: Timestamp, now: Timestamp) -> String {
+/// `expires 2027-11-21, in 364 days`, or `expired 2026-11-20`.
+fn expiry(at: Timestamp, now: Timestamp) -> String {
     let date = at.to_zoned(TimeZone::UTC).date();
     let left = at.duration_since(now).as_secs();
-    if left > 0 { format!("{date}, in {}", lasting(left)) } else { format!("{date}, expired") }
+    if left > 0 { format!("expires {date}, in {}", lasting(left)) } else { format!("expired {date}") }
 }
 
 fn short(print: &str) -> &str {
@@ -98,11 +100,11 @@ fn anchors(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
             unknown => format!(", not known of {unknown}"),
         };
         let said = format!(
-            "{} {} ({}), expires {}; trusted by {} of {}{unknown}",
+            "{} {} ({}), {}; trusted by {} of {}{unknown}",
             clean(&anchor.subject),
             short(&anchor.print),
             role(anchor.role),
-            day(anchor.not_after, now),
+            expiry(anchor.not_after, now),
             anchor.trusted_by,
             count(rotation.meshed, "meshed pod", "meshed pods"),
         );
@@ -129,10 +131,10 @@ fn issuer(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
                 None => String::new(),
             };
             format!(
-                "{} {}, expires {}; signed by {signed}{since}",
+                "{} {}, {}; signed by {signed}{since}",
                 clean(&issuer.subject),
                 short(&issuer.print),
-                day(issuer.not_after, now)
+                expiry(issuer.not_after, now)
             )
         }
     };
@@ -242,7 +244,7 @@ fn step(text: &mut String, number: usize, step: &Step, indent: usize, look: Look
     let label = format!("{}{number}.", " ".repeat(indent));
     indented(text, &pad(&label, indent + 3), indent + 3, &step.text, look);
     for line in step.command.iter().flat_map(|command| command.rendered()) {
-        _ = writeln!(text, "{}{}", " ".repeat(indent + 3), look.command(&clean(&line)));
+        _ = writeln!(text, "{}{}", " ".repeat(indent + 5), look.command(&clean(&line)));
     }
 }
 

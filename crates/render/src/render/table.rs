@@ -72,8 +72,9 @@ pub fn report(report: &Report, look: Look) -> String {
             now.extend(findings.blocks(&today, &folding));
             let mut then = findings.blocks(&later, &folding);
             if then.iter().any(|lines| !lines.is_empty()) {
-                titled(&mut now, "TODAY, before the upgrade", look);
-                titled(&mut then, "WITH THE UPGRADE", look);
+                let change = rehearsal::change(report, rehearsal);
+                titled(&mut now, &format!("TODAY, before the {change}"), look);
+                titled(&mut then, &format!("WITH THE {}", change.to_uppercase()), look);
             }
             // What must be repaired before the upgrade comes first, like its steps.
             let (first, second) = if is_repaired_first { (now, then) } else { (then, now) };
@@ -114,6 +115,7 @@ impl Findings<'_> {
         let (report, look) = (self.report, self.look);
         let mut blocks: Vec<Vec<String>> = Vec::new();
         let (mut infos, mut set_aside) = (Vec::new(), Vec::new());
+        let (mut steps, mut verify) = (0, Vec::new());
         for &(at, finding) in findings {
             let explained = folding.explained_by(at, &report.findings);
             let planned = report.repair.findings.get(&at);
@@ -123,6 +125,11 @@ impl Findings<'_> {
             } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose
             {
                 set_aside.extend(self.printer.set_aside(finding));
+            } else if planned.is_none() && !look.verbose && finding.when == When::AfterUpgrade {
+                let printer = self.printer.of_upgrade(steps);
+                steps += finding.remedy.steps.len();
+                verify.extend(finding.remedy.verify.clone());
+                blocks.push(vec![printer.planned(finding, &explained, planned).trim_end().to_owned()]);
             } else if planned.is_none() || look.verbose {
                 blocks.push(vec![self.printer.planned(finding, &explained, planned).trim_end().to_owned()]);
             }
@@ -132,6 +139,9 @@ impl Findings<'_> {
                 blocks.extend(folded.map(symptom));
             }
         }
+        let verify = repair::verify_lines(&verify).concat();
+        let verify = verify.iter().map(|line| look.command(line)).collect();
+        blocks.push(self.printer.labelled("verify", verify));
         blocks.push(set_aside);
         // If a repair is needed, the number of infos in the result suffices, unless an upgrade is rehearsed.
         if report.repair.findings.is_empty() || report.rehearsal.is_some() {
@@ -164,8 +174,8 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
     };
-    let more = more(report, &unchecked, look);
     let mut end = infos_in_brief(report, look);
+    let more = more(report, &unchecked, !end.is_empty(), look);
     end.extend(unchecked);
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
@@ -214,7 +224,7 @@ fn rows_after_first_step(blocks: &[Vec<String>], look: Look) -> usize {
 }
 
 /// Commands and flags for further information.
-fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
+fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
@@ -223,6 +233,12 @@ fn more(report: &Report, unchecked: &[String], look: Look) -> Vec<String> {
     let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
     let flags = match (has_more, &command) {
         _ if look.verbose => None,
+        // The rows of infos and of the result name both.
+        (true, Some(_))
+            if names_infos && result_lines(report, look).iter().any(|line| line.contains("--coverage")) =>
+        {
+            None
+        }
         (true, Some(_)) if !is_named => {
             Some("-v adds infos and all evidence, --coverage what was not checked")
         }

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::outbound::catches_all;
-use super::steps::{End, Outcome, Part, Walk};
+use super::steps::{Condition, End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::knowledge::Calls;
 use crate::model::policy::{
@@ -44,7 +44,7 @@ pub(super) fn service(
             let limit = limits([outbound.timeouts], calls);
             let says =
                 format!("no route and no profile is attached: requests go to the Service itself{limit}");
-            walk.step(Part::Routes, Outcome::Passes, says);
+            walk.step(Part::Routes, Outcome::Passes, says).only_if(within([outbound.timeouts], calls));
         } else {
             let says =
                 format!("{}: the policy controller has not accepted or rejected it yet", waiting.join(", "));
@@ -64,6 +64,15 @@ fn limits(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> String
         }
         None => String::new(),
     }
+}
+
+/// The timeout of requests as a condition, if all of them have the same.
+fn within(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> Option<Condition> {
+    let mut limits =
+        timeouts.into_iter().map(|limits| [limits.request, limits.response].into_iter().flatten().min());
+    let first = limits.next()??;
+    let words = || format!("within {} ms (then {})", first.as_millis(), calls.timed_out);
+    limits.all(|limit| limit == Some(first)).then(|| Condition::Limit(words()))
 }
 
 fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls) {
@@ -168,6 +177,12 @@ fn by_routes(
         "spec.parentRefs",
         format!("Service {}", service.metadata.name),
     ));
+    if outcome == Outcome::Stops && failures.is_empty() {
+        step.only_if(Some(Condition::Limit(format!("every request gets {}", calls.redirected))));
+    }
+    if outcome == Outcome::Passes {
+        step.only_if(within(rules.iter().map(|rule| rule.timeouts), calls));
+    }
     if !failures.is_empty() {
         step.fix("name a backend that exists with a port that it declares, or delete the rule");
     }

@@ -142,6 +142,8 @@ pub enum Condition {
     If(String),
     /// All kinds but these get through.
     Unless(String),
+    /// A limit, with the response beyond it: `within 300 ms (then HTTP 504)`.
+    Limit(String),
 }
 
 impl fmt::Display for Condition {
@@ -149,6 +151,7 @@ impl fmt::Display for Condition {
         match self {
             Condition::If(kinds) => write!(f, "if {kinds}"),
             Condition::Unless(kinds) => write!(f, "unless {kinds}"),
+            Condition::Limit(limit) => f.write_str(limit),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_por
 use crate::checks::network_policies::cannot_say;
 use crate::model::owners::Owner;
 use crate::network_policy::{
-    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Rule, RulesByPeer,
+    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, RulesByPeer,
 };
 use crate::objects::Pod;
 
@@ -56,14 +56,19 @@ pub(super) fn outgoing<'a>(
             let number = inbound_port(server);
             for shut in between(ctx, policies, transport, clients, (client, server)) {
                 let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
-                found.entry(at).or_insert_with(|| (shut, BTreeSet::new())).1.insert(class);
+                let named = shut.named.clone();
+                let (known, classes) = found.entry(at).or_insert_with(|| (shut, BTreeSet::new()));
+                known.add_ports(named);
+                classes.insert(class);
             }
         }
         for (at, (new, classes)) in found {
             let mut pods = classes.iter().flat_map(|class| servers.pods(*class, alone));
             let first = pods.next().map(|(place, _)| place);
             let only = first.filter(|_| pods.next().is_none());
+            let named = new.named.clone();
             let entry = shut.entry(at).or_insert(new);
+            entry.add_ports(named);
             entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
             let reached = reached.entry(at).or_default();
             for class in classes {
@@ -249,7 +254,14 @@ fn between<'a>(
     let mut found = Vec::new();
     for (held, rule) in speaking {
         match policies.means(held, &rule, Direction::Egress, client, peer) {
-            Fits::Yes => found.push(of_rule(held, &rule)),
+            Fits::Yes => {
+                let means = |rule: &&Rule<'_>| {
+                    rule.action == Action::Allow
+                        && policies.means(held, rule, Direction::Egress, client, peer) != Fits::No
+                };
+                let ports = held.rules.iter().filter(means).flat_map(|rule| &rule.ports);
+                found.push(Shut { named: ports.map(Ports::in_words).collect(), ..of_rule(held, &rule) });
+            }
             // It is unknown whether the rule selects the pod; if it does, the rule must be extended.
             Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
             Fits::No => {}

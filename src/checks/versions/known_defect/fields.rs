@@ -163,6 +163,13 @@ impl<'a> ObjectFields<'a> {
         Subject::object(self.kind, namespace, name)
     }
 
+    /// The command that shows the object of an event.
+    pub(super) fn show(&self) -> Option<Call> {
+        let about = &self.event()?.about;
+        let get = kubectl().namespace(&about.namespace).words("get").arg(about.kind.to_lowercase());
+        (!about.name.is_empty()).then(|| get.operand(about.name.as_str()).words("-o yaml"))
+    }
+
     /// The command that edits the object.
     pub(super) fn edit(&self) -> Call {
         let (namespace, name) = self.key();

@@ -148,8 +148,10 @@ fn planned_heading(text: &mut String, report: &Report, finding: &Finding, planne
     };
     let after = match planned.after.len() {
         0 => String::new(),
-        1..=6 => format!(", after {}", repair::after_in_words(planned)),
-        n => format!(", after {}", count(n, "finding", "findings")),
+        _ => {
+            let numbers = planned.after.iter().map(|(number, _)| *number).collect();
+            format!(", after {}", repair::numbered(report, &numbers))
+        }
     };
     _ = writeln!(
         text,

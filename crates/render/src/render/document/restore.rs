@@ -63,7 +63,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         control_plane_namespace: subject.control_plane_namespace.clone(),
         cluster_uid: subject.cluster.as_ref().map(|cluster| cluster.uid.clone()),
         to_cni: document.run.to_cni.clone(),
-        rehearsal: document.rehearsal.as_ref().and_then(rehearsal),
+        rehearsal: document.rehearsal.as_ref().and_then(|saved| rehearsal(saved, &skew)),
         change: document
             .change
             .as_ref()
@@ -372,7 +372,7 @@ fn repair(document: &Document, findings: &[finding::Finding]) -> RepairPlan {
     }
 }
 
-fn rehearsal(saved: &super::Rehearsal) -> Option<report::Rehearsal> {
+fn rehearsal(saved: &super::Rehearsal, skew: &Skew) -> Option<report::Rehearsal> {
     let to = saved.to.parse().ok()?;
     let placed = (1..).zip(&saved.plan).flat_map(|(number, phase)| {
         phase.deals_with.iter().map(move |print| (Fingerprint(print.clone()), number))
@@ -390,6 +390,7 @@ fn rehearsal(saved: &super::Rehearsal) -> Option<report::Rehearsal> {
     let plan = Plan { phases: (1..).zip(&saved.plan).map(phase).collect(), recorded: Some(placed.collect()) };
     Some(report::Rehearsal {
         target: saved.target.clone(),
+        same_minor: report::Rehearsal::same_minor(&to, skew, Knowledge::embedded().minors()),
         to,
         plan: Some(plan).filter(|plan| !plan.phases.is_empty()),
     })

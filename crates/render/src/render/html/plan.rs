@@ -65,8 +65,10 @@ fn heading(report: &Report, number: usize, body: &mut String) {
     let finding = &report.findings[at];
     let after = match planned.after.len() {
         0 => String::new(),
-        1..=6 => format!(" <span class=\"faint\">after {}</span>", escaped(&repair::after_in_words(planned))),
-        n => format!(" <span class=\"faint\">after {}</span>", count(n, "finding", "findings")),
+        _ => {
+            let numbers = planned.after.iter().map(|(number, _)| *number).collect();
+            format!(" <span class=\"faint\">after {}</span>", repair::numbered(report, &numbers))
+        }
     };
     _ = write!(
         body,

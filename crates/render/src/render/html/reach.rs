@@ -15,8 +15,14 @@ pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
         _ => "meshdoctor: connections between workloads".to_owned(),
     };
     let mut body = format!("<header><h1>{}</h1></header><main>", escaped(&title));
-    for walk in walks {
-        call(walk, gaps.is_empty(), &mut body);
+    let in_full = gaps.is_empty();
+    let several = walks.len() > 1;
+    if several {
+        table(walks, in_full, &mut body);
+    }
+    // Of several calls, the table suffices for those without a known failure.
+    for walk in walks.iter().filter(|walk| !several || walk.outcome() >= Outcome::Partly) {
+        call(walk, in_full, &mut body);
     }
     body.push_str("</main>");
     if !gaps.is_empty() {
@@ -27,12 +33,61 @@ pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     whole(&title, &body)
 }
 
-/// A call. It is only shown as successful if all steps were checked.
-fn call(walk: &Walk, in_full: bool, body: &mut String) {
-    let outcome = match walk.outcome() {
+/// The calls as a table: a row for each client, a column for each destination.
+fn table(walks: &[&Walk], in_full: bool, body: &mut String) {
+    let (mut clients, mut called): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for walk in walks {
+        if !clients.contains(&walk.from.as_str()) {
+            clients.push(&walk.from);
+        }
+        if !called.contains(&walk.to.as_str()) {
+            called.push(&walk.to);
+        }
+    }
+    body.push_str("<article><table><thead><tr><th scope=\"col\">From</th>");
+    called.iter().for_each(|to| _ = write!(body, "<th scope=\"col\">{}</th>", escaped(to)));
+    body.push_str("</tr></thead><tbody>");
+    for from in clients {
+        _ = write!(body, "<tr><th scope=\"row\">{}</th>", escaped(from));
+        for to in &called {
+            match walks.iter().find(|walk| walk.from == from && walk.to == *to) {
+                Some(walk) => {
+                    let outcome = shown(walk, in_full);
+                    let place = walk.steps.iter().find(|step| step.outcome == Outcome::Stops);
+                    let place = place.filter(|_| outcome == Outcome::Stops);
+                    let place = place.map_or_else(String::new, |step| format!(": {}", step.part.name()));
+                    let cell = format!("{}{place}", answer(outcome));
+                    _ = write!(body, "<td class=\"{}\">{}</td>", class(outcome), escaped(&cell));
+                }
+                None => body.push_str("<td></td>"),
+            }
+        }
+        body.push_str("</tr>");
+    }
+    body.push_str("</tbody></table></article>");
+}
+
+/// Whether a call succeeds, as a cell.
+fn answer(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passes => "yes",
+        Outcome::NotJudged => "yes?",
+        Outcome::Partly => "partly",
+        Outcome::Stops => "no",
+    }
+}
+
+/// The outcome of a call. Without all evidence, none is known to succeed.
+fn shown(walk: &Walk, in_full: bool) -> Outcome {
+    match walk.outcome() {
         Outcome::Passes if !in_full => Outcome::NotJudged,
         outcome => outcome,
-    };
+    }
+}
+
+/// A call. It is only shown as successful if all steps were checked.
+fn call(walk: &Walk, in_full: bool, body: &mut String) {
+    let outcome = shown(walk, in_full);
     let partly = if outcome == Outcome::NotJudged && !in_full {
         ", as far as the evidence shows: see Not checked"
     } else {

@@ -4,7 +4,7 @@
 use super::{Caller, Mesh, subject};
 use crate::certificates::BundlePrint;
 use crate::command::meshdoctor;
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::installed::COMPONENT;
@@ -17,6 +17,9 @@ use crate::objects::{Kind, Meta, Pod};
 /// The components that a proxy needs before it sends a call: component, container and port.
 const NEEDED: [(&str, &str, u16); 2] =
     [("destination", "destination", 8086), ("destination", "policy", 8090)];
+
+/// Maximum number of evidence lines of a finding that a step repeats.
+const EVIDENCE: usize = 2;
 
 /// The client's proxy and destination reject each other's certificates.
 const DISTRUSTS_DESTINATION: &str = "the client's proxy has none of the current trust anchors, \
@@ -36,13 +39,30 @@ impl<'a> Mesh<'a> {
         }
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
-                let says = format!(
-                    "the container {container} of linkerd-{component} is not ready in any pod: calls hang, \
-                     unless the client's proxy already knows this target"
-                );
+                let name = format!("linkerd-{component}");
+                let is_own =
+                    |subject: &Subject| matches!(subject, Subject::Object { name: of, .. } if *of == name);
+                if let Some(finding) =
+                    self.faults.unready.iter().find(|finding| finding.subjects.iter().any(is_own))
+                {
+                    let step = walk.step(Part::ControlPlane, Outcome::Partly, finding.message.clone());
+                    // A deleted or scaled component has no container to name.
+                    let is_named = finding.message.contains(&format!("container {container} "));
+                    let has_pods = self.control_plane.pods_of(component).next().is_some();
+                    step.evidence.extend(evidence.into_iter().filter(|_| has_pods && !is_named));
+                    step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
+                    self.remedy(step, &finding.remedy);
+                    return true;
+                }
+                let lacking = match self.control_plane.pods_of(component).next() {
+                    None => format!("{name} has no pod"),
+                    Some(_) => format!("the container {container} of {name} is not ready in any pod"),
+                };
+                let says =
+                    format!("{lacking}: calls hang, unless the client's proxy already knows this target");
                 let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
                 step.evidence.extend(evidence);
-                step.fix(format!("Repair linkerd-{component}: read the state of its pods"))
+                step.fix(format!("Repair {name}: read the state of its pods"))
                     .paste(self.states_of_control_plane());
                 return true;
             }
@@ -63,7 +83,7 @@ impl<'a> Mesh<'a> {
             finding.message
         );
         let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
-        step.evidence.extend(finding.evidence.iter().take(2).cloned());
+        step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
         let [shown] = self.command(meshdoctor().words("check --only").arg(finding.check));
         step.fix(format!("repair {} ({shown} prints the steps)", finding.check));
         true
@@ -141,7 +161,7 @@ impl<'a> Mesh<'a> {
              endpoints for any Service",
             meta.namespace, meta.name
         );
-        let object = crate::finding::Subject::object(Kind::Server, &meta.namespace, &meta.name);
+        let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
         walk.step(Part::ControlPlane, Outcome::Stops, says)
             .evidence(Evidence::field(object, "spec.podSelector", why))
             .fix(format!("correct or delete Server {}/{}", meta.namespace, meta.name));

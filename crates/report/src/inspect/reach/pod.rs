@@ -3,15 +3,16 @@
 use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
-use crate::finding::{Evidence, Subject};
-use crate::inspect::steps::{Outcome, Part, Walk};
+use crate::finding::{Evidence, Finding, Place, Subject};
+use crate::inspect::steps::{Condition, Outcome, Part, Walk};
 use crate::knowledge::{Calls, First};
 use crate::model::policy::{
-    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
+    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, Spoken, TakenBy,
+    Workload,
 };
 use crate::model::skipped::{IN, NodeSubnets, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Kind, Pod, Server, ServerPort};
+use crate::objects::{Kind, Limit, Pod, Server, ServerPort};
 
 /// The ports of the proxy itself, which it serves whether declared or not.
 const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
@@ -32,7 +33,11 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Server, Outcome::Passes, says);
             return;
         }
-        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) || !serves(self, walk, pod, port) {
+        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) {
+            self.repair_network(walk);
+            return;
+        }
+        if !serves(self, walk, pod, port) {
             return;
         }
         let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
@@ -82,6 +87,25 @@ impl<'a> Mesh<'a> {
             walk.step(Part::ControlPlane, outcome, says);
         }
         self.to_policy(walk, caller, &inbound, (pod, port));
+    }
+
+    /// Adds to a blocked call what the client gets, and the patch of the policy if a check has it.
+    fn repair_network(&self, walk: &mut Walk) {
+        let Some(step) = walk.steps.last_mut() else { return };
+        step.says = format!("{}: {}", step.says, self.calls.network_blocked);
+        let names = |evidence: &Evidence, name: &str| match &evidence.place {
+            Place::Field { object, .. } => object == name,
+            _ => false,
+        };
+        let is_of_step = |finding: &&Finding| {
+            let mut named = finding.subjects.iter().map(ToString::to_string);
+            let blocks = |name: String| step.evidence.iter().any(|evidence| names(evidence, &name));
+            step.says.contains("4143") && named.any(blocks)
+        };
+        let found = self.faults.network.iter().find(is_of_step);
+        if let Some(finding) = found {
+            self.remedy(step, &finding.remedy);
+        }
     }
 
     /// The policy of a port, and what the proxy measured of it.
@@ -201,6 +225,14 @@ impl<'a> Mesh<'a> {
                     Evidence::field(object, "spec.port", format!("selects port {port}")),
                 )
             }
+            TakenBy::Default(_) if inbound.identity_required => (
+                format!("port {port}, limited to meshed clients by {REQUIRE_IDENTITY},"),
+                Evidence::field(
+                    subject(pod),
+                    format!("metadata.annotations[{REQUIRE_IDENTITY}]"),
+                    pod.metadata.annotation(REQUIRE_IDENTITY).unwrap_or_default(),
+                ),
+            ),
             TakenBy::Default(policy) => (
                 format!("default policy {policy}"),
                 Evidence::other("default inbound policy", policy.as_str()),
@@ -224,8 +256,8 @@ impl<'a> Mesh<'a> {
                 };
                 let outcome = if at_port.is_some() { Outcome::Passes } else { Outcome::NotJudged };
                 walk.step(Part::Policy, outcome, says).evidence(evidence);
-                if let Some(says) = limited(inbound, calls) {
-                    walk.step(Part::Policy, Outcome::Passes, says);
+                if let Some((says, limit)) = limited(inbound, calls) {
+                    walk.step(Part::Policy, Outcome::Passes, says).only_if(limit);
                 }
             }
             Entry::Refused | Entry::NoRoute => {
@@ -233,7 +265,14 @@ impl<'a> Mesh<'a> {
                     meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
                 let gets =
                     if inbound.protocol == Protocol::Opaque { &calls.refused_opaque } else { &calls.refused };
-                let says = format!("{by} of pod {name} does not authorize {client}: {gets}");
+                let says = if inbound.identity_required && who.identity.is_none() {
+                    format!(
+                        "port {port} of pod {name} requires a mesh identity ({REQUIRE_IDENTITY}), and the call has \
+                         none: {gets}"
+                    )
+                } else {
+                    format!("{by} of pod {name} does not authorize {client}: {gets}")
+                };
                 let step = walk.step(Part::Policy, Outcome::Stops, says).evidence(evidence);
                 self.authorize(step, inbound, caller, (pod, port));
                 step.note(format!("{shown} shows the authorized clients"));
@@ -304,23 +343,29 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     true
 }
 
-/// The rate limit of the port, and the response to requests above it.
-fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
+/// The rate limit of the port with the response to requests above it, and the limit as a condition.
+fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<(String, Option<Condition>)> {
     let by = inbound.rate_limit.as_ref()?.by;
     let per_second =
         |limit: i64| format!("{limit} {} per second", if limit == 1 { "request" } else { "requests" });
-    let total = by.spec.total.as_ref().map(|limit| {
-        format!("{} in total, probes of the kubelet included", per_second(limit.requests_per_second))
-    });
-    let each = by.spec.identity.as_ref();
-    let each = each.map(|limit| format!("{} of each client", per_second(limit.requests_per_second)));
-    let limits: Vec<String> = total.into_iter().chain(each).collect();
+    let rate = |limit: &Option<Limit>| limit.as_ref().map(|limit| per_second(limit.requests_per_second));
+    let (total, each) = (rate(&by.spec.total), rate(&by.spec.identity));
+    let said = [(&total, "in total, including kubelet probes"), (&each, "per client")];
+    let limits: Vec<String> =
+        said.iter().filter_map(|(rate, of)| Some(format!("{} {of}", rate.as_ref()?))).collect();
     let limits =
         if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };
-    Some(format!(
-        "HTTPLocalRateLimitPolicy {} limits it to {limits}; others get {}",
-        by.metadata.name, calls.rate_limited
-    ))
+    let over = &calls.rate_limited;
+    let says = format!(
+        "HTTPLocalRateLimitPolicy {} limits it to {limits}; requests above it get {over}",
+        by.metadata.name
+    );
+    // Overrides replace the limit of named clients.
+    let each = each.filter(|_| by.spec.overrides.is_empty());
+    let known = [total.map(|rate| format!("{rate} in total")), each.map(|rate| format!("{rate} per client"))];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    let condition = || Condition::Limit(format!("up to {} (then {over})", known.join(" and ")));
+    Some((says, (!known.is_empty()).then(condition)))
 }
 
 /// Records that the pod skips inbound connections by the client's address, and whether this applies to the call or is

@@ -5,10 +5,14 @@ use crate::command::{Call, Command, kubectl, meshdoctor};
 use crate::finding::Remedy;
 use crate::inspect::steps::Step;
 use crate::model::policy::{
-    AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, TakenBy, Who,
+    AuthorizedBy, Client, DefaultPolicy, Entry, IdentityMatch, Inbound, REQUIRE_IDENTITY, TakenBy, Who,
+    Workload,
 };
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{CustomResourceDefinition, Pod};
+
+/// The annotation with the outbound ports that bypass the proxy.
+const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
 
 /// The effect of new pods on the trust anchors of their proxies.
 const CURRENT_ANCHORS: &str = "new pods get the current trust anchors";
@@ -91,6 +95,7 @@ impl Mesh<'_> {
         let first = self.identity_first(caller);
         if !caller.meshed && caller.pod.spec.proxy().is_some() && self.admits_identity(inbound, caller.pod) {
             step.fix(first.trim_end_matches(". Then ").to_owned());
+            step.paste(self.without_skipped_port(caller.pod));
             return;
         }
         match inbound.taken_by {
@@ -124,6 +129,9 @@ impl Mesh<'_> {
                 .paste(["---".to_owned()])
                 .paste(authorization_policy(namespace, &name, caller.pod));
             }
+            TakenBy::Default(_) if inbound.identity_required && !caller.meshed => {
+                step.fix(self.without_required_identity(caller, pod, port));
+            }
             TakenBy::Default(policy) => {
                 step.fix(self.default_policy(policy, caller, pod));
             }
@@ -138,6 +146,21 @@ impl Mesh<'_> {
         inbound.connect(client) == Entry::Admitted
     }
 
+    /// The command that removes the list of skipped outbound ports from a Deployment's template, if it has one port.
+    fn without_skipped_port(&self, client: &Pod) -> Option<String> {
+        let owner = self.owners.of(client);
+        let listed = client.metadata.annotation(SKIP_OUTBOUND)?;
+        if owner.kind != "Deployment" || listed.trim().parse::<u16>().is_err() {
+            return None;
+        }
+        let annotations = serde_json::json!({ SKIP_OUTBOUND: null });
+        let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
+        let patch =
+            kubectl().namespace(&owner.namespace).words("patch deployment").operand(owner.name.as_str());
+        let [command] = self.command(patch.words("--type merge -p").arg(change.to_string()));
+        Some(command)
+    }
+
     /// What a client without an identity needs before a policy can name it.
     fn identity_first(&self, caller: Caller<'_>) -> String {
         let owner = self.owners.of(caller.pod);
@@ -146,7 +169,7 @@ impl Mesh<'_> {
             (true, _) => String::new(),
             (false, Some(_)) => format!(
                 "the client's proxy skips this port, so the call has no identity: remove the port from \
-                 config.linkerd.io/skip-outbound-ports of {client}. Then "
+                 {SKIP_OUTBOUND} of {client}. Then "
             ),
             (false, None) => format!(
                 "without a proxy, the client has no identity: inject it (linkerd.io/inject: enabled in the \
@@ -154,6 +177,24 @@ impl Mesh<'_> {
                  is injected, "
             ),
         }
+    }
+
+    /// How a client gets past an annotation that requires an identity on a port.
+    fn without_required_identity(&self, caller: Caller<'_>, pod: &Pod, port: u16) -> String {
+        let (client, owner) = (self.owners.of(caller.pod), self.owners.of(pod));
+        let controller = &self.policy.index.controller;
+        let own = Workload::of_pod(pod, controller.quirks).and_then(|workload| workload.default_policy);
+        let default = own.unwrap_or(controller.default_policy);
+        // Either of them requires an identity.
+        let also = match default.is_authenticated() {
+            true => ", and set config.linkerd.io/default-inbound-policy there",
+            false => "",
+        };
+        format!(
+            "inject the client (linkerd.io/inject: enabled in the pod template of {} {}/{}), or remove port {port} \
+             from {REQUIRE_IDENTITY} in the pod template of {} {}/{}{also}",
+            client.kind, client.namespace, client.name, owner.kind, owner.namespace, owner.name
+        )
     }
 
     /// How a client gets past a default policy that authorizes others. A Server would cut these off.
