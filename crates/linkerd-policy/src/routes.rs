@@ -172,7 +172,7 @@ pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(),
     Err(Broken::of(format!("filter type {:?} is too new for the policy controller", filter.kind)))
 }
 
-fn pattern(text: &str) -> Result<(), String> {
+pub(super) fn pattern(text: &str) -> Result<(), String> {
     Regex::new(text).map(drop).map_err(|_| format!("{text:?} is not a regular expression"))
 }
 

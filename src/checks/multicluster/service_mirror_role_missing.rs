@@ -77,8 +77,11 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     };
     let steps = with_controller(ctx, Remedy::new(), link);
     let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
-    // A missing controller is not a consequence of its missing objects.
-    if without_controller { finding.explains_nothing() } else { finding }
+    if !without_controller {
+        return finding;
+    }
+    // A missing controller is not a consequence of its missing objects, and has a finding of its own.
+    finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
 }
 
 /// One kind of object of a controller, for any link.
