@@ -1,9 +1,11 @@
 //! Faults of a gateway's Service although its pods run: ports that lead nowhere, probe annotations that no Link can
 //! be created from, and network policies that deny other clusters.
 
+use serde_json::json;
+
 use crate::checks::data_plane::inbound_port;
 use crate::checks::network_policies::{self, Whom};
-use crate::command::{Call, kubectl};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
@@ -74,18 +76,25 @@ fn listens(pod: &Pod, what: &str, port: u16) -> Evidence {
     Evidence::field(object, format!("containers[{PROXY_CONTAINER}]: {what}"), port.to_string())
 }
 
-fn edit(service: &Service) -> Call {
-    let (namespace, name) = service.metadata.key();
-    kubectl().namespace(namespace).words("edit service").operand(name)
-}
-
 /// The step that gives a port of the Service its name and target.
-fn mend(service: &Service, name: &str, port: u16) -> Remedy {
+fn mend(service: &Service, pod: &Pod, name: &str, port: u16) -> Remedy {
+    let ports = &service.spec.ports;
+    let operation = match ports.iter().position(|one| one.name == name) {
+        Some(at) => json!({"op": "add", "path": format!("/spec/ports/{at}/targetPort"), "value": port}),
+        None => match ports.iter().position(|one| one.leads_to(pod) == Some(port)) {
+            Some(at) => json!({"op": "add", "path": format!("/spec/ports/{at}/name"), "value": name}),
+            None => json!({"op": "add", "path": "/spec/ports/-", "value": {
+                "name": name, "port": port, "protocol": "TCP", "targetPort": port,
+            }}),
+        },
+    };
+    let (namespace, service) = service.metadata.key();
+    let patch = kubectl().namespace(namespace).words("patch service").operand(service);
     Remedy::new()
         .run(
             StepKind::Command,
             format!("Give the Service a port with the name {name} and the target {port}, as the chart does"),
-            edit(service),
+            patch.words("--type=json -p").arg(json!([operation]).to_string()),
         )
         .step(StepKind::Note, "Change the source of the Service too: the values of the multicluster chart")
 }
@@ -99,7 +108,7 @@ fn gateway_port(service: &Service, pod: &Pod) -> Option<Fault> {
         severity,
         message,
         evidence: seen.clone(),
-        remedy: mend(service, GATEWAY_PORT, inbound),
+        remedy: mend(service, pod, GATEWAY_PORT, inbound),
     };
     let Some(port) = named(service, GATEWAY_PORT) else {
         let is_reached = service.spec.ports.iter().any(|port| port.leads_to(pod) == Some(inbound));
@@ -138,7 +147,7 @@ fn probe_port(service: &Service, pod: &Pod) -> Option<Fault> {
         severity: Severity::Error,
         message,
         evidence: vec![ports(service), listens(pod, "admin port", admin)],
-        remedy: mend(service, PROBE_PORT, admin),
+        remedy: mend(service, pod, PROBE_PORT, admin),
     };
     let Some(port) = named(service, PROBE_PORT) else {
         let is_reached = service.spec.ports.iter().any(|port| port.leads_to(pod) == Some(admin));

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
+
 use super::backends::Key;
-use super::survey::{about, field, on, set, test};
+use super::survey::{about, field, set, test};
 use crate::checks::Context;
 use crate::checks::multicluster::links::is_mirror;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::{DstOverride, Kind, Service, ServiceProfile};
-use serde_json::json;
 
 /// Findings about profiles of existing Services.
 pub(super) fn lost(
@@ -86,10 +87,9 @@ fn finding(
         .evidence(proof)
         .remedy(
             Remedy::new()
-                .run(
-                    StepKind::Command,
-                    "If another Service is intended, name it with its full name",
-                    on("edit", kind, meta),
+                .step(
+                    StepKind::Note,
+                    "If another Service is intended, name it in spec.dstOverrides by its full name",
                 )
                 .run(StepKind::Command, "Otherwise remove the override", set(kind, meta, without)),
         )
