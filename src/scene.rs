@@ -12,6 +12,7 @@ use crate::checks::{self, Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;
 use crate::item::answer::{Response, object};
+use crate::item::diagnostic::MetricsSample;
 use crate::item::{Item, Kind, Probe, Server};
 use crate::knowledge::Knowledge;
 use crate::markdown::{Block, BlockKind, with_nearest};
@@ -65,6 +66,8 @@ struct RunBlock {
     trouble: BTreeMap<String, String>,
     /// Responses of running programs: `{program: prometheus, pod: linkerd-viz/p-1, status: 200, pods: [shop/web-1]}`.
     probe: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// Number of processes of a sample of metrics, as with `--proxies`; the metrics are in blocks `text diagnostics`.
+    sampled: Option<usize>,
     /// `-n`.
     namespaces: Vec<String>,
     /// Results of access reviews: all permissions except `denied` are allowed.
@@ -258,6 +261,9 @@ impl Scene {
         if let Some(rights) = run.access {
             let denied: Result<_, _> = rights.denied.iter().map(|access| access.parse()).collect();
             memory.denied = Some(denied.map_err(|e| format!("access: {e}"))?);
+        }
+        if let Some(read) = run.sampled {
+            memory.diagnostics.add_sample(MetricsSample { read, ..MetricsSample::default() });
         }
         for answer in run.probe {
             self.memory.probes.push(probe(answer).map_err(|e| format!("probe: {e}"))?);

@@ -34,6 +34,9 @@ use crate::version::{K8sVersion, LinkerdVersion};
 pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report \
      this";
 
+/// Maximum number of unreadable objects of a list that a gap of a check names.
+const UNREAD_NAMED: usize = 3;
+
 /// The shared input of all checks of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
@@ -256,8 +259,16 @@ impl<'a> Context<'a> {
     /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: other
     /// objects are not part of it.
     fn gaps_of_list(&self, answer: &crate::model::Answer, reasons: &[Why]) {
+        let some = |why: Why| Missing::part(answer.request.clone(), why, "some of them");
+        let mut unread = 0;
         for why in reasons.iter().filter(|why| **why != Why::NotInManifests) {
-            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
+            unread += usize::from(matches!(why, Why::Malformed { .. }));
+            if !matches!(why, Why::Malformed { .. }) || unread <= UNREAD_NAMED {
+                self.gap(some(why.clone()));
+            }
+        }
+        if unread > UNREAD_NAMED {
+            self.gap(some(Why::Malformed { message: format!("{} more objects", unread - UNREAD_NAMED) }));
         }
     }
 

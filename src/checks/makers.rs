@@ -1,7 +1,7 @@
 //! Owners of pods: workloads with their templates, and pods without a known template. One [`Maker`] for
 //! each, so that a workload's next pod is evaluated once, whether or not any of its pods runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
 use crate::finding::{Evidence, Subject};
@@ -52,6 +52,30 @@ pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> 
     Ok(found)
 }
 
+/// The running pods with a proxy whose owner has a template, by owner: another webhook may have changed them, and they
+/// may be older than the template. Reads what [`makers`] does.
+pub(super) fn running_pods<'a>(ctx: &Context<'a>, makers: &[Maker<'_>]) -> BTreeMap<Owner, Vec<Maker<'a>>> {
+    let owners = ctx.owners();
+    let with_template: BTreeSet<&Owner> =
+        makers.iter().filter(|maker| !maker.path.is_empty()).map(|maker| &maker.owner).collect();
+    let mut found: BTreeMap<Owner, Vec<Maker<'a>>> = BTreeMap::new();
+    for pod in ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some()) {
+        if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+            continue;
+        }
+        let owner = owners.of(pod);
+        if with_template.contains(&owner) {
+            found.entry(owner.clone()).or_default().push(of_pod(owner, pod));
+        }
+    }
+    found
+}
+
+fn of_pod<'a>(owner: Owner, pod: &'a Pod) -> Maker<'a> {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    Maker { owner, meta: &pod.metadata, spec: &pod.spec, object, path: "" }
+}
+
 fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
     let mut found: BTreeMap<Owner, Maker<'a>> = BTreeMap::new();
     for (kind, list) in [
@@ -78,13 +102,7 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
             continue;
         }
         let owner = owners.of(pod);
-        found.entry(owner).or_insert_with_key(|owner| Maker {
-            owner: owner.clone(),
-            meta: &pod.metadata,
-            spec: &pod.spec,
-            object: format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
-            path: "",
-        });
+        found.entry(owner).or_insert_with_key(|owner| of_pod(owner.clone(), pod));
     }
     found.into_values().collect()
 }

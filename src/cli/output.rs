@@ -333,7 +333,7 @@ fn values_of_output<'a>(mut words: impl Iterator<Item = &'a str>) -> Vec<&'a str
 /// The outputs of a command line, parsed without clap, which may have rejected it.
 fn asked_for(words: &[OsString]) -> Vec<Output> {
     let words = || words.iter().skip(1).filter_map(|word| word.to_str());
-    if !matches!(words().find(|word| !word.starts_with('-')), Some("check" | "demo")) {
+    if !matches!(words().find(|word| !word.starts_with('-')), Some("check" | "demo" | "report")) {
         return Vec::new();
     }
     values_of_output(words()).into_iter().filter_map(|value| super::format::output(value).ok()).collect()

@@ -66,6 +66,7 @@ mod connected {
                 "grant the role in docs/rbac-publish.yaml of the release: \
                  https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
             ),
+            PublishError::Conflict(_) => Some("publish again: the next run replaces the other report"),
             PublishError::Lost { .. } => Some("publish again when the API server responds"),
         }
     }

@@ -214,6 +214,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "remove[]",
             "replaceFullPath",
             "replacePrefixMatch",
+            "pathRegex",
             "httpGet.path",
             "paths[].path",
             "authority",

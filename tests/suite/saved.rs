@@ -98,6 +98,9 @@ fn a_saved_report_is_shown_with_its_own_exit_status() {
     assert!(refused.err.contains("rehearsed no upgrade"), "{}", refused.err);
     let other = write(own.path(), "other.json", "{\"schema\": \"else\"}");
     assert!(ran_to(2, meshdoctor(&["report", &other])).err.contains("other.json"));
+    let failed = ran_to(2, meshdoctor(&["report", &other, "-o", "json"]));
+    let document: serde_json::Value = serde_json::from_str(&failed.out).unwrap();
+    assert_eq!(document["verdict"]["status"], 2);
 }
 
 #[test]

@@ -61,6 +61,14 @@ pub fn filter_content_fault(filter: &RouteFilter) -> Result<(), String> {
     plain(routes::has_what_it_says(filter))
 }
 
+/// Whether a proxy can read the regular expression of a ServiceProfile's condition.
+///
+/// # Errors
+/// It cannot.
+pub fn profile_pattern_fault(text: &str) -> Result<(), String> {
+    routes::pattern(text)
+}
+
 /// Whether a match is valid.
 ///
 /// # Errors

@@ -30,7 +30,8 @@ pub use controller::{Controller, NotReadable, Quirks};
 pub use default::DefaultPolicy;
 pub use faults::{
     RouteAnnotations, annotations_fault, filter_content_fault, filter_type_fault, match_fault,
-    modifier_fault, parse_network, proxy_protocol_fault, redirect_fault, selector_fault, server_port_fault,
+    modifier_fault, parse_network, profile_pattern_fault, proxy_protocol_fault, redirect_fault,
+    selector_fault, server_port_fault,
 };
 pub use index::{Ignored, Index, Objects, ReadServer};
 pub use json::{inbound as to_json, outbound as outbound_to_json};

@@ -175,7 +175,7 @@ pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(),
     Err(Broken::of(format!("filter type {:?} is too new for the policy controller", filter.kind)))
 }
 
-fn pattern(text: &str) -> Result<(), String> {
+pub(super) fn pattern(text: &str) -> Result<(), String> {
     if is_regex(text) { Ok(()) } else { Err(format!("{text:?} is not a regular expression")) }
 }
 

@@ -1,14 +1,19 @@
 //! Whether iptables rules lead a pod's connections to its proxy: the ports that linkerd-init redirects to,
 //! and the ports on which the proxy listens.
 
-use crate::objects::Pod;
+use std::str::FromStr;
+
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
+use crate::objects::{Container, Pod};
 
 /// Variable with the address on which a proxy accepts inbound connections.
 pub const INBOUND_LISTEN: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
 /// Variables with the addresses on which a proxy accepts outbound connections; the first supersedes the other.
 const OUTBOUND_LISTEN: [&str; 2] =
     ["LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR"];
+
+/// The argument of linkerd-init with the uid whose traffic is not redirected.
+pub const EXEMPT_USER: &str = "--proxy-uid";
 
 /// Why connections of a pod do not reach its proxy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +32,13 @@ pub enum NotRedirected {
         variable: &'static str,
         /// The value of the variable.
         listens: String,
+    },
+    /// linkerd-init exempts the traffic of another user than the proxy's own, which therefore returns to the proxy.
+    OtherUser {
+        /// The uid that it exempts.
+        exempt: i64,
+        /// The uid of the proxy.
+        runs_as: i64,
     },
 }
 
@@ -48,8 +60,8 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
         (true, "--incoming-proxy-port", Some((INBOUND_LISTEN, inbound))),
         (false, "--outgoing-proxy-port", outbound),
     ];
-    ways.into_iter().find_map(|(inbound, argument, listens)| {
-        let redirected = port_argument(&init.args, argument)?;
+    let other_port = ways.into_iter().find_map(|(inbound, argument, listens)| {
+        let redirected = argument_of(&init.args, argument)?;
         let (variable, listens) = listens?;
         let ports: Option<Vec<u16>> = listens.split(',').map(port_of).collect();
         (!ports?.contains(&redirected)).then(|| NotRedirected::OtherPort {
@@ -59,7 +71,18 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
             variable,
             listens: listens.to_owned(),
         })
-    })
+    });
+    other_port.or_else(|| other_user(pod, proxy, &init.args))
+}
+
+/// The proxy runs as another user than the one whose traffic linkerd-init exempts, and not in an exempt group.
+fn other_user(pod: &Pod, proxy: &Container, args: &[String]) -> Option<NotRedirected> {
+    let (own, of_pod) = (proxy.security_context.as_deref(), &pod.spec.security_context);
+    let runs_as = own.and_then(|own| own.run_as_user).or(of_pod.run_as_user)?;
+    let exempt: i64 = argument_of(args, EXEMPT_USER)?;
+    let group = own.and_then(|own| own.run_as_group).or(of_pod.run_as_group);
+    let is_group_exempt = group.is_some() && argument_of(args, "--proxy-gid") == group;
+    (exempt != runs_as && !is_group_exempt).then_some(NotRedirected::OtherUser { exempt, runs_as })
 }
 
 /// The port of an address: `[::]:4143`.
@@ -67,8 +90,8 @@ fn port_of(address: &str) -> Option<u16> {
     address.trim().rsplit_once(':')?.1.parse().ok()
 }
 
-/// A port argument, written as `--name=4143` or as two arguments.
-fn port_argument(args: &[String], name: &str) -> Option<u16> {
+/// The number of an argument, written as `--name=4143` or as two arguments.
+fn argument_of<T: FromStr>(args: &[String], name: &str) -> Option<T> {
     let mut args = args.iter();
     let rest =
         args.find_map(|arg| arg.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
@@ -106,6 +129,23 @@ mod tests {
         assert!(matches!(other, Some(NotRedirected::OtherPort { inbound: true, redirected: 4143, .. })));
         let other = not_redirected(&pod(&init(4143, 4141), "[::]:4143"));
         assert!(matches!(other, Some(NotRedirected::OtherPort { inbound: false, redirected: 4141, .. })));
+    }
+
+    #[test]
+    fn users_of_init_and_proxy_are_compared() {
+        let with = |uid: i64, args: &str| {
+            let init = format!("{{name: linkerd-init, image: x, args: [{args}]}}");
+            let mut pod = pod(&init, "[::]:4143");
+            let spec = pod.spec.edit();
+            spec.security_context.run_as_user = Some(uid);
+            spec.security_context.run_as_group = Some(3000);
+            not_redirected(&pod)
+        };
+        assert_eq!(with(2102, "--proxy-uid, \"2102\""), None);
+        let other = Some(NotRedirected::OtherUser { exempt: 2102, runs_as: 1000 });
+        assert_eq!(with(1000, "--proxy-uid, \"2102\""), other);
+        assert_eq!(with(1000, "--proxy-uid=2102, --proxy-gid=3000"), None);
+        assert_eq!(with(1000, "--log-level, info"), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Whether network policies allow a proxy's connections to a component of the control plane, and to DNS.
 
+use std::net::IpAddr;
+
 use super::{Direction, Doubt, NAMED, Passage, Peer, Policies, Port, WHOM};
-use crate::objects::Pod;
+use crate::objects::{EndpointSlice, Pod};
 
 /// The best of several results: one that is open is enough.
 pub fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passage<'a>> {
@@ -66,4 +68,55 @@ pub fn to_component<'a>(
         .map(|server| policies.passage(Direction::Ingress, server, port(server), Peer::Pod(client)));
     let each = [(Direction::Egress, best(out)), (Direction::Ingress, best(to))];
     each.into_iter().filter_map(|(direction, passage)| Some((direction, passage?))).collect()
+}
+
+/// The API server: the addresses and ports behind the Service `kubernetes`, if they are known.
+#[derive(Debug, Clone, Default)]
+pub struct ApiServer {
+    endpoints: Vec<(IpAddr, u16)>,
+}
+
+/// The ports of API servers whose endpoints are unknown.
+const API_PORTS: [u16; 4] = [443, 6443, 8443, 16443];
+
+impl ApiServer {
+    /// Reads its endpoints from EndpointSlices.
+    pub fn new(slices: &[EndpointSlice]) -> ApiServer {
+        let own = slices
+            .iter()
+            .filter(|slice| slice.metadata.namespace == "default" && slice.service() == Some("kubernetes"));
+        let each = own.flat_map(|slice| {
+            let ports = slice.ports.iter().flatten().filter_map(|port| port.port);
+            let addresses = slice.endpoints.iter().filter_map(|endpoint| endpoint.address());
+            addresses.flat_map(move |address| ports.clone().map(move |port| (address, port)))
+        });
+        ApiServer { endpoints: each.collect() }
+    }
+
+    /// Its ports, with that of its Service.
+    pub fn ports(&self) -> Vec<u16> {
+        let mut ports: Vec<u16> = match self.endpoints.as_slice() {
+            [] => API_PORTS.to_vec(),
+            known => known.iter().map(|(_, port)| *port).chain([443]).collect(),
+        };
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
+    /// The decision about connections of a pod to it: egress to an address outside of the pod network. Some networks
+    /// evaluate the address and port of its Service, others those of its endpoints.
+    pub fn passage<'a>(&self, policies: &Policies<'a>, client: &Pod) -> Option<Passage<'a>> {
+        let to = |number, peer| {
+            policies.passage(Direction::Egress, client, Port { protocol: "TCP", number, of: None }, peer)
+        };
+        let passage = best(self.ports().into_iter().map(|number| to(number, Peer::Host)))?;
+        let Passage::Unknown(_) = &passage else { return Some(passage) };
+        // A block of addresses decides, and the address may be known.
+        let known = best(self.endpoints.iter().map(|(address, port)| to(*port, Peer::Address(*address))));
+        match known {
+            Some(open @ (Passage::Open | Passage::Through(_))) => Some(open),
+            _ => Some(passage),
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub struct SlicePort {
     /// The name of the Service's port.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
+    /// The port of the endpoints.
+    pub port: Option<u16>,
 }
 
 /// The object behind an endpoint.

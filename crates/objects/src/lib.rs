@@ -110,6 +110,7 @@ pub use selector::{LabelRequirement, LabelSelector, MatchLabels};
 pub use server::ServerPort;
 pub use server_authorization::{MeshTls, ServerChoice};
 pub use service::{ServicePort, TargetPort};
+pub use service_profile::{DstOverride, ProfileMatch};
 pub use shared::{Shared, Word};
 pub use store::Store;
 pub use target::TargetRef;

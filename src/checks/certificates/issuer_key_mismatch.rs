@@ -1,22 +1,27 @@
 //! `issuer-key-mismatch`: the private key in the issuer's Secret does not belong to its certificate.
 
-use super::identity::{identity_deployment, issuer, issuer_item};
+use super::identity::{Issuer, identity_deployment, issuer, issuer_item};
 use super::remedy;
+use crate::certificates::Certificate;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::Remedy;
+use crate::finding::{Finding, Remedy, Severity};
 use crate::redact::KeyMatches;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
     let matches = key_matches(issuer.secret);
     if matches == KeyMatches::Unknown {
-        return Err(key_not_known(ctx, issuer_item()).into());
+        let missing = key_not_known(ctx, issuer_item());
+        if !is_reversed(&issuer.chain) {
+            return Err(missing.into());
+        }
+        ctx.gap(missing);
+        return Ok(vec![reversed(ctx, &issuer)].into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
     // The first certificate must be the issuer's own.
-    let root_first = matches == KeyMatches::False
-        && issuer.chain.get(1).is_some_and(|next| next.issuer() == issuer.certificate().subject());
+    let root_first = matches == KeyMatches::False && is_reversed(&issuer.chain);
     let said = if root_first {
         "it is signed by the next one, so the chain is in the wrong order: the issuer's own must come \
             first"
@@ -27,10 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         KeyMatches::Absent | KeyMatches::Empty if remedy::is_issuer_kept(ctx) => {
             remedy::restored_issuer(ctx, Remedy::new())
         }
-        _ => {
-            let steps = remedy::put_issuer(ctx, remedy::new_issuer(ctx, Remedy::new()), Some(&issuer));
-            remedy::see_it_taken(ctx, steps)
-        }
+        _ => another(ctx, &issuer),
     };
     let finding = ctx
         .finding(
@@ -44,4 +46,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(steps)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
+}
+
+/// Whether the first certificate of a chain signed the second, so that the chain is in reverse order.
+fn is_reversed(chain: &[Certificate]) -> bool {
+    let [first, second, ..] = chain else { return false };
+    second.issuer() == first.subject() && first.issuer() != second.subject()
+}
+
+/// The finding if only the order of the chain is known, but not the key.
+fn reversed(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Finding {
+    let own = issuer.certificate().summary();
+    ctx.finding(
+        issuer.subject(),
+        "the chain in the issuer's Secret is in reverse order, and identity reads the first certificate. Unless \
+         the private key belongs to that one, identity does not start",
+    )
+    .severity(Severity::Warning)
+    .likely()
+    .parameter("order")
+    .evidence(issuer.quoted(format!("{own}: it signed the next certificate of the chain")))
+    .remedy(another(ctx, issuer))
+    .tie(identity_deployment(ctx))
+}
+
+/// The steps that write another issuer.
+fn another(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
+    let steps = remedy::put_issuer(ctx, remedy::new_issuer(ctx, Remedy::new()), Some(issuer));
+    remedy::see_it_taken(ctx, steps)
 }

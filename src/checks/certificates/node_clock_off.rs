@@ -88,7 +88,7 @@ fn severity(away: SignedDuration) -> Severity {
     if away >= MUCH { Severity::Error } else { Severity::Warning }
 }
 
-fn words(away: SignedDuration) -> String {
+pub(super) fn words(away: SignedDuration) -> String {
     match (away.as_mins(), away.as_secs() % 60) {
         (0, seconds) => format!("{seconds} s"),
         (minutes, 0) => format!("{minutes} min"),

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::control_plane::installation::{of_control_plane, unmarked};
+use crate::checks::control_plane::installation::{config, of_control_plane, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::GrantedRole;
+use crate::objects::ConfigMap;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 
@@ -27,15 +28,35 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("the permissions that {version} needs are not known")));
     }
     let namespace = &ctx.namespaces().control_plane;
-    let roles = table.roles(namespace, &version, minors);
+    let config = config(ctx);
+    let values = config.as_ref().ok().copied().flatten().and_then(ConfigMap::chart_values);
+    let is_set = |value: &str| values.as_ref().and_then(|values| values.bool(value)) == Some(true);
+    let roles = table.roles(namespace, &version, minors, is_set);
+    if let Err(missing) = config {
+        // Values decide whether the release needs some permissions.
+        let perhaps = table.roles(namespace, &version, minors, |_| true);
+        let lacks = |role: &GrantedRole<'_>| lacking(role, rights, namespace).next().is_some();
+        if perhaps.iter().filter(|role| lacks(role)).count() > roles.iter().filter(|role| lacks(role)).count()
+        {
+            ctx.gap(missing);
+        }
+    }
     let findings = roles.iter().filter_map(|role| {
-        let holder = (namespace.as_str(), role.account);
-        let lacking: Vec<_> =
-            role.rights.iter().copied().filter(|right| !may(rights, holder, *right)).collect();
+        let lacking: Vec<_> = lacking(role, rights, namespace).collect();
         let finding = finding(ctx, role, rights, &lacking)?;
         Some(finding.evidence(seen.clone()))
     });
     Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
+}
+
+/// The permissions that the account of a role lacks: API group, resource and verb.
+fn lacking<'a>(
+    role: &GrantedRole<'a>,
+    rights: Rights<'_>,
+    namespace: &str,
+) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
+    let holder = (namespace, role.account);
+    role.rights.iter().copied().filter(move |right| !may(rights, holder, *right))
 }
 
 /// Roles and bindings that lack the label by which `linkerd check` finds them; it looks only for those of

@@ -57,11 +57,13 @@ mod trace_collector_identity;
 mod trace_collector_unreachable;
 mod traffic_worse_than_before;
 mod transport;
+mod workload_account_missing;
 mod workload_not_ready;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 pub(super) use selected::Selected;
 pub(super) use traffic_worse_than_before::ID as TRAFFIC;
+pub(super) use transport::inbound_port;
 
 /// The check of meshed workloads without a ready pod: a report with such a finding does not call the cluster healthy.
 pub const UNREADY_WORKLOAD: &str = "workload-not-ready";
@@ -117,5 +119,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
     row!("data-plane", "traffic-worse-than-before", traffic_worse_than_before),
+    row!("data-plane", "workload-account-missing", workload_account_missing),
     row!("data-plane", "workload-not-ready", workload_not_ready),
 ];

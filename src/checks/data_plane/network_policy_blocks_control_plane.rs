@@ -1,6 +1,8 @@
 //! `network-policy-blocks-control-plane`: network policies block proxies from identity, destination, the
 //! policy controller or DNS.
 
+mod controllers;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
@@ -80,7 +82,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    Ok(shut.iter().map(|((direction, _), shut)| finding(ctx, *direction, shut)).collect::<Vec<_>>().into())
+    let blocked = shut.iter().map(|((direction, _), shut)| finding(ctx, *direction, shut));
+    let controllers = controllers::blocked(ctx, &policies, pods, &dns);
+    Ok(blocked.chain(controllers).collect::<Vec<_>>().into())
 }
 
 /// The connections that a pod needs to the control plane and DNS: direction, port, and the policies'

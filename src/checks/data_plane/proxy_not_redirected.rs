@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::redirection::{NotRedirected, not_redirected};
+use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected};
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{DaemonSet, Pod};
 
@@ -68,6 +68,22 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
                 Evidence::field(&object, format!("containers[linkerd-proxy].env[{variable}]"), listens),
             ],
         ),
+        NotRedirected::OtherUser { exempt, runs_as } => (
+            "the rules exempt another user than the proxy's own: the proxy's connections return to the proxy in a \
+             loop, so calls fail and the proxy does not become ready",
+            vec![
+                Evidence::field(
+                    &object,
+                    format!("spec.initContainers[{INIT_CONTAINER}].args: {EXEMPT_USER}"),
+                    exempt.to_string(),
+                ),
+                Evidence::field(
+                    &object,
+                    "spec.containers[linkerd-proxy].securityContext.runAsUser",
+                    runs_as.to_string(),
+                ),
+            ],
+        ),
     };
     let mut remedy = Remedy::new().run(
         StepKind::Command,
@@ -82,5 +98,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: &NotRedirected, pods: &[&Pod
         Needs::NewPods,
         "the rules are only written when a pod starts",
     ));
-    ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy)
+    let finding = ctx.finding(owner.subject(names), message).evidences(evidence).remedy(remedy);
+    match fault {
+        NotRedirected::OtherUser { .. } => finding,
+        // The proxy itself works.
+        NotRedirected::NoRules | NotRedirected::OtherPort { .. } => finding.explains_nothing(),
+    }
 }

@@ -1,7 +1,7 @@
 //! `proxy-port-taken`: a container of a meshed pod declares a port on which the proxy listens.
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::makers::{Maker, makers, running_pods};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
@@ -21,11 +21,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let makers = makers(ctx)?;
     let rules = rules?;
     let mut findings = Vec::new();
+    let mut pods = running_pods(ctx, makers);
     for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
-        let named = || maker.spec.containers.iter().any(|container| !container.ports.is_empty());
-        if named() && rules.is_meshed(maker) {
-            findings.extend(judge_one(ctx, &rules, maker));
-        }
+        let named =
+            |maker: &Maker<'_>| maker.spec.containers.iter().any(|container| !container.ports.is_empty());
+        let of_template =
+            (named(maker) && rules.is_meshed(maker)).then(|| judge_one(ctx, &rules, maker)).flatten();
+        // Other webhooks change pods, not templates.
+        findings.extend(of_template.or_else(|| {
+            let pods = pods.remove(&maker.owner)?;
+            let finding = pods.iter().filter(|pod| named(pod)).find_map(|pod| judge_one(ctx, &rules, pod))?;
+            Some(finding.evidence(Evidence::other("The pod template", "does not declare it")))
+        }));
     }
     Ok(findings.into())
 }

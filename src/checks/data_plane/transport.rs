@@ -122,7 +122,7 @@ impl Transport {
 }
 
 /// The port on which a pod's proxy accepts connections.
-pub(super) fn inbound_port(pod: &Pod) -> u16 {
+pub(in crate::checks) fn inbound_port(pod: &Pod) -> u16 {
     let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
     let listens = env.into_iter().find(|variable| variable.name == LISTENS);
     let address = listens.and_then(|variable| variable.value.as_ref());

@@ -16,6 +16,7 @@ mod injector_not_called;
 mod injector_unavailable;
 mod injector_webhook_missing;
 mod kube_system_not_exempt;
+mod limit_bounds;
 mod linkerd_cni_not_exempt;
 mod other_mesh_sidecar;
 mod other_webhooks;

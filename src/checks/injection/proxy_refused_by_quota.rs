@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::limit_bounds::{bounds, predicted};
 use super::pods_refused::is_meshed;
 use super::proxy_resources::{Stated, stated_by};
 use crate::checks::admission::Rules;
@@ -85,7 +86,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if let Some((rules, limits, ..)) = &known {
-        findings.extend(of_limits(ctx, refused, rules, limits));
+        let of_limits = of_limits(ctx, refused, rules, limits);
+        let is_rejected = |namespace: &str| {
+            let mut all = refused.iter();
+            all.any(|one| one.namespace() == namespace && one.refusal == Refusal::LimitRange)
+        };
+        let makers = by_namespace.iter().map(|(namespace, makers)| (*namespace, makers.as_slice()));
+        findings.extend(of_limits);
+        findings.extend(predicted(ctx, (rules, limits), makers, is_rejected));
     }
     Ok(findings.into())
 }
@@ -266,25 +274,4 @@ fn of_limits(
         Some(owners.into_iter().fold(finding, Finding::subject))
     };
     by_namespace.into_iter().filter_map(finding).collect()
-}
-
-/// Evidence of a LimitRange's bounds for containers.
-fn bounds(limit: &LimitRange) -> Option<Evidence> {
-    let of = limit.spec.limits.iter().find(|of| of.kind == "Container").or(limit.spec.limits.first())?;
-    let said = |name: &str, quantities: &BTreeMap<String, String>| {
-        let all: Vec<String> = quantities.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-        (!all.is_empty()).then(|| format!("{name} {}", all.join(", ")))
-    };
-    let all = [
-        said("min", &of.min),
-        said("max", &of.max),
-        said("maxLimitRequestRatio", &of.max_limit_request_ratio),
-    ];
-    let all: Vec<String> = all.into_iter().flatten().collect();
-    let (namespace, name) = limit.metadata.key();
-    Some(Evidence::field(
-        format!("LimitRange {namespace}/{name}"),
-        format!("spec.limits[{}]", of.kind),
-        if all.is_empty() { "no bounds".to_owned() } else { all.join("; ") },
-    ))
 }

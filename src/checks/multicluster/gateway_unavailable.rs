@@ -3,14 +3,17 @@
 use jiff::SignedDuration;
 
 use super::exports::{evidence, through_gateway};
+use super::gateway_service::{self, Fault};
 use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
+use crate::checks::network_policies;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::model::events;
 use crate::model::pod_status::{Unwell, unhealthy, word};
+use crate::network_policy::Policies;
 use crate::objects::{Deployment, Event, Pod, Service, Texts, Workload};
 
 /// The annotation by which clusters recognize the Service of a gateway.
@@ -38,9 +41,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let known = Gateways { pods, deployments, exported: through_gateway(services) };
     let is_gateway = |service: &&Service| service.metadata.annotation(GATEWAY) == Some("true");
     let gateways: Vec<&Service> = services.iter().filter(is_gateway).collect();
+    let policies = (!gateways.is_empty()).then(|| network_policies::policies(ctx));
+    let policies = policies.and_then(|policies| policies.map_err(|unjudged| note(ctx, unjudged)).ok());
     let mut findings = Vec::new();
     for service in &gateways {
-        findings.extend(known.without_pod(ctx, service));
+        match known.without_pod(ctx, service) {
+            Some(finding) => findings.push(finding),
+            None => findings.extend(known.faults(ctx, service, policies.as_ref())),
+        }
         findings.extend(known.without_address(ctx, service));
     }
     let unserved: Vec<&Workload> = deployments
@@ -57,6 +65,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let installing = is_installing(ctx, home);
     Ok(findings.into_iter().map(|finding| spared(finding, installing)).collect::<Vec<_>>().into())
+}
+
+/// Notes that network policies are unknown.
+fn note(ctx: &Context<'_>, unjudged: Unjudged) {
+    if let Unjudged::Missing(missing) = unjudged {
+        ctx.gap(missing);
+    }
 }
 
 /// Whether a Deployment is a gateway, by the labels of the chart.
@@ -98,17 +113,37 @@ impl<'a> Gateways<'a> {
         })
     }
 
+    /// The current pods of a Service.
+    fn own(&self, service: &Service) -> Vec<&'a Pod> {
+        self.pods
+            .iter()
+            .filter(|pod| pod.metadata.namespace == service.metadata.namespace && !pod.is_finished())
+            .filter(|pod| pod.metadata.deletion_timestamp.is_none() && selects(service, &pod.metadata.labels))
+            .collect()
+    }
+
+    /// The faults of a Service whose pods run.
+    fn faults(&self, ctx: &Context<'_>, service: &Service, policies: Option<&Policies<'_>>) -> Vec<Finding> {
+        let own = self.own(service);
+        let Some(pod) = own.iter().find(|pod| pod.spec.proxy().is_some()) else { return Vec::new() };
+        let (namespace, name) = service.metadata.key();
+        let finding = |fault: Fault| {
+            let subject = Subject::object(Kind::Service, namespace, name);
+            self.finding(ctx, subject, &fault.message, fault.severity)
+                .parameter(fault.parameter)
+                .evidences(fault.evidence)
+                .evidence(evidence(&self.exported))
+                .remedy(fault.remedy)
+        };
+        gateway_service::faults(service, pod, policies).into_iter().map(finding).collect()
+    }
+
     fn without_pod(&self, ctx: &Context<'_>, service: &Service) -> Option<Finding> {
         let meta = &service.metadata;
         if service.spec.selector.is_empty() {
             return None;
         }
-        let own: Vec<&Pod> = self
-            .pods
-            .iter()
-            .filter(|pod| pod.metadata.namespace == meta.namespace && !pod.is_finished())
-            .filter(|pod| pod.metadata.deletion_timestamp.is_none() && selects(service, &pod.metadata.labels))
-            .collect();
+        let own = self.own(service);
         // Pods without a proxy are a matter of their own.
         let serves = |pod: &&Pod| match unhealthy(pod) {
             None => true,

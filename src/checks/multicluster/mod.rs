@@ -9,6 +9,7 @@ mod exports;
 mod gateway_identity_mismatch;
 mod gateway_probe_failing;
 mod gateway_refuses_requests;
+mod gateway_service;
 mod gateway_unavailable;
 mod link_anchors_differ;
 mod link_crd_missing;

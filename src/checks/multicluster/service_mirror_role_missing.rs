@@ -9,6 +9,7 @@ use crate::command::{Call, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
+use crate::missing::Missing;
 use crate::objects::meta::Meta;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use crate::objects::{Deployment, Link, ServiceAccount};
@@ -20,7 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cluster_role_bindings = ctx.every::<ClusterRoleBinding>()?;
     let roles = ctx.every::<Role>()?;
     let role_bindings = ctx.every::<RoleBinding>()?;
-    let controllers = Controllers::new(ctx, ctx.hints::<Deployment>());
+    let deployments = ctx.every::<Deployment>();
+    let controllers = deployments.as_ref().map(|all| Controllers::new(ctx, all));
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
         ControllerObjects::of(
@@ -58,7 +60,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         if !lost.is_empty() {
-            findings.push(incomplete(ctx, link, controllers.of_link(link).is_empty(), lost));
+            let without_controller = match &controllers {
+                Ok(controllers) => controllers.of_link(link).is_empty(),
+                Err(missing) => {
+                    ctx.gap(Missing::clone(missing));
+                    false
+                }
+            };
+            findings.push(incomplete(ctx, link, without_controller, lost));
         } else if !unmarked.is_empty() {
             findings.push(mark(ctx, link, &unmarked));
         }
@@ -77,8 +86,11 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     };
     let steps = with_controller(ctx, Remedy::new(), link);
     let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
-    // A missing controller is not a consequence of its missing objects.
-    if without_controller { finding.explains_nothing() } else { finding }
+    if !without_controller {
+        return finding;
+    }
+    // A missing controller is not a consequence of its missing objects, and has a finding of its own.
+    finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
 }
 
 /// One kind of object of a controller, for any link.

@@ -28,6 +28,7 @@ mod policy_target_missing;
 mod policy_unreadable;
 mod probe_networks_without_nodes;
 mod probe_refused;
+mod profile_overrides;
 mod profile_shadows_route;
 mod profile_unused;
 mod requests_rate_limited;

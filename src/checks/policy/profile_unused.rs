@@ -1,14 +1,22 @@
 //! `profile-unused`: a ServiceProfile whose name does not belong to a Service, so no proxy requests it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::backends::Key;
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::item::Item;
+use crate::model::policy::profile_pattern_fault;
 use crate::objects::{Kind, Meta, Service, ServiceProfile};
+
+/// Maximum number of quoted routes.
+const QUOTED: usize = 3;
+/// The beginning of a marker of the sanitizer.
+const REDACTED: &str = "REDACTED(len=";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (domain, services) = match survey(ctx) {
@@ -23,13 +31,48 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(_) => defined::<ServiceProfile>(ctx)?,
         None => ctx.seen::<ServiceProfile>()?,
     };
-    let judged = profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace));
-    let findings = judged.filter_map(|profile| {
+    let judged = || profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace));
+    let findings = judged().filter_map(|profile| {
         let meta = &profile.metadata;
         let message = unused(meta, domain, &services)?;
         Some(finding(ctx, meta, domain, message))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let unread = judged().filter_map(|profile| unread_routes(ctx, profile));
+    Ok(findings.chain(unread).collect::<Vec<_>>().into())
+}
+
+/// A finding about the routes of a profile with a regular expression that proxies cannot read.
+fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding> {
+    let meta = &profile.metadata;
+    let mut faults = Vec::new();
+    for (at, route) in profile.spec.routes.iter().enumerate() {
+        let patterns = route.condition.patterns(&format!("spec.routes[{at}].condition"));
+        let invalid = patterns.into_iter().filter(|(_, text)| profile_pattern_fault(text).is_err());
+        faults.extend(invalid.map(|(path, text)| (route.name.as_str(), path, text)));
+    }
+    let (redacted, faults): (Vec<_>, Vec<_>) =
+        faults.into_iter().partition(|(_, _, text)| text.contains(REDACTED));
+    if let Some((_, path, _)) = redacted.first() {
+        let why = Why::NotJudged { message: "a part of it is redacted".to_owned() };
+        let part = format!("{path} of {}/{}", meta.namespace, meta.name);
+        ctx.gap(ctx.lacking(Item::List(Kind::ServiceProfile), why, part));
+    }
+    let names: BTreeSet<&str> = faults.iter().map(|(name, ..)| *name).collect();
+    (!faults.is_empty()).then(|| {
+        let message = format!(
+            "Proxies ignore these routes of the profile, and with them their timeouts and retries: {}. A pathRegex is \
+             not a regular expression",
+            some(names, QUOTED)
+        );
+        let evidence = faults.iter().map(|(_, path, text)| field(Kind::ServiceProfile, meta, path, *text));
+        about(ctx, Kind::ServiceProfile, meta, message).parameter("routes").evidences(evidence).remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Correct the regular expression",
+                on("edit", Kind::ServiceProfile, meta),
+            ),
+        )
+    })
 }
 
 /// Why no proxy requests a profile; `None` if one may. Without a domain, only what holds in every cluster.

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::backends::{Key, is_of_streams, parents, routes, sent, served_by, traffic, weight};
-use super::survey::{about, field, on, put, set, test};
+use super::profile_overrides;
+use super::survey::{about, defined, field, on, put, set, test};
 use crate::checks::multicluster::links::is_mirror;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
-use crate::objects::{BackendRef, EndpointSlice, Kind, Meta, Route, Service};
+use crate::objects::{BackendRef, EndpointSlice, Kind, Meta, Route, Service, ServiceProfile};
 
 /// The share that rules of a route send to a Service without endpoints.
 struct Lost<'a> {
@@ -21,7 +22,8 @@ struct Lost<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
     let routes = routes(ctx)?;
-    if routes.is_empty() {
+    let profiles = ctx.or_gap(defined::<ServiceProfile>(ctx)).unwrap_or_default();
+    if routes.is_empty() && profiles.is_empty() {
         return Ok(Verdict::fine());
     }
     let services: BTreeMap<Key<'_>, &Service> =
@@ -30,7 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = routes.into_iter().flat_map(|(kind, route)| {
         lost(route, &services, &served).into_values().map(move |lost| finding(ctx, kind, route, &lost))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let overrides = profile_overrides::lost(ctx, profiles, &services, &served);
+    Ok(findings.chain(overrides).collect::<Vec<_>>().into())
 }
 
 /// The Services with a ready endpoint.

@@ -82,7 +82,7 @@ pub(in crate::checks) fn brings_gateway_api(ctx: &Context<'_>, release: &Linkerd
 /// Whether the policy controller of a release reads a kind of routes: whether it may list them.
 pub(in crate::checks) fn reads(ctx: &Context<'_>, version: &LinkerdVersion, resource: &str) -> bool {
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
-    let roles = table.roles(&ctx.namespaces().control_plane, version, minors);
+    let roles = table.roles(&ctx.namespaces().control_plane, version, minors, |_| false);
     roles.iter().any(|role| role.rights.contains(&(GROUP, resource, "list")))
 }
 

@@ -113,6 +113,26 @@ async fn conflict_with_an_own_report_is_resolved() {
 }
 
 #[tokio::test]
+async fn lasting_conflict_names_another_run() {
+    let server = Server::start(|asked| {
+        let mut older = report("a");
+        older["results"] = json!([]);
+        match asked.method.as_str() {
+            "GET" if is_list(asked) && asked.path.ends_with("/reports") => list(&[older]),
+            "GET" if is_list(asked) => list(&[]),
+            "GET" => Reply::json(&older),
+            _ => Reply::status(409, "Conflict", "the object has been modified"),
+        }
+    })
+    .await;
+    let live = live(&server).await;
+    let standing = live.published().await.unwrap();
+    let done = live.publish(&standing, &wanted(&["a"])).await;
+    let errors: Vec<String> = done.errors.iter().map(shown).collect();
+    assert_eq!(errors, ["update Report a/meshdoctor: another run changed it meanwhile"]);
+}
+
+#[tokio::test]
 async fn report_of_another_name_is_left_alone() {
     let server = Server::start(|asked| {
         let mut planted = report("a");

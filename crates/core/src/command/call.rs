@@ -21,6 +21,10 @@ pub enum Program {
     Other(&'static str),
 }
 
+/// The subcommands of meshdoctor that contact a cluster.
+const WITH_CLUSTER: [&str; 9] =
+    ["check", "collect", "fix", "injection", "policy", "reach", "rotate", "sync", "ticket"];
+
 /// A program with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Call {
@@ -164,9 +168,8 @@ impl Call {
     pub(super) fn with_connection(&mut self, connection: &Connection) {
         let asks_none = match (self.program, self.words.first()) {
             (Program::Other(_), _) => true,
-            // Only these subcommands contact a cluster.
             (Program::Meshdoctor, Some(Word::Plain(first))) => {
-                !matches!(first.text(), Some("check" | "collect"))
+                !first.text().is_some_and(|text| WITH_CLUSTER.contains(&text))
             }
             (Program::Kubectl | Program::Linkerd | Program::Helm | Program::Meshdoctor, _) => false,
         };

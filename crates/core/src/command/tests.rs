@@ -19,6 +19,13 @@ fn each_program_gets_its_own_connection_options() {
         "meshdoctor check --context 'prod $(id)' --as eve --pre"
     );
     assert_eq!(aimed(meshdoctor().words("explain x")), "meshdoctor explain x");
+    for words in
+        ["policy shop/web:80", "reach shop/web shop/api:80", "sync", "fix", "rotate", "injection", "ticket"]
+    {
+        let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let connected = format!("meshdoctor {name} --context 'prod $(id)' --as eve {rest}");
+        assert_eq!(aimed(meshdoctor().words(words)), connected.trim_end());
+    }
     assert_eq!(aimed(program("jq").words(".a")), "jq .a");
     let other = kubectl().in_context(Arg::placeholder("OTHER_CLUSTER")).words("get pods");
     assert_eq!(aimed(other), "kubectl --context \"${OTHER_CLUSTER:?}\" get pods");

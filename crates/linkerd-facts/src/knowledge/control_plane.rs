@@ -174,6 +174,9 @@ struct Rights {
     verbs: Vec<String>,
     #[serde(default)]
     releases: ReleaseRange,
+    /// The chart value that must be true; `None` if the chart always grants them.
+    #[serde(rename = "if")]
+    condition: Option<String>,
 }
 
 /// A custom resource definition that a release needs.
@@ -230,15 +233,21 @@ impl ControlPlane {
         self.webhooks.iter().find(|webhook| webhook.name == name)
     }
 
-    /// The roles of a release in a namespace, without optional permissions of vendor builds.
+    /// The roles of a release in a namespace, without optional permissions of vendor builds. `is_set` returns whether a
+    /// chart value is true; permissions that depend on another value are left out.
     pub fn roles<'a>(
         &'a self,
         namespace: &str,
         version: &LinkerdVersion,
         minors: &MinorTable,
+        is_set: impl Fn(&str) -> bool,
     ) -> Vec<GrantedRole<'a>> {
         let roles = self.roles.iter().map(|role| {
-            let wanted = role.rights.iter().filter(|r| r.releases.covers(version, minors) == Contains::Yes);
+            let is_wanted = |rights: &&Rights| {
+                rights.releases.covers(version, minors) == Contains::Yes
+                    && rights.condition.as_deref().is_none_or(&is_set)
+            };
+            let wanted = role.rights.iter().filter(is_wanted);
             let each = |rights: &'a Rights| {
                 let group = rights.group.as_str();
                 let verbs = rights.verbs.iter().map(String::as_str);
@@ -339,14 +348,20 @@ mod tests {
         }
         let right = ("policy.linkerd.io", "egressnetworks", "list");
         let policy = |version: &str| {
-            let roles = table.roles("mesh", &v(version), minors);
+            let roles = table.roles("mesh", &v(version), minors, |_| false);
             let policy =
                 roles.into_iter().find(|role| role.role == "linkerd-policy").expect("linkerd-policy");
             policy.rights.contains(&right)
         };
         assert!(policy("edge-25.4.4") && !policy("edge-24.8.2"));
-        let roles = table.roles("mesh", &v("edge-25.4.4"), minors);
+        let roles = table.roles("mesh", &v("edge-25.4.4"), minors, |_| false);
         assert!(roles.iter().any(|role| role.binding == "linkerd-mesh-proxy-injector"));
+        let slices = |is_set: bool| {
+            let roles = table
+                .roles("mesh", &v("edge-25.4.4"), minors, |value| is_set && value == "enableEndpointSlices");
+            roles.iter().any(|role| role.rights.iter().any(|(_, resource, _)| *resource == "endpointslices"))
+        };
+        assert!(slices(true) && !slices(false));
         assert!(table.covers(&v("enterprise-2.17.0"), minors) && !table.covers(&v("stable-2.14.10"), minors));
     }
 }

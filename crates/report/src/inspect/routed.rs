@@ -10,7 +10,7 @@ use crate::knowledge::Calls;
 use crate::model::policy::{
     Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Spoken, Timeouts,
 };
-use crate::objects::{Kind, Pod, Service, ServiceProfile};
+use crate::objects::{DstOverride, Kind, Pod, Service, ServiceProfile};
 
 /// The next destination after the routes.
 pub(super) enum Next {
@@ -30,10 +30,10 @@ pub(super) fn service(
     outbound: &Outbound<'_>,
     (service, port): (&Service, u16),
     calls: &Calls,
+    exists: impl Fn(&str, &str) -> bool,
 ) -> Next {
     if let Some(profile) = profile {
-        by_profile(walk, profile, calls);
-        return Next::Service;
+        return by_profile(walk, profile, calls, exists);
     }
     if outbound.routes.is_empty() {
         let waiting: Vec<String> = index
@@ -75,26 +75,75 @@ fn within(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> Option
     limits.all(|limit| limit == Some(first)).then(|| Condition::Limit(words()))
 }
 
-fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls) {
-    let overrides: Vec<&str> =
-        profile.spec.dst_overrides.iter().map(|over| over.authority.as_str()).collect();
-    let (outcome, says) = if overrides.is_empty() {
-        let limit = if profile.spec.routes.iter().any(|route| !route.timeout.is_empty()) {
-            format!("; requests of its routes that exceed their timeout get {}", calls.timed_out)
-        } else {
-            String::new()
-        };
-        let says =
-            "the routes of a ServiceProfile apply; HTTPRoutes and GRPCRoutes of the Service have no effect";
-        (Outcome::Passes, format!("{says}{limit}"))
+fn by_profile(
+    walk: &mut Walk,
+    profile: &ServiceProfile,
+    calls: &Calls,
+    exists: impl Fn(&str, &str) -> bool,
+) -> Next {
+    if profile.spec.dst_overrides.iter().any(DstOverride::has_share) {
+        return by_overrides(walk, profile, exists);
+    }
+    let limit = if profile.spec.routes.iter().any(|route| !route.timeout.is_empty()) {
+        format!("; requests of its routes that exceed their timeout get {}", calls.timed_out)
     } else {
-        (Outcome::NotJudged, format!("a ServiceProfile sends the requests to {}", overrides.join(", ")))
+        String::new()
     };
-    walk.step(Part::Routes, outcome, says).evidence(Evidence::field(
-        Subject::object(Kind::ServiceProfile, &profile.metadata.namespace, &profile.metadata.name),
+    let says = format!(
+        "the routes of a ServiceProfile apply; HTTPRoutes and GRPCRoutes of the Service have no effect{limit}"
+    );
+    walk.step(Part::Routes, Outcome::Passes, says).evidence(Evidence::field(
+        of_profile(profile),
         "spec.routes",
         profile.spec.routes.len().to_string(),
     ));
+    Next::Service
+}
+
+fn of_profile(profile: &ServiceProfile) -> Subject {
+    Subject::object(Kind::ServiceProfile, &profile.metadata.namespace, &profile.metadata.name)
+}
+
+/// Continues with the Services of a profile's overrides. Others than Services of the cluster are unknown.
+fn by_overrides(walk: &mut Walk, profile: &ServiceProfile, exists: impl Fn(&str, &str) -> bool) -> Next {
+    let all: Vec<&DstOverride> = profile.spec.dst_overrides.iter().filter(|one| one.has_share()).collect();
+    let listed: Vec<&str> = all.iter().map(|one| one.authority.as_str()).collect();
+    let listed = listed.join(", ");
+    let seen = Evidence::field(of_profile(profile), "spec.dstOverrides", listed.as_str());
+    let domain = profile.service().map_or("", |(.., domain)| domain);
+    let services: Option<Vec<_>> = all.iter().map(|one| one.service(domain)).collect();
+    let Some(services) = services else {
+        let says = format!("a ServiceProfile sends the requests to {listed}");
+        walk.step(Part::Routes, Outcome::NotJudged, says).evidence(seen);
+        return Next::Service;
+    };
+    let (there, missing): (Vec<_>, Vec<_>) =
+        services.into_iter().partition(|(namespace, name, _)| exists(namespace, name));
+    let lost: Vec<String> =
+        missing.iter().map(|(namespace, name, _)| format!("{namespace}/{name}")).collect();
+    let lost = lost.join(", ");
+    let (outcome, says) = match (there.is_empty(), missing.is_empty()) {
+        (_, true) => (Outcome::Passes, format!("a ServiceProfile sends the requests to {listed}")),
+        (true, false) => (
+            Outcome::Stops,
+            format!("a ServiceProfile sends the requests to Service {lost}, which does not exist: they fail"),
+        ),
+        (false, false) => (
+            Outcome::Partly,
+            format!(
+                "a ServiceProfile sends a part of the requests to Service {lost}, which does not exist: it fails"
+            ),
+        ),
+    };
+    let step = walk.step(Part::Routes, outcome, says).evidence(seen);
+    if outcome != Outcome::Passes {
+        step.fix("remove the override, or create the Service");
+    }
+    if outcome == Outcome::Stops {
+        return Next::Ends;
+    }
+    let each = there.into_iter().map(|(namespace, name, port)| (namespace.to_owned(), name.to_owned(), port));
+    Next::Backends(each.collect())
 }
 
 /// Whether all requests that a rule matches fail; `None` if none does.

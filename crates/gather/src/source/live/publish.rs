@@ -39,6 +39,9 @@ pub enum PublishError {
         /// The reason.
         why: String,
     },
+    /// Another run changed the object between read and write.
+    #[error("{0}: another run changed it meanwhile")]
+    Conflict(String),
     /// The response was lost.
     #[error("{what}: {why}; nothing more was sent")]
     Lost {
@@ -272,6 +275,9 @@ fn refused(what: String, trouble: &RequestError) -> PublishError {
             if matches!(status(trouble), Some(StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)) =>
         {
             PublishError::Denied { what, why: reason }
+        }
+        RequestError::Refused(_) if status(trouble) == Some(StatusCode::CONFLICT) => {
+            PublishError::Conflict(what)
         }
         RequestError::Refused(_) | RequestError::Broken(Broken::Other { .. }) => {
             PublishError::Refused { what, why: reason }

@@ -4,7 +4,7 @@ use super::{Mesh, subject};
 use crate::finding::Evidence;
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::installed::{COMPONENT, control_plane_of};
-use crate::model::redirection::{NotRedirected, not_redirected};
+use crate::model::redirection::{EXEMPT_USER, NotRedirected, not_redirected};
 use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
 
@@ -29,6 +29,14 @@ impl Mesh<'_> {
                 other_port(walk, Part::Client, client, &fault, says);
                 false
             }
+            Some(NotRedirected::OtherUser { exempt, runs_as }) => {
+                let says = format!(
+                    "the rules of pod {name} exempt another user than that of its proxy, whose connections return to \
+                     it: calls fail"
+                );
+                other_user(walk, Part::Client, client, (exempt, runs_as), says);
+                false
+            }
             Some(NotRedirected::OtherPort { .. }) | None => true,
         }
     }
@@ -51,6 +59,14 @@ impl Mesh<'_> {
                      they are refused"
                 );
                 other_port(walk, Part::Server, server, &fault, says);
+                false
+            }
+            Some(NotRedirected::OtherUser { exempt, runs_as }) => {
+                let says = format!(
+                    "the rules of pod {name} exempt another user than that of its proxy, whose connections to the \
+                     control plane return to it: it gets no certificate"
+                );
+                other_user(walk, Part::Server, server, (exempt, runs_as), says);
                 false
             }
             Some(NotRedirected::OtherPort { .. }) | None => true,
@@ -116,4 +132,19 @@ fn other_port(walk: &mut Walk, part: Part, pod: &Pod, fault: &NotRedirected, say
             listens,
         ))
         .fix("find out what changes the port, and restart the workload");
+}
+
+fn other_user(walk: &mut Walk, part: Part, pod: &Pod, (exempt, runs_as): (i64, i64), says: String) {
+    walk.step(part, Outcome::Stops, says)
+        .evidence(Evidence::field(
+            subject(pod),
+            format!("spec.initContainers[{INIT_CONTAINER}].args: {EXEMPT_USER}"),
+            exempt.to_string(),
+        ))
+        .evidence(Evidence::field(
+            subject(pod),
+            "spec.containers[linkerd-proxy].securityContext.runAsUser",
+            runs_as.to_string(),
+        ))
+        .fix("find out what changes the user of the proxy, and restart the workload");
 }

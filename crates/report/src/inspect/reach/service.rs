@@ -76,7 +76,8 @@ impl<'a> Mesh<'a> {
         let from = caller.pod.metadata.namespace.as_str();
         let outbound = self.outbound.index.of_service((namespace, name), number, from);
         let index = &self.outbound.index;
-        match routed::service(walk, index, profile, &outbound, (service, number), self.calls) {
+        let exists = |namespace: &str, name: &str| self.service(namespace, name).is_some();
+        match routed::service(walk, index, profile, &outbound, (service, number), self.calls, exists) {
             Next::Ends => {}
             Next::Service => self.to_endpoints(walk, caller, service, chosen, Some(outbound.spoken)),
             Next::Backends(backends) => self.to_backends(walk, caller, &backends, outbound.spoken),

@@ -1,0 +1,96 @@
+//! Overrides of ServiceProfiles that send requests to a Service that does not exist or has no endpoints.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use super::backends::Key;
+use super::survey::{about, field, set, test};
+use crate::checks::Context;
+use crate::checks::multicluster::links::is_mirror;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::objects::{DstOverride, Kind, Service, ServiceProfile};
+
+/// Findings about profiles of existing Services.
+pub(super) fn lost(
+    ctx: &Context<'_>,
+    profiles: &[ServiceProfile],
+    services: &BTreeMap<Key<'_>, &Service>,
+    served: &BTreeSet<Key<'_>>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for profile in profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace)) {
+        let Some((namespace, name, domain)) = profile.service() else { continue };
+        let own = (namespace, name);
+        if !services.contains_key(&own) {
+            continue;
+        }
+        let all: Vec<(usize, &DstOverride, Key<'_>)> = profile
+            .spec
+            .dst_overrides
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.has_share())
+            .filter_map(|(at, one)| {
+                one.service(domain).map(|(namespace, name, _)| (at, one, (namespace, name)))
+            })
+            .collect();
+        // If none has endpoints, the application is switched off and the profile is not the problem.
+        let is_running = served.contains(&own) || all.iter().any(|(.., key)| served.contains(key));
+        for (at, to, key) in &all {
+            match services.get(key) {
+                None => findings.push(finding(ctx, profile, (*at, to), *key, true)),
+                Some(service) if is_running && !served.contains(key) && !is_mirror(service) => {
+                    findings.push(finding(ctx, profile, (*at, to), *key, false));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    findings
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    profile: &ServiceProfile,
+    (at, to): (usize, &DstOverride),
+    (namespace, name): Key<'_>,
+    is_missing: bool,
+) -> Finding {
+    let meta = &profile.metadata;
+    let service = format!("{namespace}/{name}");
+    let (message, proof) = match is_missing {
+        true => (
+            format!(
+                "The profile sends requests to Service {service}, which does not exist: these requests fail"
+            ),
+            Evidence::other(format!("Service {service}"), "does not exist"),
+        ),
+        false => (
+            format!(
+                "The profile sends requests to Service {service}, which has no ready endpoint. These requests fail, \
+                 while others succeed"
+            ),
+            Evidence::other(format!("EndpointSlices of {service}"), "no ready endpoint in any"),
+        ),
+    };
+    let path = format!("spec.dstOverrides[{at}].authority");
+    let pointer = format!("/spec/dstOverrides/{at}");
+    let without = [
+        test(format!("{pointer}/authority"), to.authority.as_str()),
+        json!({"op": "remove", "path": pointer}),
+    ];
+    let kind = Kind::ServiceProfile;
+    about(ctx, kind, meta, message)
+        .parameter(service)
+        .evidence(field(kind, meta, &path, to.authority.as_str()))
+        .evidence(proof)
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "If another Service is intended, name it in spec.dstOverrides by its full name",
+                )
+                .run(StepKind::Command, "Otherwise remove the override", set(kind, meta, without)),
+        )
+}
