@@ -64,15 +64,7 @@ pub(super) fn grown<'a>(
     all: Vec<(&'a Pod, &'a ProxyMetrics)>,
     meanings: &[MetricMeaning],
 ) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
-    let truncated: Vec<String> = all
-        .iter()
-        .filter(|(_, metrics)| meanings.iter().any(|meaning| metrics.truncated.contains(meaning)))
-        .map(|(pod, _)| name_of(pod))
-        .collect();
-    if !truncated.is_empty() {
-        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
-    }
-    lacking_families(ctx, meanings)?;
+    incomplete(ctx, &all, meanings)?;
     let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
     if !once.is_empty() {
         let names = once.iter().map(|(pod, _)| name_of(pod));
@@ -83,6 +75,23 @@ pub(super) fn grown<'a>(
         ctx.gap(missing);
     }
     Ok(twice)
+}
+
+/// Notes series beyond the limit, and families that a Prometheus server does not store.
+pub(super) fn incomplete(
+    ctx: &Context<'_>,
+    all: &[(&Pod, &ProxyMetrics)],
+    meanings: &[MetricMeaning],
+) -> Result<(), Missing> {
+    let truncated: Vec<String> = all
+        .iter()
+        .filter(|(_, metrics)| meanings.iter().any(|meaning| metrics.truncated.contains(meaning)))
+        .map(|(pod, _)| name_of(pod))
+        .collect();
+    if !truncated.is_empty() {
+        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
+    }
+    lacking_families(ctx, meanings)
 }
 
 /// Those that export a family. The others, of older releases, are noted as a gap.

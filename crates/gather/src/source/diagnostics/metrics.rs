@@ -12,10 +12,9 @@ use crate::objects::container::PROXY_CONTAINER;
 
 /// Beginning of the output of `proxy-metrics` and `controller-metrics`.
 const METRICS: &str = "#\n# POD ";
-/// Maximum number of different denials to keep per proxy.
-const MOST_DENIED: usize = 100;
-/// Maximum number of series to keep per meaning and process.
-const MOST_SERIES: usize = 500;
+/// Maximum number of series of one read to keep per meaning and process. Of two reads together fewer are kept: those
+/// that grew most.
+const MOST_SERIES: usize = 2000;
 
 /// Whether a text begins like output of `proxy-metrics` and `controller-metrics`.
 pub fn begins_metrics(head: &[u8]) -> bool {
@@ -88,11 +87,13 @@ pub fn share_clocks(all: &mut [ProxyMetrics]) {
 }
 
 /// Reads the metrics of one process, line by line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MetricsReader {
     metrics: ProxyMetrics,
     uptime: Option<i64>,
     series: BTreeMap<MetricMeaning, BTreeMap<BTreeMap<String, String>, f64>>,
+    /// Denials, with a count of 0 as key.
+    denied: BTreeMap<Denied, u64>,
 }
 
 impl MetricsReader {
@@ -100,7 +101,7 @@ impl MetricsReader {
     pub fn new(namespace: &str, pod: &str, container: &str) -> MetricsReader {
         let metrics =
             ProxyMetrics { namespace: namespace.to_owned(), pod: pod.to_owned(), ..ProxyMetrics::default() };
-        let mut reader = MetricsReader { metrics, uptime: None, series: BTreeMap::new() };
+        let mut reader = MetricsReader { metrics, ..MetricsReader::default() };
         reader.set_container(container);
         reader
     }
@@ -147,8 +148,8 @@ impl MetricsReader {
             MetricMeaning::StartedAt => metrics.started_at = seconds,
             MetricMeaning::Uptime => self.uptime = seconds,
             MetricMeaning::CertificateExpiresAt => metrics.expires_at = seconds,
-            MetricMeaning::DeniedRequests => self.denied(&labels, "requests", value),
-            MetricMeaning::DeniedConnections => self.denied(&labels, "connections", value),
+            MetricMeaning::DeniedRequests => self.denied(family.meaning, &labels, "requests", value),
+            MetricMeaning::DeniedConnections => self.denied(family.meaning, &labels, "connections", value),
             _ => self.keep(family, adds, labels, value),
         }
     }
@@ -161,7 +162,8 @@ impl MetricsReader {
         mut labels: BTreeMap<String, String>,
         value: f64,
     ) {
-        if !value.is_finite() {
+        // A counter of 0 has no growth, and is the same as none.
+        if !value.is_finite() || value == 0.0 && family.kind == MetricKind::Counter {
             return;
         }
         labels.retain(|name, value| family.labels.contains(name) && !value.is_empty());
@@ -178,30 +180,42 @@ impl MetricsReader {
         };
     }
 
-    /// A sample of a denial counter.
-    fn denied(&mut self, labels: &BTreeMap<String, String>, what: &str, value: f64) {
+    /// Adds a sample of a denial counter to the denials with the same labels.
+    fn denied(
+        &mut self,
+        meaning: MetricMeaning,
+        labels: &BTreeMap<String, String>,
+        what: &str,
+        value: f64,
+    ) {
         let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let count = value as u64;
-        if count > 0 && self.metrics.denied.len() < MOST_DENIED {
-            self.metrics.denied.push(Denied {
-                port: label("target_port").parse().unwrap_or_default(),
-                what: what.to_owned(),
-                kind: label("srv_kind"),
-                name: label("srv_name"),
-                client: label("client_id"),
-                count,
-                grown: None,
-            });
+        if count == 0 {
+            return;
         }
+        let denied = Denied {
+            port: label("target_port").parse().unwrap_or_default(),
+            what: what.to_owned(),
+            kind: label("srv_kind"),
+            name: label("srv_name"),
+            client: label("client_id"),
+            ..Denied::default()
+        };
+        if self.denied.len() >= MOST_SERIES && !self.denied.contains_key(&denied) {
+            self.metrics.truncated.insert(meaning);
+            return;
+        }
+        let known = self.denied.entry(denied).or_default();
+        *known = known.saturating_add(count);
     }
 
     /// The metrics read.
     pub fn finish(self) -> ProxyMetrics {
-        let MetricsReader { mut metrics, uptime, series } = self;
+        let MetricsReader { mut metrics, uptime, series, denied } = self;
         let told = metrics.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
         metrics.read_at = metrics.read_at.or(told);
-        metrics.denied.sort();
+        metrics.denied = denied.into_iter().map(|(of, count)| Denied { count, ..of }).collect();
         let each = series.into_iter().flat_map(|(meaning, all)| {
             all.into_iter().map(move |(labels, value)| Series { meaning, labels, value, before: None })
         });
@@ -285,5 +299,25 @@ mod tests {
         let metrics = reader.finish();
         assert_eq!(metrics.series.len(), MOST_SERIES);
         assert!(metrics.truncated.contains(&MetricMeaning::InboundErrors));
+    }
+
+    #[test]
+    fn denials_with_equal_labels_are_added_and_bounded() {
+        let line = |client: usize, address: &str, count: u64| {
+            format!(
+                "inbound_http_authz_deny_total{{target_addr=\"{address}\",target_port=\"80\",client_id=\"c{client}\"}} {count}"
+            )
+        };
+        let mut reader = MetricsReader::new("", "web-1", "");
+        reader.line(&line(0, "10.0.0.1:80", 2));
+        reader.line(&line(0, "10.0.0.2:80", 3));
+        reader.line(&line(1, "10.0.0.2:80", 0));
+        let metrics = reader.finish();
+        assert_eq!(metrics.denied.iter().map(|one| one.count).collect::<Vec<_>>(), [5]);
+        let mut reader = MetricsReader::new("", "web-1", "");
+        (0..=MOST_SERIES).for_each(|client| reader.line(&line(client, "10.0.0.1:80", 1)));
+        let metrics = reader.finish();
+        assert_eq!(metrics.denied.len(), MOST_SERIES);
+        assert!(metrics.truncated.contains(&MetricMeaning::DeniedRequests));
     }
 }
