@@ -10,6 +10,8 @@ use crate::knowledge::{Knowledge, MetricKind, MetricMeaning};
 /// Difference in seconds within which two start times are the same: older releases state them less precisely.
 const SAME_START: i64 = 2;
 
+/// Maximum length of a version.
+const LONGEST_VERSION: usize = 64;
 /// Maximum number of different denials to keep per process, after two reads were combined.
 const MOST_DENIED: usize = 100;
 /// Maximum number of series to keep per meaning and process, after two reads were combined.
@@ -85,8 +87,15 @@ pub struct MetricsTarget {
 pub struct ProxySample {
     /// The processes, the control plane first.
     pub targets: Vec<MetricsTarget>,
-    /// Number of selected proxies that the limit left out.
-    pub left: usize,
+    /// Pods of the selected proxies that the limit left out, as `NAMESPACE/NAME`.
+    pub left: Vec<String>,
+}
+
+impl MetricsTarget {
+    /// `NAMESPACE/NAME` of the pod.
+    pub fn pod_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.pod)
+    }
 }
 
 impl Series {
@@ -162,6 +171,13 @@ impl ProxyMetrics {
     /// Value of the only series with a meaning.
     pub fn value(&self, meaning: MetricMeaning) -> Option<f64> {
         self.of(meaning).next().map(|series| series.value)
+    }
+
+    /// The version that a proxy reports about itself; `None` if it is not one.
+    pub fn build(&self) -> Option<&str> {
+        let version = self.of(MetricMeaning::ProxyBuild).next()?.label("version");
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+        (1..=LONGEST_VERSION).contains(&version.len()).then_some(version).filter(|it| it.bytes().all(is_plain))
     }
 
     /// Combines two reads. The result is the later one alone if they are of different runs of the process, or of the

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PortOf, Unread};
+use super::{PortOf, Unread, scrape};
 use crate::item::diagnostic::Answer;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricFamily, MetricKind, MetricMeaning};
@@ -27,25 +27,47 @@ pub(super) fn begins_exposition(text: &str) -> bool {
     ["# HELP ", "# TYPE "].iter().any(|word| text.starts_with(word))
 }
 
-/// Parses what the proxy of a pod serves at `/metrics`.
+/// Parses what a process serves at `/metrics`, or what Prometheus serves at `/federate`.
 pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     // Every proxy exports one of these, and only proxies do.
     let is_own =
         |line: &str| ["proxy_build_info{", "stack_create_total{"].iter().any(|own| line.starts_with(own));
-    if !text.lines().any(is_own) {
-        return Err(Unread::Of(
-            "these metrics are not of a proxy: for the control plane, use the output of linkerd diagnostics \
-             controller-metrics",
-        ));
-    }
+    let is_proxy = text.lines().any(is_own);
     let Some(PortOf { namespace, pod, .. }) = of else {
+        let scraped = scrape::read(text);
+        return match (scraped.is_empty(), is_proxy) {
+            (false, _) => Ok(scraped.into_iter().map(Answer::ProxyMetrics).collect()),
+            (true, true) => Err(Unread::Of(
+                "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
+            )),
+            (true, false) => Err(Unread::Of(
+                "these metrics are not of a proxy and do not name their pod: for the control plane, use \
+                 --diagnostics NAMESPACE/POD:PORT=FILE or the output of linkerd diagnostics controller-metrics",
+            )),
+        };
+    };
+    let container = if is_proxy { Some(PROXY_CONTAINER) } else { of.and_then(controller) };
+    let Some(container) = container else {
         return Err(Unread::Of(
-            "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
+            "these metrics are neither of a proxy nor of a port of the control plane that serves metrics: 9990, \
+             9995, 9996 or 9997",
         ));
     };
-    let mut reader = MetricsReader::new(namespace, pod, PROXY_CONTAINER);
+    let mut reader = MetricsReader::new(namespace, pod, container);
     text.lines().for_each(|line| reader.line(line));
     Ok(vec![Answer::ProxyMetrics(reader.finish())])
+}
+
+/// The container of the control plane that serves metrics on a port.
+fn controller(of: &PortOf) -> Option<&'static str> {
+    match of.port {
+        9990 if of.pod.starts_with("linkerd-identity-") => Some("identity"),
+        9990 => Some("policy"),
+        9995 => Some("proxy-injector"),
+        9996 => Some("destination"),
+        9997 => Some("sp-validator"),
+        _ => None,
+    }
 }
 
 /// Parses the metrics of all containers.
@@ -125,7 +147,7 @@ impl MetricsReader {
         if Knowledge::embedded().proxy_metrics().family(name).is_none() {
             return;
         }
-        let Some((labels, value)) = sample(&line[name.len()..]) else { return };
+        let Some(Sample { labels, value, .. }) = Sample::parse(&line[name.len()..]) else { return };
         self.sample(name, labels, value);
     }
 
@@ -224,26 +246,37 @@ impl MetricsReader {
     }
 }
 
-/// Labels and value of a sample, after its name; `None` if it is malformed.
-fn sample(rest: &str) -> Option<(BTreeMap<String, String>, f64)> {
-    let mut labels = BTreeMap::new();
-    let mut rest = rest.trim_start();
-    if let Some(inside) = rest.strip_prefix('{') {
-        rest = inside;
-        loop {
-            rest = rest.trim_start_matches([',', ' ']);
-            if let Some(after) = rest.strip_prefix('}') {
+/// A sample, without its name.
+pub(super) struct Sample {
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) value: f64,
+    /// Milliseconds since 1970, if it states them.
+    pub(super) time: Option<i64>,
+}
+
+impl Sample {
+    /// Parses a line after the name; `None` if it is malformed.
+    pub(super) fn parse(rest: &str) -> Option<Sample> {
+        let mut labels = BTreeMap::new();
+        let mut rest = rest.trim_start();
+        if let Some(inside) = rest.strip_prefix('{') {
+            rest = inside;
+            loop {
+                rest = rest.trim_start_matches([',', ' ']);
+                if let Some(after) = rest.strip_prefix('}') {
+                    rest = after;
+                    break;
+                }
+                let (name, after) = rest.split_once("=\"")?;
+                let (value, after) = quoted(after)?;
+                labels.insert(name.to_owned(), value);
                 rest = after;
-                break;
             }
-            let (name, after) = rest.split_once("=\"")?;
-            let (value, after) = quoted(after)?;
-            labels.insert(name.to_owned(), value);
-            rest = after;
         }
+        let mut words = rest.split_ascii_whitespace();
+        let value = words.next()?.parse().ok()?;
+        Some(Sample { labels, value, time: words.next().and_then(|time| time.parse().ok()) })
     }
-    let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
-    Some((labels, value))
 }
 
 /// The value of a label up to its closing quote, and the rest.
