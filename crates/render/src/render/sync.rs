@@ -9,7 +9,9 @@ use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::command::own;
 use crate::finding::{Finding, Severity};
-use crate::inspect::sync::{MixedBuild, Agreement, BalancedService, Certificate, ProxyState, Row, State, Sync};
+use crate::inspect::sync::{
+    Agreement, BalancedService, Certificate, MixedBuild, ProxyState, Row, State, Sync,
+};
 use crate::model::control_clients::{CLIENTS, ClientState};
 
 /// The schema of the JSON form.
