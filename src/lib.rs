@@ -6,6 +6,7 @@
 //! symptoms to causes and [`policy`] determines the result; [`render`] writes the [`report::Report`], and [`exit`]
 //! selects the exit status.
 
+pub mod affected_pods;
 pub mod cases;
 pub mod cli;
 pub mod demo;

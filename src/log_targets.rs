@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::{self, Check, Settings, evaluate};
-use crate::finding::{Severity, Subject};
+use crate::affected_pods;
 use crate::item::{EXTENSION_LABEL, Extension, Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
@@ -42,7 +41,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
         let own = names.filter(|name| *name != PROXY_CONTAINER && logs.reads(name));
         tails.extend(own.flat_map(|name| of_container(pod, name)));
     }
-    let found = found(cluster, items);
+    let found = affected_pods::all(cluster, items);
     let found = pods.iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace != home
@@ -66,23 +65,4 @@ fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
     let has_run = status.state.running().is_some() || status.state.terminated().is_some();
     let before = (status.restart_count > 0).then(|| tail(true));
     before.into_iter().chain((has_run || status.restart_count > 0).then(|| tail(false))).collect()
-}
-
-/// Pods with warnings and errors, by namespace and name, as far as known without logs.
-fn found(cluster: &Cluster, items: &BTreeSet<Item>) -> BTreeSet<(String, String)> {
-    let able = |check: &&'static Check| check.card().front.needs.iter().all(|item| items.contains(item));
-    let checks: Vec<&'static Check> = checks::all().filter(able).collect();
-    let results = evaluate(&checks, cluster, Knowledge::embedded(), &Settings::default());
-    let findings = results.iter().flat_map(|result| &result.findings);
-    let subjects = findings.filter(|finding| finding.severity >= Severity::Warning).flat_map(|f| &f.subjects);
-    let mut pods = BTreeSet::new();
-    for subject in subjects {
-        if let Subject::Object { kind, namespace, name, pods: of_it } = subject {
-            pods.extend(of_it.iter().map(|pod| (namespace.clone(), pod.clone())));
-            if kind == "Pod" {
-                pods.insert((namespace.clone(), name.clone()));
-            }
-        }
-    }
-    pods
 }

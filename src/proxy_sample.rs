@@ -1,7 +1,8 @@
-//! Selects the processes whose metrics are read: containers of the control plane, and one or two proxies per
-//! workload. Sends no requests; the number is limited.
+//! Selects the processes whose metrics are read: containers of the control plane, one or two proxies per workload, and
+//! those of pods with findings. Sends no requests; the number is limited.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::item::proxy_metrics::{MetricsTarget, ProxySample};
 use crate::item::{EXTENSION_LABEL, Item, Kind, Program};
@@ -13,16 +14,30 @@ use crate::objects::{Container, Job, Pod, Workload};
 
 /// Maximum number of control-plane pods: three components with some replicas.
 const OF_CONTROL_PLANE: usize = 30;
-/// Maximum number of other proxies.
-const OF_WORKLOADS: usize = 200;
+/// Maximum number of other proxies, unless `--max-proxies` sets it.
+pub const OF_WORKLOADS: usize = 200;
+/// Maximum number of pods with findings, in addition to those that represent their workload.
+const OF_FINDINGS: usize = 50;
 /// Name, or end of the name, of a port that serves metrics.
 const ADMIN: &str = "admin";
 /// The proxy's metrics port if it declares none.
 const PROXY_ADMIN: u16 = 4191;
 
-/// Selects all replicas of the control plane, and of each workload the newest ready pod and the one whose
-/// proxy restarted most. The workloads are those of `namespaces`; all if empty.
-pub fn select(cluster: &Cluster, namespaces: &[String]) -> ProxySample {
+/// The proxies to select from.
+#[derive(Debug)]
+pub struct Selection<'a> {
+    /// Namespaces of the workloads; all if empty.
+    pub namespaces: &'a [String],
+    /// Pods with findings, by namespace and name.
+    pub affected: &'a BTreeSet<(String, String)>,
+    /// Maximum number of proxies of workloads.
+    pub most: usize,
+}
+
+/// Selects all replicas of the control plane; of each workload the newest ready pod, and the one whose proxy restarted
+/// most; and pods with findings whose proxy runs. Their workloads come first if the limit leaves out some.
+pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
+    let Selection { namespaces, affected, most } = *selection;
     let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
     let home = cluster.namespaces.control_plane.as_str();
     let running = || pods.iter().filter(|pod| pod.status.phase == "Running" && !pod.is_finished());
@@ -44,10 +59,30 @@ pub fn select(cluster: &Cluster, namespaces: &[String]) -> ProxySample {
     for pod in running().filter(is_selected) {
         workloads.entry(owners.of(pod)).or_default().push(pod);
     }
-    let chosen: Vec<&Pod> = workloads.values().flat_map(|pods| of_workload(pods)).collect();
-    let left = chosen.len().saturating_sub(OF_WORKLOADS);
-    targets.extend(chosen.into_iter().take(OF_WORKLOADS).filter_map(proxy));
-    ProxySample { targets, left }
+    let is_affected = |pod: &Pod| {
+        let (namespace, name) = pod.metadata.key();
+        affected.contains(&(namespace.to_owned(), name.to_owned()))
+    };
+    let mut workloads: Vec<Vec<&Pod>> = workloads.into_values().collect();
+    workloads.sort_by_key(|pods| Reverse(pods.iter().any(|pod| is_affected(pod))));
+    let mut chosen: Vec<&Pod> = Vec::new();
+    let mut more = OF_FINDINGS;
+    for pods in workloads {
+        let own = of_workload(&pods);
+        let is_other = |pod: &&Pod| own.iter().all(|one| one.metadata.name != pod.metadata.name);
+        let others = pods.iter().copied().filter(is_other).filter(|pod| is_affected(pod) && has_running_proxy(pod));
+        let others: Vec<&Pod> = others.take(more).collect();
+        more -= others.len();
+        chosen.extend(own.into_iter().chain(others));
+    }
+    let left = chosen.split_off(most.min(chosen.len()));
+    targets.extend(chosen.into_iter().filter_map(proxy));
+    let left = left.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
+    ProxySample { targets, left: left.collect() }
+}
+
+fn has_running_proxy(pod: &Pod) -> bool {
+    pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running().is_some())
 }
 
 /// Namespace, name and port of a running pod of viz's Prometheus.

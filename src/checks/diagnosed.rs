@@ -19,6 +19,10 @@ use crate::objects::container::PROXY_CONTAINER;
 
 /// How many pods a gap names.
 const NAMED: usize = 3;
+/// How many reasons of failed reads are named.
+const REASONS: usize = 5;
+/// Proxies, in words.
+const PROXIES: &str = "proxies";
 
 /// The output of one command, `part` in words.
 ///
@@ -38,7 +42,7 @@ pub(super) fn answers<'a, T>(
 /// # Errors
 /// The pods are unknown, or the evidence has no metrics.
 pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
-    of_pods(ctx, Answer::of_proxy, |pod| pod.spec.proxy().is_some().then_some(PROXY_CONTAINER), "proxies")
+    of_pods(ctx, Answer::of_proxy, |pod| pod.spec.proxy().is_some().then_some(PROXY_CONTAINER), PROXIES)
 }
 
 /// The pods with a control-plane container whose metrics are available. The others are noted as a gap.
@@ -64,15 +68,7 @@ pub(super) fn grown<'a>(
     all: Vec<(&'a Pod, &'a ProxyMetrics)>,
     meanings: &[MetricMeaning],
 ) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
-    let truncated: Vec<String> = all
-        .iter()
-        .filter(|(_, metrics)| meanings.iter().any(|meaning| metrics.truncated.contains(meaning)))
-        .map(|(pod, _)| name_of(pod))
-        .collect();
-    if !truncated.is_empty() {
-        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
-    }
-    lacking_families(ctx, meanings)?;
+    incomplete(ctx, &all, meanings)?;
     let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
     if !once.is_empty() {
         let names = once.iter().map(|(pod, _)| name_of(pod));
@@ -83,6 +79,23 @@ pub(super) fn grown<'a>(
         ctx.gap(missing);
     }
     Ok(twice)
+}
+
+/// Notes series beyond the limit, and families that a Prometheus server does not store.
+pub(super) fn incomplete(
+    ctx: &Context<'_>,
+    all: &[(&Pod, &ProxyMetrics)],
+    meanings: &[MetricMeaning],
+) -> Result<(), Missing> {
+    let truncated: Vec<String> = all
+        .iter()
+        .filter(|(_, metrics)| meanings.iter().any(|meaning| metrics.truncated.contains(meaning)))
+        .map(|(pod, _)| name_of(pod))
+        .collect();
+    if !truncated.is_empty() {
+        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
+    }
+    lacking_families(ctx, meanings)
 }
 
 /// Those that export a family. The others, of older releases, are noted as a gap.
@@ -143,7 +156,7 @@ fn of_pods<'a>(
     // A sample leaves out most pods on purpose, and names the others.
     let sample = given.iter().find_map(|one| one.said.of_sample());
     if let Some(sample) = sample {
-        sampled(ctx, sample);
+        sampled(ctx, sample, if what == PROXIES { "" } else { what });
         missing.clear();
     }
     if found.is_empty() && (!missing.is_empty() || sample.is_some()) {
@@ -169,23 +182,35 @@ fn lacking_families(ctx: &Context<'_>, meanings: &[MetricMeaning]) -> Result<(),
     Ok(())
 }
 
-/// Notes the parts of a sample that were not read.
-fn sampled(ctx: &Context<'_>, sample: &MetricsSample) {
+/// Notes the parts of a sample that were not read: of a container of the control plane, or of proxies if it is empty.
+fn sampled(ctx: &Context<'_>, sample: &MetricsSample, container: &str) {
     if sample.left > 0 {
-        ctx.gap(lacking(
-            ctx,
-            format!("the metrics of {} more proxies, beyond the limits of a sample", sample.left),
-        ));
+        let named: Vec<&str> = sample.left_out.iter().take(NAMED).map(String::as_str).collect();
+        let more = and_more(sample.left.saturating_sub(named.len()));
+        let names = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
+        let count = sample.left;
+        let part = format!("the metrics of {count} more proxies, beyond the limits of a sample{names}");
+        ctx.gap(lacking(ctx, part));
     }
     if let Some(first) = sample.unscraped.first() {
         let more = and_more(sample.unscraped_count.saturating_sub(1));
         let part = format!("the metrics of {first}{more} in Prometheus");
         ctx.gap(lacking(ctx, part));
     }
-    if let Some(first) = sample.failed.first() {
-        let pods = some(sample.failed.iter().map(|one| &one.pod), NAMED);
-        let why = Why::Failed { message: first.error.clone() };
-        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {pods}")));
+    let mut failed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in sample.failed.iter().filter(|one| one.container == container) {
+        failed.entry(&one.error).or_default().push(&one.pod);
+    }
+    let mut failed: Vec<(&str, Vec<&str>)> = failed.into_iter().collect();
+    failed.sort_by_key(|(_, pods)| std::cmp::Reverse(pods.len()));
+    let others: Vec<&str> = failed.iter().skip(REASONS).flat_map(|(_, pods)| pods.iter().copied()).collect();
+    for (error, pods) in failed.iter().take(REASONS) {
+        let why = Why::Failed { message: (*error).to_owned() };
+        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {}", some(pods, NAMED))));
+    }
+    if !others.is_empty() {
+        let why = Why::Failed { message: "other errors".to_owned() };
+        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {}", some(&others, NAMED))));
     }
 }
 

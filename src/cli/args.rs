@@ -48,7 +48,7 @@ pub use ticket::Ticket;
 use super::format::{Output, output};
 use super::values::{
     CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics,
-    interval, logs, namespace, nodes, time,
+    interval, logs, max_proxies, namespace, nodes, time,
 };
 
 /// Diagnose the Linkerd service mesh: what is broken, the evidence, and how to repair it.
@@ -197,8 +197,8 @@ pub struct EvidenceArgs {
     pub logs: Vec<LogsArg>,
     /// Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards.
     ///
-    /// DURATION is 30s by default. Of each workload, the newest ready pod is read, and the one whose proxy restarted
-    /// most: at most 200 proxies, in 20 seconds per read. Only known series are kept.
+    /// DURATION is 30s by default. Of each workload, the newest ready pod is read, the one whose proxy restarted
+    /// most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept.
     #[arg(
         long,
         value_name = "DURATION",
@@ -209,13 +209,16 @@ pub struct EvidenceArgs {
         conflicts_with = "bundle"
     )]
     pub proxies: Option<Duration>,
+    /// Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default.
+    #[arg(long, value_name = "NUMBER", value_parser = max_proxies, conflicts_with = "bundle")]
+    pub max_proxies: Option<u16>,
     #[command(flatten)]
     pub prometheus: PrometheusArgs,
     /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
     ///
-    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, and what a proxy serves at
-    /// /metrics; for the last two, add the pod and the port that were queried. Metrics that were read twice,
-    /// with some time in between, also show what grew.
+    /// Accepted are proxy-metrics, controller-metrics, endpoints -o json, policy, what a proxy or controller serves
+    /// at /metrics, and /federate of Prometheus. For policy and /metrics, add the pod and the port that were queried.
+    /// Metrics that were read twice, with some time in between, also show what grew.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
     pub diagnostics: Vec<DiagnosticsArg>,
     /// Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this

@@ -126,6 +126,10 @@ pub(super) fn read(
         let cause = "the URL of --prometheus contains credentials, which are not accepted";
         return Err(Stop::usage(cause, "give a bearer token with --prometheus-token-file FILE").into());
     }
+    if evidence.max_proxies.is_some() && evidence.proxies.is_none() {
+        let cause = "--max-proxies limits the proxies that --proxies reads, but --proxies is missing";
+        return Err(Stop::usage(cause, "add --proxies").into());
+    }
     let has_metrics = evidence.proxies.is_some() || evidence.prometheus.prometheus.is_some();
     let live = evidence.live || asks_for_logs(evidence) || has_metrics || way.node_pods.is_some();
     let mut items = items.clone();
@@ -169,7 +173,7 @@ pub(super) fn read(
     }
     let nodes = nodes(evidence, verbosity)?;
     let logs = logs(evidence)?;
-    let diagnostics = diagnostics(evidence)?;
+    let diagnostics = diagnostics(evidence, verbosity)?;
     if offline {
         let captured = opened.map_or_else(|| captured(evidence, verbosity), Ok)?;
         // Namespaces found at collection time apply, unless flags override them.
@@ -216,9 +220,14 @@ pub(super) struct Beside {
 }
 
 /// The output of `linkerd diagnostics`, if any.
-fn diagnostics(evidence: &EvidenceArgs) -> anyhow::Result<Option<Diagnostics>> {
+fn diagnostics(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<Diagnostics>> {
     let given: Vec<_> = evidence.diagnostics.iter().map(|one| (one.of.clone(), one.path.clone())).collect();
-    if given.is_empty() { Ok(None) } else { Ok(Some(Diagnostics::open(&given).map_err(load)?)) }
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let diagnostics = Diagnostics::open(&given).map_err(load)?;
+    warn(diagnostics.unused(), verbosity);
+    Ok(Some(diagnostics))
 }
 
 /// Whether to read logs from the cluster.

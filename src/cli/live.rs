@@ -45,13 +45,14 @@ mod connected {
     use super::super::values::{CliVersionArg, PrometheusArg};
     use super::super::{node_pods, output, prometheus};
     use super::{NodeEvidence, Read, Reading, Stop, Way};
+    use crate::affected_pods;
     use crate::collect::{Collected, Observer, Saver, collect};
     use crate::fetched::Why;
     use crate::item::{Item, Kind};
     use crate::log_targets;
     use crate::model::Cluster;
     use crate::objects::Pod;
-    use crate::proxy_sample;
+    use crate::proxy_sample::{self, Selection};
     use crate::report_api::{Published, ReportApi};
     use crate::source::Source;
     use crate::source::diagnostics::Diagnostics;
@@ -145,8 +146,8 @@ mod connected {
 
     /// The way to read metrics.
     enum MetricsSource {
-        /// Port-forwards to a sample of processes, with the time between two reads.
-        Proxies(Duration),
+        /// Port-forwards to a sample of processes: the time between two reads, and the maximum number of proxies.
+        Proxies(Duration, usize),
         /// A Prometheus server; without an address, the one of viz.
         Prometheus(PrometheusArg, Prometheus),
     }
@@ -154,7 +155,7 @@ mod connected {
     /// The way to read metrics that flags name, if any.
     fn metrics_source(evidence: &args::EvidenceArgs) -> Result<Option<MetricsSource>, Stop> {
         let args = &evidence.prometheus;
-        let Some(server) = &args.prometheus else { return Ok(evidence.proxies.map(MetricsSource::Proxies)) };
+        let Some(server) = &args.prometheus else { return Ok(of_proxies(evidence)) };
         let from = Prometheus {
             address: PrometheusAddress::Url(server.to_string()),
             window: args.prometheus_window,
@@ -165,13 +166,24 @@ mod connected {
         Ok(Some(MetricsSource::Prometheus(server.clone(), from)))
     }
 
-    /// Reads metrics of the processes that the rest of the evidence shows.
-    async fn read_metrics(live: &Live, cluster: &Cluster, later: LaterMetrics<'_>) -> Diagnostics {
+    fn of_proxies(evidence: &args::EvidenceArgs) -> Option<MetricsSource> {
+        let most = evidence.max_proxies.map_or(proxy_sample::OF_WORKLOADS, usize::from);
+        evidence.proxies.map(|interval| MetricsSource::Proxies(interval, most))
+    }
+
+    /// Reads metrics of the processes that the rest of the evidence, of these items, shows.
+    async fn read_metrics(
+        live: &Live,
+        (cluster, items): (&Cluster, &BTreeSet<Item>),
+        later: LaterMetrics<'_>,
+    ) -> Diagnostics {
         let LaterMetrics { from, namespaces, given } = later;
         let mut given = given.unwrap_or_default();
         match from {
-            MetricsSource::Proxies(interval) => {
-                live.metrics(&proxy_sample::select(cluster, namespaces), interval, given).await
+            MetricsSource::Proxies(interval, most) => {
+                let affected = affected_pods::all(cluster, items);
+                let selection = Selection { namespaces, affected: &affected, most };
+                live.metrics(&proxy_sample::select(cluster, &selection), interval, given).await
             }
             MetricsSource::Prometheus(server, mut from) => {
                 if server == PrometheusArg::Viz {
@@ -213,7 +225,7 @@ mod connected {
         let mut collected = collect(source, &items, options, saver, progress).await;
         let alone = || Layered::new(NodeEvidence::default(), None);
         if let Some(metrics) = later.metrics {
-            let metrics = read_metrics(source.base(), &collected.cluster, metrics).await;
+            let metrics = read_metrics(source.base(), (&collected.cluster, &items), metrics).await;
             let metrics = alone().with_diagnostics(Some(metrics));
             let item = BTreeSet::from([Item::Diagnostics]);
             collected.add(collect(&metrics, &item, options, saver, progress).await);

@@ -19,6 +19,9 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     if evidence.proxies.is_some() {
         options.push(Flag { option: Repeated::Proxies, value: None });
     }
+    if let Some(most) = evidence.max_proxies {
+        options.push(Flag { option: Repeated::MaxProxies, value: Some(most.to_string()) });
+    }
     options.extend(prometheus(&evidence.prometheus));
     if evidence.logs.contains(&LogsArg::Live) {
         options.push(Flag { option: Repeated::Logs, value: None });

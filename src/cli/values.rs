@@ -101,6 +101,12 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// `--max-proxies`.
+pub(super) fn max_proxies(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|number| (1..=2000).contains(number));
+    number.ok_or_else(|| "the number of proxies is from 1 to 2000".to_owned())
+}
+
 /// `--prometheus`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrometheusArg {

@@ -80,6 +80,69 @@ fn the_flag_gives_it_beside_a_bundle_and_names_the_port_of_a_policy() {
     assert!(said.status != 2 && !said.err.contains("not output of linkerd"), "{said:?}");
 }
 
+/// Two reads of a proxy with these denials: the client, and the number in each read.
+fn denials(folder: &Path, all: &[(String, [u64; 2])]) -> String {
+    let pods = write(folder, "pods.json", PODS);
+    let files = [0, 1].map(|read| {
+        let lines = all.iter().filter(|(_, counts)| counts[read] > 0).map(|(client, counts)| {
+            format!(
+                "inbound_http_authz_deny_total{{target_port=\"8080\",srv_kind=\"default\",srv_name=\"deny\",\
+                 client_id=\"{client}\"}} {}\n",
+                counts[read]
+            )
+        });
+        let text = METRICS.replace("1768478280", &(1_768_478_280 + 30 * read).to_string());
+        write(folder, &format!("{read}.txt"), text + &lines.collect::<String>())
+    });
+    let words = ["check", "--bundle", &pods, "--complete", "all", "-v", "--only", "policy-denies"];
+    ran(meshdoctor(&[&words[..], &["--diagnostics", &files[0], "--diagnostics", &files[1]]].concat())).out
+}
+
+#[test]
+fn new_denials_are_found_among_many_old_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = |count: usize| (0..count).map(|at| (format!("c{at}.x"), [7, 7])).collect::<Vec<_>>();
+    let mut all = old(150);
+    all.push(("web.shop.x".to_owned(), [0, 500]));
+    let said = denials(folder.path(), &all);
+    assert!(said.contains("denied 500 requests of web.shop.x"), "{said}");
+    assert!(!said.contains("c1.x") && !said.contains("too many"), "{said}");
+    // Beyond the limit of one read, the new ones may be lost: a gap, and no growth of unknown series.
+    let mut many = old(2100);
+    many.reverse();
+    many.push(("web.shop.x".to_owned(), [0, 500]));
+    let said = denials(folder.path(), &many);
+    assert!(said.contains("all series of shop/web-1: too many") && !said.contains("c1.x"), "{said}");
+}
+
+#[test]
+fn profile_is_accepted_and_named_as_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let profile = write(folder.path(), "profile.json", r#"{"fully_qualified_name":"web.shop.svc.cluster.local"}"#);
+    let metrics = write(folder.path(), "metrics.txt", METRICS);
+    let given = ["check", "--bundle", &pods, "--diagnostics", &profile, "--diagnostics", &metrics];
+    let said = ran(meshdoctor(&[&given[..], &JUDGED].concat()));
+    assert!(said.out.contains("proxy-certificate-expired"), "{said:?}");
+    assert!(said.err.contains("profile.json is not used: checks read ServiceProfiles"), "{}", said.err);
+}
+
+#[test]
+fn dump_of_prometheus_is_read_for_each_pod() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let of = "job=\"p\",namespace=\"shop\",pod=\"web-1\",container=\"linkerd-proxy\"";
+    let text = format!(
+        "# TYPE control_identity_cert_expiration_timestamp_seconds untyped\n\
+         control_identity_cert_expiration_timestamp_seconds{{{of}}} 1768474680 1768478280000\n\
+         process_clock_time_seconds{{{of}}} 1768478280 1768478280000\n"
+    );
+    let dump = write(folder.path(), "federate.txt", text);
+    let said =
+        ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &dump][..], &JUDGED].concat()));
+    assert!(said.out.contains("proxy-certificate-expired"), "{said:?}");
+}
+
 /// Nothing ran, so nothing is said to be without errors.
 #[test]
 fn metrics_that_end_early_are_not_called_free_of_errors() {

@@ -237,6 +237,34 @@ fn expired_certificate_is_out_of_sync() {
     }
 }
 
+/// The version that a proxy reports is shown, and a tag that contradicts it is named.
+#[test]
+fn version_of_the_proxy_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = |version: &str| {
+        let build = format!("proxy_build_info{{date=\"x\",git_sha=\"\",version=\"{version}\"}} 1\n");
+        metrics(READ_AT, READ_AT + 9000, 3).replacen("process_clock", &format!("{build}process_clock"), 1)
+    };
+    let text = |image: &str, version: &str, more: &[&str]| {
+        let mesh = mesh(3).replace("proxy:edge-26.8.3", &format!("proxy:{image}"));
+        let mesh = write(folder.path(), "mesh.json", mesh);
+        let metrics = write(folder.path(), "metrics.txt", built(version));
+        let words = ["sync", "--bundle", &mesh, "--complete", "all", "--at", AT, "--diagnostics", &metrics];
+        ran(meshdoctor(&[&words[..], more].concat())).out
+    };
+    let plain = text("edge-26.8.3", "2.366.0", &[]);
+    assert!(plain.contains("edge-26.8.3 (proxy 2.366.0)") && !plain.contains("another version"), "{plain}");
+    let other = text("v2.360.0", "2.366.0", &[]);
+    assert!(other.contains("is of another version than its proxy reports: 2.366.0 (shop/web-1)"), "{other}");
+    let same = text("v2.366.0", "2.366.0", &[]);
+    assert!(!same.contains("another version"), "{same}");
+    let json: Value = serde_json::from_str(&text("edge-26.8.3", "2.366.0", &["-o", "json"])).unwrap();
+    assert_valid(&json);
+    assert_eq!(json["pods"][1]["proxyVersion"], "2.366.0");
+    let hostile = text("edge-26.8.3", "2.3\u{1b}[31m", &[]);
+    assert!(!hostile.contains('\u{1b}') && !hostile.contains("(proxy"), "{hostile}");
+}
+
 #[test]
 fn evidence_that_was_not_read_is_never_in_sync() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,12 @@
 //! `policy-denies`: a proxy's metrics count connections that inbound policy denied.
 
 use super::scrape_refused::admin_port;
-use crate::checks::diagnosed::{proxies, within};
+use crate::checks::diagnosed::{incomplete, proxies, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
+use crate::knowledge::MetricMeaning::{DeniedConnections, DeniedRequests};
 use crate::objects::Pod;
 
 /// Maximum number of quoted denials per pod.
@@ -13,7 +14,9 @@ const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
-    for (pod, metrics) in proxies(ctx)? {
+    let all = proxies(ctx)?;
+    incomplete(ctx, &all, &[DeniedRequests, DeniedConnections])?;
+    for (pod, metrics) in all {
         let port = admin_port(pod);
         let denied = metrics.denied.iter().filter(|denied| denials(denied) > 0);
         let (scrapes, others): (Vec<&Denied>, Vec<&Denied>) = denied.partition(|denied| denied.port == port);

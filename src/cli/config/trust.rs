@@ -77,6 +77,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "logs", Nothing(EVIDENCE)),
     (&[], "diagnostics", Nothing(EVIDENCE)),
     (&[], "proxies", Nothing(MORE_ACCESS)),
+    (&[], "max-proxies", Nothing(MORE_ACCESS)),
     (&[], "prometheus", Nothing(SERVER)),
     (&[], "prometheus-window", Any),
     (&[], "prometheus-token-file", Nothing(SERVER)),

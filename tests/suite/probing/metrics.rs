@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use meshdoctor::finding::Severity;
 use meshdoctor::item::Kind;
 use meshdoctor::render::document::Outcome;
 use meshdoctor::source::memory::Memory;
@@ -94,6 +95,90 @@ async fn growth_between_two_reads_is_judged_live_and_from_the_bundle() {
     let quiet = in_turn(plain(1_768_478_280, 9), plain(1_768_478_310, 9));
     let ran = twice(&started(&quiet).await, &[PRIVATE.to_owned()], &READ).await;
     assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
+}
+
+/// A server of these objects whose proxies answer with the same metrics twice.
+async fn served(memory: Memory, more: &[(&str, u16, Says)]) -> Server {
+    let both = |at| Says::http(200, &metrics(at, 4));
+    let mut programs: BTreeMap<(String, u16), Says> = memory.objects[&Kind::Pod]
+        .iter()
+        .map(|held| ((held.name.clone(), 4191), in_turn(both(1_768_478_280), both(1_768_478_310))))
+        .collect();
+    for (pod, port, says) in more {
+        programs.insert(((*pod).to_owned(), *port), says.clone());
+    }
+    Server::start(Cluster { memory, programs, ..Cluster::default() }).await
+}
+
+/// How often a port of a pod was forwarded.
+fn forwards(server: &Server, pod: &str) -> usize {
+    let asked = server.asked();
+    asked.iter().filter(|path| path.contains(pod) && path.contains("portforward")).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pod_with_a_finding_is_read_too() {
+    let mut memory = running();
+    change(&mut memory, Kind::Pod, "web-5d9f8c7b66-4xq7p", |pod| {
+        pod["status"]["conditions"][0]["status"] = "False".into();
+        pod["status"]["containerStatuses"][0]["ready"] = false.into();
+    });
+    let server = served(memory, &[]).await;
+    let ran = twice(&server, &[], &READ).await;
+    let affected = ran.document.findings.iter().any(|finding| finding.severity >= Severity::Warning);
+    assert!(affected, "{:#?}", ran.document.findings);
+    assert_eq!(forwards(&server, "web-5d9f8c7b66-4xq7p"), 2);
+    assert_eq!(forwards(&server, "web-5d9f8c7b66-kd82n"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxies_beyond_the_limit_are_named() {
+    let server = served(running(), &[]).await;
+    let ran = twice(&server, &[], &[&READ[..], &["--max-proxies", "1"]].concat()).await;
+    let gaps = format!("{:?}", ran.document.coverage.gaps);
+    assert!(gaps.contains("more proxies, beyond the limits of a sample: "), "{gaps}");
+    assert_eq!(ran.outcomes(&[SHED])[0].1, Outcome::NotChecked, "{gaps}");
+    let without = served(running(), &[]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = super::kubeconfig(folder.path(), &without).display().to_string();
+    let words = ["check", "--kubeconfig", &config, "--max-proxies", "1", "-o", "json"];
+    let (document, status) = run(&words).await;
+    assert!(status == 2 && document.to_string().contains("--proxies"), "{status}: {document}");
+    assert_eq!(without.asked(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_container_loses_only_its_own_metrics() {
+    let destination = "linkerd-destination-7c9d5f6b48-q2w8z";
+    let mut memory = running();
+    change(&mut memory, Kind::Pod, destination, |pod| {
+        let containers = pod["spec"]["containers"].as_array_mut().unwrap();
+        containers.push(serde_json::json!({ "name": "sp-validator", "ports": [
+            { "name": "spval-admin", "containerPort": 9997 }] }));
+    });
+    let server = served(memory, &[(destination, 9997, Says::http(404, "no"))]).await;
+    let ran = twice(&server, &[], &READ).await;
+    assert!(forwards(&server, destination) >= 3);
+    let gaps = ran.document.coverage.gaps.iter().filter(|gap| gap.checks.iter().any(|id| id == EXPIRED));
+    let gaps = format!("{:?}", gaps.collect::<Vec<_>>());
+    assert!(!gaps.contains(destination), "{gaps}");
+    assert_eq!(ran.outcomes(&[EXPIRED])[0].1, Outcome::Pass, "{gaps}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_failed_read_has_its_own_reason() {
+    let slow = ("linkerd-identity-6d8f7b5c94-v7k4m", 4191, Says::http(503, "no"));
+    let hangs = ("web-5d9f8c7b66-kd82n", 4191, Says::Hangs);
+    let server = served(running(), &[slow, hangs]).await;
+    let ran = twice(&server, &[], &READ).await;
+    let of = |pod: &str| {
+        let gaps = ran.document.coverage.gaps.iter();
+        let gap = gaps.filter(|gap| gap.checks.iter().any(|id| id == EXPIRED));
+        let gap: Vec<String> = gap.map(|gap| format!("{gap:?}")).filter(|gap| gap.contains(pod)).collect();
+        gap.join("\n")
+    };
+    assert!(of("linkerd-identity").contains("response to /metrics is an error"), "{}", of("linkerd-identity"));
+    assert!(!of("kd82n").is_empty() && !of("kd82n").contains("is an error"), "{}", of("kd82n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -20,6 +20,10 @@ use super::{Ran, twice};
 const SHED: &str = "inbound-requests-shed";
 const EXPIRED: &str = "proxy-certificate-expired";
 const TOKEN: &str = "cHJvbWV0aGV1cy1jYW5hcnktdG9rZW4";
+const OTHER_ISSUER: &str = "identity-serves-other-issuer";
+const STUCK: &str = "destination-replica-stuck";
+/// The times of scrapes.
+const SCRAPED_AT: &str = "scraped_at";
 /// The server's present time.
 const NOW: f64 = 1_768_478_310.0;
 /// A configuration without rules that drop series.
@@ -146,6 +150,8 @@ fn answer(head: &str, series: &[(Value, [&'static str; 2])], warnings: &[&str], 
 fn selected(query: &str, series: &[(Value, [&'static str; 2])]) -> Vec<(Value, [&'static str; 2])> {
     let names: Vec<&str> =
         query.split("__name__=~\"").nth(1).unwrap().split('"').next().unwrap().split('|').collect();
+    // The times of scrapes are played by series of a name that no program exports.
+    let names = if query.contains("timestamp(") { vec![SCRAPED_AT] } else { names };
     let is_named = |metric: &Value| names.iter().any(|name| metric["__name__"] == **name);
     series.iter().filter(|(metric, _)| is_named(metric)).cloned().collect()
 }
@@ -256,6 +262,81 @@ async fn growth_within_the_window_is_judged_for_all_proxies() {
                 .contains(&format!("authorization: bearer {}", TOKEN.to_ascii_lowercase()))
         );
     }
+}
+
+/// The labels of a container of the control plane, as a PodMonitor sets them.
+fn monitored(memory: &Memory, pod: &str, container: &str, port: u16) -> Value {
+    let pods = &memory.objects[&Kind::Pod];
+    let number = pods.iter().position(|held| held.name == pod).unwrap();
+    json!({ "job": "linkerd/controller", "namespace": "linkerd", "pod": pod, "container": container,
+        "instance": format!("10.42.9.{}:{port}", number + 1) })
+}
+
+fn series(labels: &Value, name: &str, more: &[(&str, &str)]) -> Value {
+    let mut series = labels.clone();
+    series["__name__"] = name.into();
+    more.iter().for_each(|(label, value)| series[*label] = (*value).into());
+    series
+}
+
+/// The clock of identity's proxy was scraped 150 seconds before the lifetime of its issuer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lifetime_of_the_issuer_counts_from_its_own_scrape() {
+    // The issuer of the mesh expires at this time.
+    let issuer = issuer_expires_at(&running());
+    for (scraped, outcome) in [(1_768_478_300, Outcome::Pass), (1_768_478_000, Outcome::Findings)] {
+        let mut memory = running();
+        let pod = "linkerd-identity-6d8f7b5c94-v7k4m";
+        change(&mut memory, Kind::Pod, pod, |pod| {
+            for container in pod["spec"]["containers"].as_array_mut().unwrap() {
+                if container["name"] == "identity" {
+                    container["ports"] = json!([{ "name": "ident-admin", "containerPort": 9990 }]);
+                }
+            }
+        });
+        let labels = monitored(&memory, pod, "identity", 9990);
+        let mut all = fleet(&memory, ["4", "4"]);
+        for (metric, values) in &mut all {
+            if metric["__name__"] == "process_clock_time_seconds" {
+                *values = ["1768477550", "1768478150"];
+            }
+        }
+        let lifetime: &'static str = (issuer - 1_768_478_300).to_string().leak();
+        let scraped: &'static str = i64::to_string(&scraped).leak();
+        all.push((series(&labels, "process_start_time_seconds", &[]), ["1768294900", "1768294900"]));
+        all.push((series(&labels, "issuer_cert_ttl_seconds", &[]), [lifetime, lifetime]));
+        all.push((series(&labels, SCRAPED_AT, &[]), [scraped, scraped]));
+        let Outcomes { ran, .. } = checked(memory, Answers::Series(all, Vec::new(), KEEPS)).await;
+        assert_eq!(ran.outcomes(&[OTHER_ISSUER])[0].1, outcome, "{:#?}", ran.document.coverage);
+    }
+}
+
+/// Expiry of the issuer of a mesh.
+fn issuer_expires_at(memory: &Memory) -> i64 {
+    let secrets = &memory.objects[&Kind::Secret];
+    let held = secrets.iter().find(|held| held.name == "linkerd-identity-issuer").unwrap();
+    let secret: Value = serde_json::from_slice(&held.json).unwrap();
+    let text = secret["data"]["crt.pem"].as_str().unwrap();
+    let pem = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).unwrap();
+    let all = meshdoctor::certificates::from_bundle(&String::from_utf8(pem).unwrap()).unwrap();
+    all[0].not_after().as_second()
+}
+
+/// A PodMonitor adds the namespace of the pod, so that Prometheus renames that of the Service.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn updates_of_destination_are_read_from_pod_monitors() {
+    let memory = running();
+    let pod = "linkerd-destination-7c9d5f6b48-q2w8z";
+    let labels = monitored(&memory, pod, "destination", 9996);
+    let own = [("cluster", "local"), ("exported_namespace", "shop"), ("service", "web"), ("port", "80")];
+    let mut all = fleet(&memory, ["4", "4"]);
+    all.push((series(&labels, "process_start_time_seconds", &[]), ["1768294900", "1768294900"]));
+    all.push((series(&labels, "endpoints_updates", &own), ["4", "9"]));
+    all.push((series(&labels, "endpoints_subscribers", &own), ["1", "1"]));
+    let Outcomes { ran, .. } = checked(memory, Answers::Series(all, Vec::new(), KEEPS)).await;
+    let reasons = gaps(&ran, STUCK);
+    assert!(!reasons.contains("the updates of endpoints"), "{reasons}");
+    assert_ne!(ran.outcomes(&[STUCK])[0].1, Outcome::NotChecked, "{reasons}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -43,6 +43,8 @@ pub enum Repeated {
     Probe,
     /// `--proxies`.
     Proxies,
+    /// `--max-proxies`.
+    MaxProxies,
     /// `--prometheus`.
     Prometheus,
     /// `--prometheus-window`.
@@ -73,6 +75,7 @@ impl Repeated {
             Repeated::LinkerdCli => "--linkerd-cli",
             Repeated::Probe => "--probe",
             Repeated::Proxies => "--proxies",
+            Repeated::MaxProxies => "--max-proxies",
             Repeated::Prometheus => "--prometheus",
             Repeated::PrometheusWindow => "--prometheus-window",
             Repeated::PrometheusTokenFile => "--prometheus-token-file",

@@ -58,6 +58,9 @@ pub struct MetricsSample {
     pub read: usize,
     /// Number of processes that the limits left out.
     pub left: usize,
+    /// Pods of the first ones that the limits left out, as `NAMESPACE/NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Those whose metrics could not be read.
     pub failed: Vec<FailedRead>,
     /// Pods whose metrics a Prometheus server does not have: the first ones, as `NAMESPACE/NAME`.
@@ -91,6 +94,9 @@ pub struct LackingFamily {
 pub struct FailedRead {
     /// `NAMESPACE/NAME` of the pod.
     pub pod: String,
+    /// The container; empty for the proxy.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub container: String,
     /// The reason.
     pub error: String,
 }
@@ -251,9 +257,9 @@ impl Asked for OfDiagnostics {
     fn passes(&self) -> &'static str {
         "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, \
          namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
-         text, error: sentence}, unscraped: text, lacking: {meaning: word, error: sentence}, series: \
-         {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, client: name}, \
-         answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: text, \
+         text, container: text, error: sentence}, left_out: text, unscraped: text, lacking: {meaning: word, error: \
+         sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, client: \
+         name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: text, \
          ip: text}}}"
     }
 

@@ -10,6 +10,13 @@ use crate::knowledge::{Knowledge, MetricKind, MetricMeaning};
 /// Difference in seconds within which two start times are the same: older releases state them less precisely.
 const SAME_START: i64 = 2;
 
+/// Maximum length of a version.
+const LONGEST_VERSION: usize = 64;
+/// Maximum number of different denials to keep per process, after two reads were combined.
+const MOST_DENIED: usize = 100;
+/// Maximum number of series to keep per meaning and process, after two reads were combined.
+const MOST_SERIES: usize = 500;
+
 /// Metrics of a process. Times are seconds since 1970 by the clock of its node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -59,7 +66,8 @@ pub struct Series {
     pub labels: BTreeMap<String, String>,
     /// Its value; of the later of two reads.
     pub value: f64,
-    /// Its value in the earlier of two reads; 0 if it did not exist.
+    /// Its value in the earlier of two reads; 0 if it did not exist. `None` if there was one read, or if the earlier
+    /// read did not keep every series of this meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<f64>,
 }
@@ -79,8 +87,15 @@ pub struct MetricsTarget {
 pub struct ProxySample {
     /// The processes, the control plane first.
     pub targets: Vec<MetricsTarget>,
-    /// Number of selected proxies that the limit left out.
-    pub left: usize,
+    /// Pods of the selected proxies that the limit left out, as `NAMESPACE/NAME`.
+    pub left: Vec<String>,
+}
+
+impl MetricsTarget {
+    /// `NAMESPACE/NAME` of the pod.
+    pub fn pod_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.pod)
+    }
 }
 
 impl Series {
@@ -89,9 +104,10 @@ impl Series {
         self.labels.get(name).map_or("", String::as_str)
     }
 
-    /// Growth of a counter between two reads. A smaller value began again at 0.
+    /// Growth of a counter between two reads; 0 if it is unknown. A smaller value began again at 0.
     fn growth(&self) -> f64 {
-        let growth = self.value - self.before.unwrap_or_default();
+        let Some(before) = self.before else { return 0.0 };
+        let growth = self.value - before;
         if growth < 0.0 { self.value } else { growth }
     }
 }
@@ -117,9 +133,22 @@ pub struct Denied {
 }
 
 impl Denied {
+    /// The meaning of its counter.
+    fn meaning(&self) -> MetricMeaning {
+        match self.what.as_str() {
+            "requests" => MetricMeaning::DeniedRequests,
+            _ => MetricMeaning::DeniedConnections,
+        }
+    }
+
     fn is_same(&self, other: &Denied) -> bool {
         (self.port, &self.what, &self.kind, &self.name, &self.client)
             == (other.port, &other.what, &other.kind, &other.name, &other.client)
+    }
+
+    /// Its growth between two reads. Denials since the start if there was one read.
+    fn weight(&self, has_two: bool) -> u64 {
+        if has_two { self.grown.unwrap_or_default() } else { self.count }
     }
 }
 
@@ -144,6 +173,13 @@ impl ProxyMetrics {
         self.of(meaning).next().map(|series| series.value)
     }
 
+    /// The version that a proxy reports about itself; `None` if it is not one.
+    pub fn build(&self) -> Option<&str> {
+        let version = self.of(MetricMeaning::ProxyBuild).next()?.label("version");
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+        (1..=LONGEST_VERSION).contains(&version.len()).then_some(version).filter(|it| it.bytes().all(is_plain))
+    }
+
     /// Combines two reads. The result is the later one alone if they are of different runs of the process, or of the
     /// same moment; a failed read does not replace a successful one.
     #[must_use]
@@ -163,18 +199,24 @@ impl ProxyMetrics {
         later.period = Some(period);
         let before: BTreeMap<_, f64> =
             earlier.series.iter().map(|one| ((one.meaning, &one.labels), one.value)).collect();
+        // A series that the earlier read left out did not begin at 0.
+        let absent = |meaning: MetricMeaning| !earlier.truncated.contains(&meaning);
         for series in &mut later.series {
-            series.before = Some(before.get(&(series.meaning, &series.labels)).copied().unwrap_or_default());
+            let known = before.get(&(series.meaning, &series.labels)).copied();
+            series.before = known.or_else(|| absent(series.meaning).then_some(0.0));
         }
-        for denied in &mut later.denied {
-            let before = earlier.denied.iter().find(|one| one.is_same(denied)).map_or(0, |one| one.count);
-            denied.grown = Some(denied.count.checked_sub(before).unwrap_or(denied.count));
-        }
+        later.denied.retain_mut(|denied| {
+            let known = earlier.denied.iter().find(|one| one.is_same(denied)).map(|one| one.count);
+            let before = known.or_else(|| absent(denied.meaning()).then_some(0));
+            denied.grown = before.map(|before| denied.count.checked_sub(before).unwrap_or(denied.count));
+            denied.grown.is_some()
+        });
         later.truncated.extend(earlier.truncated);
         later
     }
 
-    /// Drops series that no check reads: values of 0, and counters that did not grow or were read once.
+    /// Drops series that no check reads: values of 0, and counters that did not grow or were read once. Keeps those
+    /// that grew most, or are largest, up to a limit per meaning.
     #[must_use]
     pub fn reduced(mut self) -> ProxyMetrics {
         let names = Knowledge::embedded().proxy_metrics();
@@ -186,7 +228,44 @@ impl ProxyMetrics {
             }
             None => false,
         });
+        self.limit_series();
+        self.limit_denied();
         self
+    }
+
+    /// Keeps a limited number of series per meaning.
+    fn limit_series(&mut self) {
+        let mut counts: BTreeMap<MetricMeaning, usize> = BTreeMap::new();
+        self.series.iter().for_each(|series| *counts.entry(series.meaning).or_default() += 1);
+        counts.retain(|_, count| *count > MOST_SERIES);
+        let names = Knowledge::embedded().proxy_metrics();
+        for meaning in counts.into_keys() {
+            let is_counter = names.kind(meaning) == Some(MetricKind::Counter);
+            let weight = |series: &Series| if is_counter { series.growth() } else { series.value };
+            let (mut own, others): (Vec<Series>, Vec<Series>) =
+                std::mem::take(&mut self.series).into_iter().partition(|series| series.meaning == meaning);
+            own.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| a.labels.cmp(&b.labels)));
+            own.truncate(MOST_SERIES);
+            self.series = others;
+            self.series.append(&mut own);
+            self.truncated.insert(meaning);
+        }
+        self.series.sort_by(|a, b| (a.meaning, &a.labels).cmp(&(b.meaning, &b.labels)));
+    }
+
+    /// Keeps a limited number of denials.
+    fn limit_denied(&mut self) {
+        if self.denied.len() <= MOST_DENIED {
+            return;
+        }
+        let has_two = self.period.is_some();
+        self.denied
+            .sort_by(|a, b| (b.weight(has_two), b.count).cmp(&(a.weight(has_two), a.count)).then_with(|| a.cmp(b)));
+        // Old denials that did not grow are not evidence of two reads.
+        let cut = self.denied.split_off(MOST_DENIED);
+        let lost = cut.iter().filter(|denied| denied.weight(has_two) > 0);
+        self.truncated.extend(lost.map(Denied::meaning));
+        self.denied.sort();
     }
 }
 
@@ -236,6 +315,60 @@ mod tests {
             assert_eq!((both.period, growth(&both)), (None, Vec::new()));
             assert!(both.reduced().series.is_empty());
         }
+    }
+
+    fn with(errors: &[(&str, f64)], at: i64) -> ProxyMetrics {
+        let series = errors.iter().map(|(error, value)| Series {
+            meaning: MetricMeaning::OutboundErrors,
+            labels: BTreeMap::from([("error".to_owned(), (*error).to_owned())]),
+            value: *value,
+            before: None,
+        });
+        ProxyMetrics { series: series.collect(), ..read(at, 50, 0.0) }
+    }
+
+    #[test]
+    fn series_that_the_first_read_left_out_have_no_growth() {
+        let mut first = with(&[("a", 7.0)], 100);
+        first.truncated.insert(MetricMeaning::OutboundErrors);
+        let both = first.clone().followed_by(with(&[("a", 9.0), ("b", 40.0)], 130));
+        assert_eq!(growth(&both), [2]);
+        assert!(both.truncated.contains(&MetricMeaning::OutboundErrors));
+        first.truncated.clear();
+        assert_eq!(growth(&first.followed_by(with(&[("a", 9.0), ("b", 40.0)], 130))), [2, 40]);
+    }
+
+    #[test]
+    fn series_that_grew_most_are_kept() {
+        let names: Vec<String> = (0..MOST_SERIES).map(|at| format!("a{at}")).collect();
+        let mut all: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 900.0)).collect();
+        let earlier = with(&all, 100);
+        all.iter_mut().for_each(|(_, value)| *value += 1.0);
+        all.push(("z", 50.0));
+        let both = earlier.followed_by(with(&all, 130)).reduced();
+        assert_eq!(both.series.len(), MOST_SERIES);
+        assert!(both.series.iter().any(|series| series.label("error") == "z"), "{both:?}");
+        assert!(both.truncated.contains(&MetricMeaning::OutboundErrors));
+    }
+
+    fn denied(client: &str, count: u64) -> Denied {
+        Denied { port: 80, what: "requests".to_owned(), client: client.to_owned(), count, ..Denied::default() }
+    }
+
+    #[test]
+    fn denials_that_grew_are_kept_before_old_ones() {
+        let old: Vec<Denied> = (0..MOST_DENIED + 50).map(|at| denied(&format!("c{at:03}"), 9)).collect();
+        let first = ProxyMetrics { denied: old.clone(), ..read(100, 50, 0.0) };
+        let mut second = ProxyMetrics { denied: old, ..read(130, 50, 0.0) };
+        second.denied.push(denied("web.shop", 5));
+        let both = first.followed_by(second).reduced();
+        let grown: Vec<_> = both.denied.iter().filter(|one| one.grown != Some(0)).collect();
+        assert_eq!(grown.len(), 1, "{grown:?}");
+        assert_eq!((grown[0].client.as_str(), grown[0].grown), ("web.shop", Some(5)));
+        assert_eq!((both.denied.len(), both.truncated.len()), (MOST_DENIED, 0));
+        let once: Vec<Denied> = (0..=MOST_DENIED).map(|at| denied(&format!("c{at:03}"), 9)).collect();
+        let once = ProxyMetrics { denied: once, ..read(100, 50, 0.0) }.reduced();
+        assert!(once.truncated.contains(&MetricMeaning::DeniedRequests));
     }
 
     #[test]

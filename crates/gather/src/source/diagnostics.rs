@@ -2,6 +2,7 @@
 //! checks read are kept; the output of other commands is reduced in the same way. This file only parses.
 
 mod metrics;
+mod scrape;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,12 +54,15 @@ pub enum Unread {
     Other,
     /// It is, but is not read for this reason.
     Of(&'static str),
+    /// It is, and no check uses it, for this reason.
+    NotUsed(&'static str),
 }
 
 /// The parsed outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     files: Vec<String>,
+    unused: Vec<String>,
     answers: BTreeMap<String, Answer>,
     failed: Option<Why>,
 }
@@ -88,14 +92,17 @@ impl Diagnostics {
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 return Err(unreadable("the file is empty: linkerd diagnostics printed nothing"));
             }
-            all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
-                Unread::Other => unreadable(
-                    "it is neither output of linkerd diagnostics proxy-metrics, controller-metrics, policy or \
-                     endpoints -o json, nor the metrics of a proxy",
-                ),
-                Unread::Of(why) => unreadable(why),
-            })?;
-            all.files.push(shown);
+            match all.read(&String::from_utf8_lossy(&bytes), of.as_ref()) {
+                Ok(_) => all.files.push(shown),
+                Err(Unread::NotUsed(why)) => all.unused.push(format!("{shown} is not used: {why}")),
+                Err(Unread::Of(why)) => return Err(unreadable(why)),
+                Err(Unread::Other) => {
+                    return Err(unreadable(
+                        "it is neither output of linkerd diagnostics proxy-metrics, controller-metrics, policy, \
+                         profile or endpoints -o json, nor metrics of a proxy, a controller or Prometheus",
+                    ));
+                }
+            }
         }
         Ok(all)
     }
@@ -103,6 +110,11 @@ impl Diagnostics {
     /// The files, for the origin of the report.
     pub fn name(&self) -> String {
         self.files.join(", ")
+    }
+
+    /// The files that no check uses, with the reason.
+    pub fn unused(&self) -> &[String] {
+        &self.unused
     }
 
     /// Whether it is empty.
@@ -142,7 +154,10 @@ impl Diagnostics {
     }
 
     /// Adds an output; a second read of a process is combined with the first.
-    pub fn add(&mut self, answer: Answer) {
+    pub fn add(&mut self, mut answer: Answer) {
+        if let Answer::ProxyMetrics(metrics) = &mut answer {
+            self.set_clock(metrics);
+        }
         let object = answer.object();
         let key = format!("{}/{}", object["metadata"]["namespace"], object["metadata"]["name"]);
         let answer = match (self.answers.remove(&key), answer) {
@@ -152,6 +167,18 @@ impl Diagnostics {
             (_, answer) => answer,
         };
         self.answers.insert(key, answer);
+    }
+
+    /// Controllers in Go do not export their clock: that of the last read of their pod's proxy is used.
+    fn set_clock(&self, metrics: &mut ProxyMetrics) {
+        if metrics.read_at.is_some() || metrics.container.is_empty() || !metrics.error.is_empty() {
+            return;
+        }
+        let proxies = self.answers.values().filter_map(Answer::of_proxy);
+        let is_its = |proxy: &&ProxyMetrics| {
+            (&proxy.namespace, &proxy.pod) == (&metrics.namespace, &metrics.pod)
+        };
+        metrics.read_at = proxies.filter(is_its).find_map(|proxy| proxy.read_at);
     }
 
     /// Each output as an object.
@@ -210,8 +237,9 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
         ));
     }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {
-        return Err(Unread::Of(
-            "linkerd diagnostics profile is not compared: its output does not name the Service",
+        return Err(Unread::NotUsed(
+            "checks read ServiceProfiles and opaque ports from objects, and do not compare them with the output \
+             of linkerd diagnostics profile",
         ));
     }
     Err(Unread::Other)
@@ -296,17 +324,56 @@ mod tests {
     }
 
     #[test]
+    fn port_of_served_metrics_names_the_controller() {
+        let of = |port: &str| PortOf::parse(&format!("linkerd/linkerd-identity-1:{port}"));
+        let proxy = "# TYPE proxy_build_info gauge\nproxy_build_info{version=\"2.366.0\"} 1\n\
+            process_start_time_seconds 1768471200\nprocess_clock_time_seconds 1768471260\n";
+        let issuer = "# HELP issuer_cert_ttl_seconds x\n# TYPE issuer_cert_ttl_seconds gauge\n\
+            issuer_cert_ttl_seconds 3600\nprocess_start_time_seconds 1768471200\n";
+        let mut all = Diagnostics::default();
+        assert_eq!(all.read(proxy, of("4191").as_ref()), Ok(1));
+        assert_eq!(all.read(issuer, of("9990").as_ref()), Ok(1));
+        let one = all.answers.values().find_map(Answer::of_controller).expect("a controller");
+        assert_eq!((one.container.as_str(), one.pod.as_str()), ("identity", "linkerd-identity-1"));
+        assert_eq!(one.read_at, Some(1_768_471_260));
+        let proxy = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
+        assert_eq!(proxy.build(), Some("2.366.0"));
+        assert!(matches!(all.read(issuer, of("8080").as_ref()), Err(Unread::Of(_))));
+    }
+
+    #[test]
+    fn dump_of_prometheus_is_split_by_pod() {
+        let text = "# TYPE endpoints_updates untyped\n\
+            endpoints_updates{job=\"c\",namespace=\"linkerd\",pod=\"dst-1\",container=\"destination\",exported_namespace=\"shop\",service=\"web\",port=\"80\"} 7 1768471250000\n\
+            # TYPE inbound_http_errors_total untyped\n\
+            inbound_http_errors_total{job=\"p\",namespace=\"shop\",pod=\"web-1\",container=\"linkerd-proxy\",error=\"loadshed\",target_port=\"80\"} 3 1768471255000\n\
+            inbound_http_errors_total{job=\"other\",namespace=\"shop\",pod=\"web-1\",container=\"linkerd-proxy\",error=\"loadshed\",target_port=\"80\"} 3 1768471255000\n\
+            process_clock_time_seconds{job=\"p\",namespace=\"shop\",pod=\"web-1\",container=\"linkerd-proxy\"} 1768471254 1768471255000\n\
+            process_start_time_seconds{job=\"p\",namespace=\"shop\",pod=\"web-1\",container=\"web\"} 1768471254 1768471255000\n";
+        let answers = read(text).unwrap();
+        let [Answer::ProxyMetrics(destination), Answer::ProxyMetrics(web)] = answers.as_slice() else {
+            panic!("{answers:?}")
+        };
+        assert_eq!((destination.pod.as_str(), destination.container.as_str()), ("dst-1", "destination"));
+        assert_eq!(destination.read_at, Some(1_768_471_250));
+        assert_eq!(destination.series[0].label("namespace"), "shop");
+        assert_eq!((web.namespace.as_str(), web.container.as_str()), ("shop", ""));
+        assert_eq!((web.series.len(), web.series[0].value, web.read_at), (1, 3.0, Some(1_768_471_254)));
+    }
+
+    #[test]
     fn unused_output_has_a_reason() {
         let of = |text: &str| match read(text) {
             Err(Unread::Of(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
+        let profile = "{\"fully_qualified_name\": \"web.shop.svc.cluster.local\"}";
+        assert!(matches!(read(profile), Err(Unread::NotUsed(why)) if why.contains("ServiceProfiles")));
         assert!(
             of("{\"protocol\":{\"Kind\":{\"Opaque\":{}}},\"labels\":{\"kind\":\"server\",\"name\":\"a\"}}")
                 .contains("POD:PORT")
         );
         assert!(of("protocol:\n  Kind:\n    Detect: {}\nmetadata: {Kind: {}}\n").contains("--to"));
-        assert!(of("{\"fully_qualified_name\": \"web.shop.svc.cluster.local\"}").contains("profile"));
         for other in [
             "",
             "{}",

@@ -89,6 +89,8 @@ pub enum MetricMeaning {
     RateLimited,
     /// Responses on the routes of ServiceProfiles.
     ProfileResponses,
+    /// The proxy's own version, in labels.
+    ProxyBuild,
 }
 
 /// How values of a family are read.

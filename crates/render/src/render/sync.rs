@@ -9,7 +9,9 @@ use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::command::own;
 use crate::finding::{Finding, Severity};
-use crate::inspect::sync::{Agreement, BalancedService, Certificate, ProxyState, Row, State, Sync};
+use crate::inspect::sync::{
+    Agreement, BalancedService, Certificate, MixedBuild, ProxyState, Row, State, Sync,
+};
 use crate::model::control_clients::{CLIENTS, ClientState};
 
 /// The schema of the JSON form.
@@ -52,8 +54,9 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
     let mut notes = unread(sync);
     notes.extend(sync.rows.iter().flat_map(differing));
     if sync.left > 0 {
-        notes.push(format!("{NOT_READ}: {}, beyond the limits of the sample", proxies(sync.left)));
+        notes.push(left_out(sync, look));
     }
+    notes.extend(sync.mixed_builds().iter().map(mixed));
     let has_nothing = is_without_metrics(sync);
     if !sync.not_evaluated.is_empty() && !has_nothing {
         notes.push(format!(
@@ -147,6 +150,8 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     let (namespace, name) = row.pod.metadata.key();
     let pod = clean(&format!("{namespace}/{name}")).into_owned();
     let version = row.version.clone().unwrap_or_else(|| NOT_KNOWN.to_owned());
+    let build = row.proxy.as_ref().ok().and_then(|proxy| proxy.build.as_deref());
+    let version = build.map_or_else(|| version.clone(), |build| format!("{version} (proxy {build})"));
     let state = word(row.state(sync)).to_owned();
     let not_read = || NOT_READ.to_owned();
     let problems = problems(row, sync);
@@ -182,6 +187,29 @@ fn problems(row: &Row<'_>, sync: &Sync<'_>) -> String {
 /// Whether no metrics were read at all.
 fn is_unread(sync: &Sync<'_>) -> bool {
     !sync.rows.is_empty() && sync.rows.iter().all(|row| row.proxy.is_err())
+}
+
+/// The proxies that the limits left out, with their pods.
+fn left_out(sync: &Sync<'_>, look: Look) -> String {
+    let named = if look.verbose { sync.left_out.len() } else { NAMED };
+    let mut names: Vec<String> = sync.left_out.iter().take(named).cloned().collect();
+    let more = sync.left.saturating_sub(names.len());
+    if more > 0 && !names.is_empty() {
+        names.push(format!("and {more} more"));
+    }
+    let names = if names.is_empty() { String::new() } else { format!(": {}", clean(&names.join(", "))) };
+    format!("{NOT_READ}: {}, beyond the limits of the sample{names}", proxies(sync.left))
+}
+
+/// Versions of proxies that contradict their image.
+fn mixed(build: &MixedBuild) -> String {
+    let versions = build.versions.iter().map(|(version, pods)| format!("{version} ({})", some_of(pods, NAMED)));
+    let versions: Vec<String> = versions.collect();
+    let image = clean(&build.image);
+    if let [version] = versions.as_slice() {
+        return format!("the image {image} is of another version than its proxy reports: {version}");
+    }
+    format!("proxies of the image {image} report different versions: {}", versions.join(", "))
 }
 
 /// Why metrics were not read: each reason once, with its pods.
@@ -313,6 +341,7 @@ pub fn json(sync: &Sync<'_>) -> Value {
         "pods": sync.rows.iter().map(|row| pod(row, sync)).collect::<Vec<_>>(),
         "problems": sync.findings.iter().map(problem).collect::<Vec<_>>(),
         "leftOut": sync.left,
+        "leftOutPods": sync.left_out,
         "notEvaluated": sync.not_evaluated,
         "notChecked": sync.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
@@ -335,6 +364,7 @@ fn pod(row: &Row<'_>, sync: &Sync<'_>) -> Value {
         "name": name,
         "component": row.component,
         "version": row.version,
+        "proxyVersion": proxy.and_then(|proxy| proxy.build.as_deref()),
         "state": key(word(row.state(sync))),
         "notRead": row.proxy.as_ref().err(),
         "certificate": certificate_json(proxy),

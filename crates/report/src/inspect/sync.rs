@@ -1,13 +1,13 @@
 //! `meshdoctor sync`: whether each control-plane replica and each sampled proxy is in sync with the mesh: its
 //! certificate, its connections to the control plane, its endpoints, and the findings of its metrics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Lists;
 use crate::checks::{self, Check, CheckResult, Outcome, Settings, evaluate};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Evidence, Finding, Place, Severity, Subject};
-use crate::item::diagnostic::{Diagnostic, MetricsSample};
+use crate::item::diagnostic::{Diagnostic, FailedRead, MetricsSample};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
@@ -26,6 +26,8 @@ use crate::objects::{EndpointSlice, Pod, Service};
 use crate::policy;
 use crate::request::Request;
 
+/// The smallest minor number that only versions of the proxy have; those of Linkerd's releases are below.
+const LEAST_PROXY_MINOR: u32 = 100;
 /// Time in seconds within which a proxy gets its first certificate.
 const FIRST_CERTIFICATE: i64 = 60;
 
@@ -37,6 +39,8 @@ pub struct Sync<'a> {
     pub findings: Vec<Finding>,
     /// Number of proxies that the limits of the sample left out.
     pub left: usize,
+    /// The first pods among them, as `NAMESPACE/NAME`.
+    pub left_out: Vec<String>,
     /// Evidence that was requested and unavailable.
     pub gaps: Vec<Missing>,
     /// Checks of metrics that could not be evaluated completely because of evidence that was not provided.
@@ -70,6 +74,16 @@ pub struct ProxyState {
     pub uptime: Option<i64>,
     /// Seconds between the two reads; `None` if it was read once.
     pub period: Option<i64>,
+    /// The version that the proxy reports about itself.
+    pub build: Option<String>,
+}
+
+/// Proxies of one image that report different versions of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MixedBuild {
+    pub image: String,
+    /// The pods of each version, as `NAMESPACE/NAME`.
+    pub versions: BTreeMap<String, Vec<String>>,
 }
 
 /// The certificate of a proxy.
@@ -161,6 +175,7 @@ impl<'a> Sync<'a> {
             rows,
             findings,
             left: sample.map_or(0, |sample| sample.left),
+            left_out: sample.map_or_else(Vec::new, |sample| sample.left_out.clone()),
             gaps,
             not_evaluated: not_evaluated(&results),
         }
@@ -177,6 +192,24 @@ impl<'a> Sync<'a> {
             || self.left > 0
             || self.rows.is_empty()
             || self.rows.iter().any(|row| matches!(row.state(self), State::Unknown | State::NotRead))
+    }
+
+    /// Images whose proxies report different versions, or a version that contradicts the image's tag.
+    pub fn mixed_builds(&self) -> Vec<MixedBuild> {
+        let mut images: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        for row in &self.rows {
+            let build = row.proxy.as_ref().ok().and_then(|proxy| proxy.build.clone());
+            if let (Some(build), Some(proxy)) = (build, row.pod.spec.proxy()) {
+                let meta = &row.pod.metadata;
+                let pods = images.entry(proxy.image.as_str()).or_default().entry(build).or_default();
+                pods.push(format!("{}/{}", meta.namespace, meta.name));
+            }
+        }
+        images.retain(|image, versions| {
+            versions.len() > 1 || versions.keys().any(|version| contradicts(image, version))
+        });
+        let each = images.into_iter();
+        each.map(|(image, versions)| MixedBuild { image: image.to_owned(), versions }).collect()
     }
 
     /// The findings that are more than information.
@@ -223,6 +256,7 @@ impl ProxyState {
                 .zip(metrics.started_at)
                 .map(|(read, started)| read.saturating_sub(started)),
             period: metrics.period,
+            build: metrics.build().map(str::to_owned),
         }
     }
 
@@ -317,7 +351,17 @@ fn rows<'a>(
 /// The error of the read of a pod's metrics.
 fn failed<'a>(sample: Option<&'a MetricsSample>, pod: &Pod) -> Option<&'a str> {
     let name = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
-    Some(sample?.failed.iter().find(|failed| failed.pod == name)?.error.as_str())
+    let of_proxy = |failed: &&FailedRead| failed.container.is_empty() && failed.pod == name;
+    Some(sample?.failed.iter().find(of_proxy)?.error.as_str())
+}
+
+/// Whether the tag of an image is a version of the proxy, and another one. Tags of Linkerd's releases are not: the
+/// proxy has version numbers of its own, such as 2.366.0.
+fn contradicts(image: &str, version: &str) -> bool {
+    let Some((_, tag)) = image.rsplit_once(':') else { return false };
+    let tag = tag.strip_prefix('v').unwrap_or(tag);
+    let minor = tag.strip_prefix("2.").and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+    minor.is_some_and(|minor| minor >= LEAST_PROXY_MINOR) && tag != version
 }
 
 /// The version of a component, or of the proxy of another pod.

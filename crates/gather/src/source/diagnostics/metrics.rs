@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PortOf, Unread};
+use super::{PortOf, Unread, scrape};
 use crate::item::diagnostic::Answer;
 use crate::item::proxy_metrics::{Denied, ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricFamily, MetricKind, MetricMeaning};
@@ -12,10 +12,9 @@ use crate::objects::container::PROXY_CONTAINER;
 
 /// Beginning of the output of `proxy-metrics` and `controller-metrics`.
 const METRICS: &str = "#\n# POD ";
-/// Maximum number of different denials to keep per proxy.
-const MOST_DENIED: usize = 100;
-/// Maximum number of series to keep per meaning and process.
-const MOST_SERIES: usize = 500;
+/// Maximum number of series of one read to keep per meaning and process. Of two reads together fewer are kept: those
+/// that grew most.
+const MOST_SERIES: usize = 2000;
 
 /// Whether a text begins like output of `proxy-metrics` and `controller-metrics`.
 pub fn begins_metrics(head: &[u8]) -> bool {
@@ -28,25 +27,47 @@ pub(super) fn begins_exposition(text: &str) -> bool {
     ["# HELP ", "# TYPE "].iter().any(|word| text.starts_with(word))
 }
 
-/// Parses what the proxy of a pod serves at `/metrics`.
+/// Parses what a process serves at `/metrics`, or what Prometheus serves at `/federate`.
 pub(super) fn read_of(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     // Every proxy exports one of these, and only proxies do.
     let is_own =
         |line: &str| ["proxy_build_info{", "stack_create_total{"].iter().any(|own| line.starts_with(own));
-    if !text.lines().any(is_own) {
-        return Err(Unread::Of(
-            "these metrics are not of a proxy: for the control plane, use the output of linkerd diagnostics \
-             controller-metrics",
-        ));
-    }
+    let is_proxy = text.lines().any(is_own);
     let Some(PortOf { namespace, pod, .. }) = of else {
+        let scraped = scrape::read(text);
+        return match (scraped.is_empty(), is_proxy) {
+            (false, _) => Ok(scraped.into_iter().map(Answer::ProxyMetrics).collect()),
+            (true, true) => Err(Unread::Of(
+                "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
+            )),
+            (true, false) => Err(Unread::Of(
+                "these metrics are not of a proxy and do not name their pod: for the control plane, use \
+                 --diagnostics NAMESPACE/POD:PORT=FILE or the output of linkerd diagnostics controller-metrics",
+            )),
+        };
+    };
+    let container = if is_proxy { Some(PROXY_CONTAINER) } else { of.and_then(controller) };
+    let Some(container) = container else {
         return Err(Unread::Of(
-            "these metrics do not name their pod: use --diagnostics NAMESPACE/POD:PORT=FILE",
+            "these metrics are neither of a proxy nor of a port of the control plane that serves metrics: 9990, \
+             9995, 9996 or 9997",
         ));
     };
-    let mut reader = MetricsReader::new(namespace, pod, PROXY_CONTAINER);
+    let mut reader = MetricsReader::new(namespace, pod, container);
     text.lines().for_each(|line| reader.line(line));
     Ok(vec![Answer::ProxyMetrics(reader.finish())])
+}
+
+/// The container of the control plane that serves metrics on a port.
+fn controller(of: &PortOf) -> Option<&'static str> {
+    match of.port {
+        9990 if of.pod.starts_with("linkerd-identity-") => Some("identity"),
+        9990 => Some("policy"),
+        9995 => Some("proxy-injector"),
+        9996 => Some("destination"),
+        9997 => Some("sp-validator"),
+        _ => None,
+    }
 }
 
 /// Parses the metrics of all containers.
@@ -88,11 +109,13 @@ pub fn share_clocks(all: &mut [ProxyMetrics]) {
 }
 
 /// Reads the metrics of one process, line by line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MetricsReader {
     metrics: ProxyMetrics,
     uptime: Option<i64>,
     series: BTreeMap<MetricMeaning, BTreeMap<BTreeMap<String, String>, f64>>,
+    /// Denials, with a count of 0 as key.
+    denied: BTreeMap<Denied, u64>,
 }
 
 impl MetricsReader {
@@ -100,7 +123,7 @@ impl MetricsReader {
     pub fn new(namespace: &str, pod: &str, container: &str) -> MetricsReader {
         let metrics =
             ProxyMetrics { namespace: namespace.to_owned(), pod: pod.to_owned(), ..ProxyMetrics::default() };
-        let mut reader = MetricsReader { metrics, uptime: None, series: BTreeMap::new() };
+        let mut reader = MetricsReader { metrics, ..MetricsReader::default() };
         reader.set_container(container);
         reader
     }
@@ -124,7 +147,7 @@ impl MetricsReader {
         if Knowledge::embedded().proxy_metrics().family(name).is_none() {
             return;
         }
-        let Some((labels, value)) = sample(&line[name.len()..]) else { return };
+        let Some(Sample { labels, value, .. }) = Sample::parse(&line[name.len()..]) else { return };
         self.sample(name, labels, value);
     }
 
@@ -147,8 +170,8 @@ impl MetricsReader {
             MetricMeaning::StartedAt => metrics.started_at = seconds,
             MetricMeaning::Uptime => self.uptime = seconds,
             MetricMeaning::CertificateExpiresAt => metrics.expires_at = seconds,
-            MetricMeaning::DeniedRequests => self.denied(&labels, "requests", value),
-            MetricMeaning::DeniedConnections => self.denied(&labels, "connections", value),
+            MetricMeaning::DeniedRequests => self.denied(family.meaning, &labels, "requests", value),
+            MetricMeaning::DeniedConnections => self.denied(family.meaning, &labels, "connections", value),
             _ => self.keep(family, adds, labels, value),
         }
     }
@@ -161,7 +184,8 @@ impl MetricsReader {
         mut labels: BTreeMap<String, String>,
         value: f64,
     ) {
-        if !value.is_finite() {
+        // A counter of 0 has no growth, and is the same as none.
+        if !value.is_finite() || value == 0.0 && family.kind == MetricKind::Counter {
             return;
         }
         labels.retain(|name, value| family.labels.contains(name) && !value.is_empty());
@@ -178,30 +202,42 @@ impl MetricsReader {
         };
     }
 
-    /// A sample of a denial counter.
-    fn denied(&mut self, labels: &BTreeMap<String, String>, what: &str, value: f64) {
+    /// Adds a sample of a denial counter to the denials with the same labels.
+    fn denied(
+        &mut self,
+        meaning: MetricMeaning,
+        labels: &BTreeMap<String, String>,
+        what: &str,
+        value: f64,
+    ) {
         let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let count = value as u64;
-        if count > 0 && self.metrics.denied.len() < MOST_DENIED {
-            self.metrics.denied.push(Denied {
-                port: label("target_port").parse().unwrap_or_default(),
-                what: what.to_owned(),
-                kind: label("srv_kind"),
-                name: label("srv_name"),
-                client: label("client_id"),
-                count,
-                grown: None,
-            });
+        if count == 0 {
+            return;
         }
+        let denied = Denied {
+            port: label("target_port").parse().unwrap_or_default(),
+            what: what.to_owned(),
+            kind: label("srv_kind"),
+            name: label("srv_name"),
+            client: label("client_id"),
+            ..Denied::default()
+        };
+        if self.denied.len() >= MOST_SERIES && !self.denied.contains_key(&denied) {
+            self.metrics.truncated.insert(meaning);
+            return;
+        }
+        let known = self.denied.entry(denied).or_default();
+        *known = known.saturating_add(count);
     }
 
     /// The metrics read.
     pub fn finish(self) -> ProxyMetrics {
-        let MetricsReader { mut metrics, uptime, series } = self;
+        let MetricsReader { mut metrics, uptime, series, denied } = self;
         let told = metrics.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
         metrics.read_at = metrics.read_at.or(told);
-        metrics.denied.sort();
+        metrics.denied = denied.into_iter().map(|(of, count)| Denied { count, ..of }).collect();
         let each = series.into_iter().flat_map(|(meaning, all)| {
             all.into_iter().map(move |(labels, value)| Series { meaning, labels, value, before: None })
         });
@@ -210,26 +246,37 @@ impl MetricsReader {
     }
 }
 
-/// Labels and value of a sample, after its name; `None` if it is malformed.
-fn sample(rest: &str) -> Option<(BTreeMap<String, String>, f64)> {
-    let mut labels = BTreeMap::new();
-    let mut rest = rest.trim_start();
-    if let Some(inside) = rest.strip_prefix('{') {
-        rest = inside;
-        loop {
-            rest = rest.trim_start_matches([',', ' ']);
-            if let Some(after) = rest.strip_prefix('}') {
+/// A sample, without its name.
+pub(super) struct Sample {
+    pub(super) labels: BTreeMap<String, String>,
+    pub(super) value: f64,
+    /// Milliseconds since 1970, if it states them.
+    pub(super) time: Option<i64>,
+}
+
+impl Sample {
+    /// Parses a line after the name; `None` if it is malformed.
+    pub(super) fn parse(rest: &str) -> Option<Sample> {
+        let mut labels = BTreeMap::new();
+        let mut rest = rest.trim_start();
+        if let Some(inside) = rest.strip_prefix('{') {
+            rest = inside;
+            loop {
+                rest = rest.trim_start_matches([',', ' ']);
+                if let Some(after) = rest.strip_prefix('}') {
+                    rest = after;
+                    break;
+                }
+                let (name, after) = rest.split_once("=\"")?;
+                let (value, after) = quoted(after)?;
+                labels.insert(name.to_owned(), value);
                 rest = after;
-                break;
             }
-            let (name, after) = rest.split_once("=\"")?;
-            let (value, after) = quoted(after)?;
-            labels.insert(name.to_owned(), value);
-            rest = after;
         }
+        let mut words = rest.split_ascii_whitespace();
+        let value = words.next()?.parse().ok()?;
+        Some(Sample { labels, value, time: words.next().and_then(|time| time.parse().ok()) })
     }
-    let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
-    Some((labels, value))
 }
 
 /// The value of a label up to its closing quote, and the rest.
@@ -285,5 +332,25 @@ mod tests {
         let metrics = reader.finish();
         assert_eq!(metrics.series.len(), MOST_SERIES);
         assert!(metrics.truncated.contains(&MetricMeaning::InboundErrors));
+    }
+
+    #[test]
+    fn denials_with_equal_labels_are_added_and_bounded() {
+        let line = |client: usize, address: &str, count: u64| {
+            format!(
+                "inbound_http_authz_deny_total{{target_addr=\"{address}\",target_port=\"80\",client_id=\"c{client}\"}} {count}"
+            )
+        };
+        let mut reader = MetricsReader::new("", "web-1", "");
+        reader.line(&line(0, "10.0.0.1:80", 2));
+        reader.line(&line(0, "10.0.0.2:80", 3));
+        reader.line(&line(1, "10.0.0.2:80", 0));
+        let metrics = reader.finish();
+        assert_eq!(metrics.denied.iter().map(|one| one.count).collect::<Vec<_>>(), [5]);
+        let mut reader = MetricsReader::new("", "web-1", "");
+        (0..=MOST_SERIES).for_each(|client| reader.line(&line(client, "10.0.0.1:80", 1)));
+        let metrics = reader.finish();
+        assert_eq!(metrics.denied.len(), MOST_SERIES);
+        assert!(metrics.truncated.contains(&MetricMeaning::DeniedRequests));
     }
 }

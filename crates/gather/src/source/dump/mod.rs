@@ -190,7 +190,7 @@ impl Builder {
                 self.recognised += answers;
                 return Ok(Taken::Read);
             }
-            Err(Unread::Of(why)) => return Ok(Taken::Nothing(why.to_owned())),
+            Err(Unread::Of(why) | Unread::NotUsed(why)) => return Ok(Taken::Nothing(why.to_owned())),
         }
         // Errors in a file without evidence are not errors of the dump.
         let earlier = std::mem::take(&mut self.dump.trouble);

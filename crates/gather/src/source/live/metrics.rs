@@ -19,12 +19,16 @@ use super::forward::{self, BodyReader, broken_body, declared_length};
 use crate::fetched::Why;
 use crate::item::diagnostic::{FailedRead, MetricsSample};
 use crate::item::proxy_metrics::{MetricsTarget, ProxyMetrics, ProxySample};
+use crate::objects::container::PROXY_CONTAINER;
 use crate::source::diagnostics::{Diagnostics, MetricsReader, share_clocks};
 
 /// Number of processes that are read in parallel.
 const AT_ONCE: usize = 8;
-/// Time limit for one read of all processes.
+/// Time limit for one read of this number of processes, and of fewer; more have proportionally more time.
 const BUDGET: Duration = Duration::from_secs(20);
+const IN_BUDGET: usize = 320;
+/// Maximum number of pods that are named as left out.
+const MOST_LEFT_OUT: usize = 1000;
 /// Maximum size of a response as received, in bytes.
 const MOST_RECEIVED: usize = 64 << 20;
 /// Maximum size of a response after decompression, in bytes: a proxy was seen with 134,000 lines.
@@ -56,16 +60,24 @@ impl Live {
         let again: Vec<MetricsTarget> = read.into_iter().cloned().collect();
         tokio::time::sleep_until(self.at_latest(began + interval)).await;
         let second = self.read_all(&again).await;
-        let mut summary = MetricsSample { read: again.len(), left: sample.left, ..MetricsSample::default() };
         // Those that the time limit left out have no result.
-        summary.left += sample.targets.iter().filter(|target| !first.contains_key(target)).count();
+        let late = sample.targets.iter().filter(|target| !first.contains_key(target));
+        let left_out: BTreeSet<String> =
+            sample.left.iter().cloned().chain(late.map(MetricsTarget::pod_name)).collect();
+        let mut summary = MetricsSample {
+            read: again.len(),
+            left: left_out.len(),
+            left_out: left_out.into_iter().take(MOST_LEFT_OUT).collect(),
+            ..MetricsSample::default()
+        };
         for results in [first, second] {
             let mut metrics = Vec::new();
             for (target, result) in results {
                 match result {
                     Ok(one) => metrics.push(one),
                     Err(why) => summary.failed.push(FailedRead {
-                        pod: format!("{}/{}", target.namespace, target.pod),
+                        pod: target.pod_name(),
+                        container: target.container.clone().replace(PROXY_CONTAINER, ""),
                         error: why.to_string(),
                     }),
                 }
@@ -85,7 +97,9 @@ impl Live {
         // A 403 on one pod applies to the whole namespace.
         let namespaces: Mutex<BTreeSet<&str>> = Mutex::default();
         let denied = &|| namespaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = self.at_latest(Instant::now() + BUDGET);
+        let batches = targets.len().div_ceil(IN_BUDGET).max(1);
+        let budget = BUDGET.saturating_mul(u32::try_from(batches).unwrap_or(u32::MAX));
+        let until = self.at_latest(Instant::now() + budget);
         let reads = targets.iter().map(|target| async move {
             if denied().contains(target.namespace.as_str()) {
                 return None;

@@ -19,6 +19,7 @@ use crate::item::diagnostic::{FailedRead, LackingFamily, MetricsSample};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::{Knowledge, MetricGroup, MetricMeaning};
 use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
 use crate::source::diagnostics::{Diagnostics, MetricsReader, share_clocks};
 
 mod client;
@@ -71,6 +72,11 @@ pub struct WantedPods<'a> {
     /// Namespaces of other pods; all if empty.
     pub namespaces: &'a [String],
 }
+
+/// The times of the last scrapes of each process before both ends of the window.
+type ScrapeTimes = BTreeMap<Process, [Option<i64>; 2]>;
+/// Maximum age in seconds of a sample: a server returns no older ones, unless it is configured to.
+const OLDEST: f64 = 3600.0;
 
 /// The two reads of each process.
 type Reads = BTreeMap<Process, [MetricsReader; 2]>;
@@ -157,17 +163,43 @@ async fn read(
     sample.failed = scraped.ambiguous.iter().map(ambiguous).collect();
     sample.unscraped_count = scraped.unscraped.len();
     sample.unscraped = scraped.unscraped.iter().take(MOST_UNSCRAPED).cloned().collect();
-    for metrics in finished(reads, [now - window, now]) {
+    let times = scrape_times(client, &selector, &scraped, [now - window, now]).await;
+    for metrics in finished(reads, &times, [now - window, now]) {
         metrics.into_iter().for_each(|one| diagnostics.add_metrics(one));
     }
     diagnostics.add_sample(sample);
     Ok(())
 }
 
+/// The times of the scrapes of all processes; none if the query fails, because they only make times more precise.
+async fn scrape_times(
+    client: &PrometheusClient<'_>,
+    selector: &Selector,
+    scraped: &Scraped,
+    ends: [f64; 2],
+) -> ScrapeTimes {
+    let query = selector.scrape_times(Knowledge::embedded().proxy_metrics());
+    let result = client.range(&query, "the times of scrapes", (ends[0], ends[1])).await;
+    let mut times = ScrapeTimes::new();
+    for series in result.unwrap_or_default() {
+        let Some(process) = scraped.process(&series.labels, &[]) else { continue };
+        for Sample { time, value } in &series.samples {
+            let end = usize::from((time - ends[1]).abs() < 1.0);
+            if (ends[end] - OLDEST..=ends[end] + 1.0).contains(value) {
+                #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+                let value = *value as i64;
+                times.entry(process.clone()).or_default()[end] = Some(value);
+            }
+        }
+    }
+    times
+}
+
 /// A process with series of several clusters.
 fn ambiguous(process: &Process) -> FailedRead {
     FailedRead {
         pod: format!("{}/{}", process.namespace, process.pod),
+        container: process.container.replace(PROXY_CONTAINER, ""),
         error: "Prometheus has series of pods with this name of several clusters: select one with \
                 --prometheus-label cluster=NAME"
             .to_owned(),
@@ -198,12 +230,17 @@ fn feed(
     Some(family.meaning)
 }
 
-/// The earlier and the later read of each process.
-fn finished(reads: Reads, times: [f64; 2]) -> [Vec<ProxyMetrics>; 2] {
+/// The earlier and the later read of each process. The time of a controller, which does not export its clock, is
+/// that of the scrape: samples of other processes may be minutes older or newer.
+fn finished(reads: Reads, scrapes: &ScrapeTimes, times: [f64; 2]) -> [Vec<ProxyMetrics>; 2] {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for [earlier, later] in reads.into_values() {
-        first.push(earlier.finish());
-        second.push(later.finish());
+    for (process, readers) in reads {
+        let scraped = scrapes.get(&process).copied().unwrap_or_default();
+        let [earlier, later] = readers.map(MetricsReader::finish);
+        for (mut metrics, at, all) in [(earlier, scraped[0], &mut first), (later, scraped[1], &mut second)] {
+            metrics.read_at = metrics.read_at.or(at);
+            all.push(metrics);
+        }
     }
     let mut both = [first, second];
     for (all, time) in both.iter_mut().zip(times) {

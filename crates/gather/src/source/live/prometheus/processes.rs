@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 
 use super::WantedPods;
+use super::query::EXPORTED;
 use super::response::Series;
 use crate::knowledge::{Knowledge, ScrapeLabels};
 use crate::objects::Pod;
@@ -84,12 +85,19 @@ impl Scraped {
     /// those of the process itself, if the scrape adds none of the same name.
     pub(super) fn process(&self, labels: &BTreeMap<String, String>, own: &[String]) -> Option<&Process> {
         let of = Knowledge::embedded().proxy_metrics().scraped();
-        let without_own = || {
+        // The server renames a label of the process if the scrape adds one of the same name.
+        let may_be_own = |name: &String| own.contains(name) && !labels.contains_key(&format!("{EXPORTED}{name}"));
+        let without = |is_dropped: &dyn Fn(&String) -> bool| {
             let mut labels = labels.clone();
-            labels.retain(|name, _| !own.contains(name) && !of.cluster.contains(name));
+            labels.retain(|name, _| !is_dropped(name));
             self.of_labels.get(&key(&labels, of))
         };
-        self.of_labels.get(&key(labels, of)).or_else(without_own)
+        let in_cluster = |name: &String| of.cluster.contains(name);
+        self.of_labels
+            .get(&key(labels, of))
+            .or_else(|| without(&in_cluster))
+            .or_else(|| without(&may_be_own))
+            .or_else(|| without(&|name| may_be_own(name) || in_cluster(name)))
     }
 }
 
@@ -270,6 +278,22 @@ mod tests {
         let own = series(&[&instance[..], &[("namespace", "shop")]].concat());
         assert!(scraped.process(&own.labels, &[]).is_none());
         let process = scraped.process(&own.labels, &["namespace".to_owned()]);
+        assert_eq!(process.map(|process| process.pod.as_str()), Some("dst-1"));
+    }
+
+    #[test]
+    fn namespace_of_a_monitor_is_not_that_of_the_process() {
+        let monitor = [
+            ("job", "linkerd/controller"),
+            ("namespace", "linkerd"),
+            ("pod", "dst-1"),
+            ("container", "destination"),
+            ("instance", "10.0.0.3:9996"),
+        ];
+        let scraped = found(&[series(&monitor)]);
+        let own = [("cluster", "local"), ("exported_namespace", "shop"), ("exported_service", "web")];
+        let own = series(&[&monitor[..], &own[..]].concat());
+        let process = scraped.process(&own.labels, &["namespace".to_owned(), "service".to_owned()]);
         assert_eq!(process.map(|process| process.pod.as_str()), Some("dst-1"));
     }
 

@@ -8,7 +8,7 @@ use super::{Prometheus, WantedPods};
 use crate::knowledge::{MetricGroup, MetricMeaning, ProxyMetricNames};
 
 /// Prefix of a label of the process if a label of the scrape has the same name.
-const EXPORTED: &str = "exported_";
+pub(super) const EXPORTED: &str = "exported_";
 
 /// Matchers of all queries.
 pub(super) struct Selector {
@@ -35,6 +35,14 @@ impl Selector {
     pub(super) fn starts(&self, names: &ProxyMetricNames) -> String {
         let of: Vec<&str> = names.names_of(MetricMeaning::StartedAt).collect();
         self.expression("max", &of, "", names.scraped().all())
+    }
+
+    /// The times at which the start times were scraped, with the labels of the scrape.
+    pub(super) fn scrape_times(&self, names: &ProxyMetricNames) -> String {
+        let of: Vec<&str> = names.names_of(MetricMeaning::StartedAt).collect();
+        let by: Vec<&str> = names.scraped().all().collect();
+        let matchers = &self.matchers;
+        format!("max by ({}) (timestamp({{__name__=~\"{}\"{matchers}}}))", by.join(","), of.join("|"))
     }
 
     /// The families of a group.
@@ -134,8 +142,8 @@ mod tests {
     fn all_families_fit_in_few_queries() {
         let names = Knowledge::embedded().proxy_metrics();
         let groups = names.groups();
-        // In addition: the start times, and the configuration.
-        assert!(groups.len() + 2 <= 30, "{}", groups.len());
+        // In addition: the start times, the times of the scrapes, and the configuration.
+        assert!(groups.len() + 3 <= 30, "{}", groups.len());
         let grouped: usize = groups.iter().map(|group| group.names.len()).sum();
         assert_eq!(grouped, names.names().count());
     }
