@@ -116,9 +116,14 @@ fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
 }
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
-    let mut remedy = released(wording::remedy(), pod);
     if is_helm_hook(ctx, pod) {
-        return of_hook(ctx, switch, remedy);
+        return of_hook(ctx, switch, released(wording::remedy(), pod));
+    }
+    // An operator creates the Job again at once, from the template that it has then.
+    let is_made_again = !["CronJob", "Job", "Pod"].contains(&owner.kind.as_str());
+    let mut remedy = wording::remedy();
+    if !is_made_again {
+        remedy = released(remedy, pod);
     }
     match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
@@ -128,13 +133,14 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
         }
         None => remedy = wording::without(ctx, switch, remedy),
     }
-    remedy.step(
+    let remedy = remedy.step(
         StepKind::Annotation,
         format!(
             "Alternatively, if no service that its pods call requires a mesh identity, set {INJECT}: disabled \
              in the pod template"
         ),
-    )
+    );
+    if is_made_again { released(remedy, pod) } else { remedy }
 }
 
 /// `Kubernetes 1.29 or newer, make the proxy a native sidecar`.
