@@ -156,7 +156,7 @@ impl Affected<'_> {
         let pod = ctx.hints::<Pod>().iter().filter(|_| is_of_log).find(is_it)?;
         let status = pod.container_status(&self.row.component)?;
         status.last_state().terminated()?;
-        Some(last_end(pod, status))
+        Some(Evidence::other(format!("container {}", status.name), last_end(pod, status).said))
     }
 
     /// What the finding shares with its symptoms, in addition to its subject.

@@ -32,7 +32,7 @@ const QUOTED_LINES: usize = 4;
 /// Maximum number of pieces of evidence in the plan, and the number of lines after which no further one is started.
 const IN_PLAN: usize = 2;
 /// Maximum number of lines of evidence in a plan, except for the first piece.
-const LINES_IN_PLAN: usize = 5;
+const LINES_IN_PLAN: usize = 4;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
