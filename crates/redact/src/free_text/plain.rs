@@ -225,10 +225,10 @@ fn is_plain(known: &FreeText, token: &str) -> bool {
     if inner.ends_with(|c: char| c.is_ascii_digit()) && signs.contains(['!', '$', '~']) {
         return false;
     }
-    // Directories and files have names or words, other segments could be anything.
+    // Directories and files have names or words, other segments could be anything. A search path has several.
     if let Some(file) = inner.strip_prefix('/') {
         let is_part = |part: &str| part.is_empty() || is_name(part) || is_words(known, part, true);
-        return file.split('/').all(|part| is_typed(part, Numbers::Usual) || is_part(part));
+        return file.split(['/', ':']).all(|part| is_typed(part, Numbers::Usual) || is_part(part));
     }
     !inner.contains(['!', '$', '%', '^', '\\', '~'])
         && inner.split(['/', ':', '@', '+', '*', '?', '#', '\'']).all(|part| {
@@ -322,6 +322,7 @@ mod tests {
         assert_eq!(plain("warn password Summer7702$"), "warn password REDACTED(len=11)");
         assert_eq!(path("/(?!admin).*"), "/(?!admin).*");
         assert_eq!(path("/(?:aB3xK9dE6gH9)/x"), "/(?REDACTED(len=13))/x");
+        assert_eq!(plain("/usr/local/sbin:/usr/bin"), "/usr/local/sbin:/usr/bin");
         assert_eq!(plain("Winter7998$:"), "REDACTED(len=12)");
         assert_eq!(plain("/v1/Summer7702/x"), "REDACTED(len=16)");
         assert_eq!(header("Basic x\ny"), "REDACTED(len=7)\nREDACTED(len=1)");
