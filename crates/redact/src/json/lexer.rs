@@ -167,8 +167,8 @@ impl Lexer<'_> {
 /// Whether the values of a key are not names: any form of them is kept that has no shape of a secret.
 fn is_exact(key: &str) -> bool {
     let plain = key.to_ascii_lowercase();
-    ["sha256", "sha256prefix", "uid"].iter().any(|end| plain.ends_with(end))
-        || matches!(&*plain, "iss" | "aud" | "sub")
+    ["sha256", "sha256prefix"].iter().any(|end| plain.ends_with(end))
+        || matches!(&*plain, "uid" | "nodeuid" | "poduid" | "sauid" | "iss" | "aud" | "sub")
         || allow::sentences().iter().any(|sentence| sentence == key)
 }
 
