@@ -176,7 +176,10 @@ fn is_exact(key: &str) -> bool {
 fn is_name(content: &[u8]) -> bool {
     let decoded = decode(content);
     let shaped = text::text(&decoded);
-    matches!(plain(&shaped), Cow::Borrowed(_))
+    let is_simple = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
+    shaped
+        .split(['/', ':', ',', ' '])
+        .all(|part| part.bytes().all(is_simple) || matches!(plain(part), Cow::Borrowed(_)))
 }
 
 fn is_number(word: &[u8]) -> bool {
