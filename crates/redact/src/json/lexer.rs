@@ -177,9 +177,11 @@ fn is_name(content: &[u8]) -> bool {
     let decoded = decode(content);
     let shaped = text::text(&decoded);
     let is_simple = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
-    shaped
-        .split(['/', ':', ',', ' '])
-        .all(|part| part.bytes().all(is_simple) || matches!(plain(part), Cow::Borrowed(_)))
+    // The parts of a time are not names.
+    matches!(plain(&shaped), Cow::Borrowed(_))
+        || shaped
+            .split(['/', ':', ',', ' '])
+            .all(|part| part.bytes().all(is_simple) || matches!(plain(part), Cow::Borrowed(_)))
 }
 
 fn is_number(word: &[u8]) -> bool {
