@@ -45,6 +45,10 @@ pub fn kubectl() -> Option<PathBuf> {
 
 /// The first authorities were made this long ago.
 const AGE: Duration = Duration::from_secs(100 * 86_400);
+/// The new authorities are made some minutes before they are put in place.
+const FRESH: Duration = Duration::from_secs(600);
+/// The time that all replicas of identity need to load a changed issuer.
+const LOADING: Duration = Duration::from_secs(120);
 /// Lifetime of certificates from today on.
 const LIFETIME: Duration = Duration::from_secs(500 * 86_400);
 
@@ -52,9 +56,7 @@ fn authority(name: &str, path_length: u8, age: Duration) -> CertificateParams {
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     let now = Duration::from_secs(u64::try_from(jiff::Timestamp::now().as_second()).unwrap());
     let epoch = rcgen::date_time_ymd(1970, 1, 1);
-    // The clocks of others may be behind.
-    (params.not_before, params.not_after) =
-        (epoch + now - age - Duration::from_secs(60), epoch + now + LIFETIME);
+    (params.not_before, params.not_after) = (epoch + now - age, epoch + now + LIFETIME);
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(path_length));
@@ -230,7 +232,7 @@ impl Operator {
         let [name, certificate, key] = [2, 3, 4].map(|at| call.words[at].clone());
         let made = match call.option("--profile") {
             Some("root-ca") => {
-                self.roots.push(root(&name, Duration::ZERO));
+                self.roots.push(root(&name, FRESH));
                 let root = &self.roots[self.roots.len() - 1];
                 (root.pem(), root.key().serialize_pem())
             }
@@ -238,7 +240,7 @@ impl Operator {
                 let above = self.file(call.option("--ca").ok_or("no --ca")?)?;
                 self.file(call.option("--ca-key").ok_or("no --ca-key")?)?;
                 let root = self.roots.iter().find(|root| root.pem().trim() == above.trim());
-                issuer(&name, root.ok_or("the key belongs to another certificate")?, Duration::ZERO)
+                issuer(&name, root.ok_or("the key belongs to another certificate")?, FRESH)
             }
             other => return Err(format!("step has no stand-in for profile {other:?}")),
         };
@@ -298,9 +300,11 @@ fn values(config: &Value) -> Value {
     Value::deserialize(serde_yaml::Deserializer::from_str(text)).unwrap()
 }
 
-/// Identity reports a changed issuer.
+/// Identity reports a changed issuer. Its replicas have loaded it when the next step is read: the stages of an operator
+/// are further apart than those of a test, so the event is that much older. Pods from before it are older still.
 fn issuer_updated(api: &Api) {
-    let now = jiff::Timestamp::now().to_string();
+    let now = jiff::Timestamp::now() - LOADING;
+    let now = now.round(jiff::Unit::Second).unwrap().to_string();
     api.create(&json!({
         "apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "linkerd", "name": "linkerd-identity.1"},
         "involvedObject": {"kind": "Deployment", "namespace": "linkerd", "name": "linkerd-identity"},

@@ -399,6 +399,7 @@ impl<'a> Scan<'a> {
             return false;
         }
         let is_option = token.starts_with('-') && token.trim_start_matches('-').len() == 1;
+        let before = lower(self.before);
         is_option
             || is_words(known, token, digits) && !self.holds_a_value(token)
             || token.bytes().all(is_mark) && token.len() <= 3
@@ -407,7 +408,8 @@ impl<'a> Scan<'a> {
             || is_url(known, token)
             || is_host(known, token)
             || is_image(known, token, lower(self.before).starts_with("image") && self.names())
-            || is_account(known, token, &lower(self.before))
+            // Behind `user:` without a blank, it is a password and a host.
+            || is_account(known, token, if self.out.ends_with(':') { "" } else { &before })
             || is_source_file(token)
             || is_file(known, token)
             || self.near == 0 && is_generated(known, token)

@@ -214,6 +214,15 @@ fn announces(known: &FreeText, token: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_alphabetic()) && super::keys::is_sensitive(known, word)
 }
 
+/// Whether a part of a path is a lower-case word with one or two digits in it: `microk8s`, `k3s-agent`.
+fn is_word_with_digits(part: &str) -> bool {
+    part.len() <= WORD
+        && part.bytes().filter(u8::is_ascii_digit).count() <= SHORT
+        && part
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte))
+}
+
 /// Whether a token is a name, words, a number, an address or an image.
 fn is_plain(known: &FreeText, token: &str) -> bool {
     if is_typed(token, Numbers::Usual) || is_image(known, token, true) {
@@ -225,10 +234,12 @@ fn is_plain(known: &FreeText, token: &str) -> bool {
     if inner.ends_with(|c: char| c.is_ascii_digit()) && signs.contains(['!', '$', '~']) {
         return false;
     }
-    // Directories and files have names or words, other segments could be anything.
+    // Directories and files have names or words, other segments could be anything. A search path has several.
     if let Some(file) = inner.strip_prefix('/') {
-        let is_part = |part: &str| part.is_empty() || is_name(part) || is_words(known, part, true);
-        return file.split('/').all(|part| is_typed(part, Numbers::Usual) || is_part(part));
+        let is_part = |part: &str| {
+            part.is_empty() || is_name(part) || is_words(known, part, true) || is_word_with_digits(part)
+        };
+        return file.split(['/', ':']).all(|part| is_typed(part, Numbers::Usual) || is_part(part));
     }
     !inner.contains(['!', '$', '%', '^', '\\', '~'])
         && inner.split(['/', ':', '@', '+', '*', '?', '#', '\'']).all(|part| {
@@ -322,6 +333,9 @@ mod tests {
         assert_eq!(plain("warn password Summer7702$"), "warn password REDACTED(len=11)");
         assert_eq!(path("/(?!admin).*"), "/(?!admin).*");
         assert_eq!(path("/(?:aB3xK9dE6gH9)/x"), "/(?REDACTED(len=13))/x");
+        assert_eq!(plain("/usr/local/sbin:/usr/bin"), "/usr/local/sbin:/usr/bin");
+        let folder = "/var/snap/microk8s/current/args/cni-network";
+        assert_eq!(plain(folder), folder);
         assert_eq!(plain("Winter7998$:"), "REDACTED(len=12)");
         assert_eq!(plain("/v1/Summer7702/x"), "REDACTED(len=16)");
         assert_eq!(header("Basic x\ny"), "REDACTED(len=7)\nREDACTED(len=1)");

@@ -1,5 +1,5 @@
-//! Parts of messages that programs print word for word (`messages` in `free-text.yaml`): kept unchanged if each hole has
-//! content of its type. While the rest of a text is redacted, one character stands in for each part.
+//! Parts of messages that programs print word for word (`messages` in `free-text.yaml`): kept unchanged if each hole
+//! has content of its type. While the rest of a text is redacted, one character stands in for each part.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -167,8 +167,8 @@ impl Lexer<'_> {
 /// Whether the values of a key are not names: any form of them is kept that has no shape of a secret.
 fn is_exact(key: &str) -> bool {
     let plain = key.to_ascii_lowercase();
-    ["sha256", "sha256prefix", "uid"].iter().any(|end| plain.ends_with(end))
-        || matches!(&*plain, "iss" | "aud" | "sub")
+    ["sha256", "sha256prefix"].iter().any(|end| plain.ends_with(end))
+        || matches!(&*plain, "uid" | "nodeuid" | "poduid" | "sauid" | "iss" | "aud" | "sub")
         || allow::sentences().iter().any(|sentence| sentence == key)
 }
 
@@ -176,7 +176,12 @@ fn is_exact(key: &str) -> bool {
 fn is_name(content: &[u8]) -> bool {
     let decoded = decode(content);
     let shaped = text::text(&decoded);
+    let is_simple = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
+    // The parts of a time are not names.
     matches!(plain(&shaped), Cow::Borrowed(_))
+        || shaped
+            .split(['/', ':', ',', ' '])
+            .all(|part| part.bytes().all(is_simple) || matches!(plain(part), Cow::Borrowed(_)))
 }
 
 fn is_number(word: &[u8]) -> bool {
