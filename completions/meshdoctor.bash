@@ -256,7 +256,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -A -o -v -q -h -V --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --expect --parallel --only --skip --namespace --all-namespaces --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --before --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -A -o -v -q -h -V --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --expect --parallel --only --skip --namespace --all-namespaces --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --before --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -279,6 +279,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -526,7 +530,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -557,6 +561,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -850,7 +858,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__fix)
-            opts="-n -o -L -v -q -h -V --manifests --write --apply --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --manifests --write --apply --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -913,6 +921,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1356,7 +1368,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__injection)
-            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1399,6 +1411,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1544,7 +1560,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__mcp)
-            opts="-L -h -V --baseline --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --color --checks --config --no-config --help --version"
+            opts="-L -h -V --baseline --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1571,6 +1587,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1758,7 +1778,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-n -o -L -v -q -h -V --to --generate --enforce --namespace --from --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-n -o -L -v -q -h -V --to --generate --enforce --namespace --from --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1805,6 +1825,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1966,7 +1990,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__reach)
-            opts="-n -o -L -v -q -h -V --matrix --traffic --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
+            opts="-n -o -L -v -q -h -V --matrix --traffic --namespace --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2009,6 +2033,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2158,7 +2186,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__rotate)
-            opts="-o -L -v -q -h -V --of --may --issuer-since --bundle-since --confirm --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --of --may --issuer-since --bundle-since --confirm --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2209,6 +2237,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2316,7 +2348,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__sync)
-            opts="-n -o -L -v -q -h -V --namespace --output --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --namespace --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2355,6 +2387,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2492,7 +2528,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__ticket)
-            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2523,6 +2559,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --proxies)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-proxies)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

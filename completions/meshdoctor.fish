@@ -72,6 +72,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -210,6 +211,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l complete -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -270,6 +272,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l complet
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -313,6 +316,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l comp
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -357,6 +361,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -398,6 +403,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l complete 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -449,6 +455,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l complet
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -486,6 +493,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l comple
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -534,6 +542,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l complet
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F
@@ -692,6 +701,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l complete -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l proxies -d 'Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l max-proxies -d 'Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l prometheus -d 'Read the metrics of all proxies from a Prometheus server: its URL, or \'viz\' for the one of the viz extension' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l prometheus-window -d 'The time between the two values, from 1m to 24h' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l prometheus-token-file -d 'File with a bearer token for the Prometheus server; by default $MESHDOCTOR_PROMETHEUS_TOKEN, if set' -r -F

@@ -48,6 +48,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -183,6 +184,7 @@ json\:"JSON"))' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -262,6 +264,7 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -317,6 +320,7 @@ json\:"JSON"))' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -375,6 +379,7 @@ html\:"An HTML page with the path of each connection"))' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -431,6 +436,7 @@ yaml\:"YAML"))' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -493,6 +499,7 @@ json\:"JSON"))' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -540,6 +547,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -598,6 +606,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \
@@ -811,6 +820,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
 '*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
 '(--bundle)--proxies=[Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards]::DURATION:_default' \
+'(--bundle)--max-proxies=[Maximum number of proxies whose metrics --proxies reads, from 1 to 2000; 200 by default]:NUMBER:_default' \
 '(--bundle --proxies)--prometheus=[Read the metrics of all proxies from a Prometheus server\: its URL, or '\''viz'\'' for the one of the viz extension]:URL|viz:_default' \
 '--prometheus-window=[The time between the two values, from 1m to 24h]:DURATION:_default' \
 '--prometheus-token-file=[File with a bearer token for the Prometheus server; by default \$MESHDOCTOR_PROMETHEUS_TOKEN, if set]:FILE:_files' \

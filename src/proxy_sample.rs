@@ -70,7 +70,8 @@ pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
     for pods in workloads {
         let own = of_workload(&pods);
         let is_other = |pod: &&Pod| own.iter().all(|one| one.metadata.name != pod.metadata.name);
-        let others = pods.iter().copied().filter(is_other).filter(|pod| is_affected(pod) && has_running_proxy(pod));
+        let others =
+            pods.iter().copied().filter(is_other).filter(|pod| is_affected(pod) && has_running_proxy(pod));
         let others: Vec<&Pod> = others.take(more).collect();
         more -= others.len();
         chosen.extend(own.into_iter().chain(others));

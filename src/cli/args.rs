@@ -197,7 +197,7 @@ pub struct EvidenceArgs {
     pub logs: Vec<LogsArg>,
     /// Read the metrics of the control plane and of a sample of proxies twice, DURATION apart, through port-forwards.
     ///
-    /// DURATION is 30s by default. Of each workload, the newest ready pod is read, the one whose proxy restarted
+    /// DURATION is 30s by default. Read are, of each workload, the newest ready pod and the one whose proxy restarted
     /// most, and pods with findings: at most 200 proxies, in 20 seconds per read. Only known series are kept.
     #[arg(
         long,

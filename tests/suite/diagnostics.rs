@@ -119,7 +119,8 @@ fn new_denials_are_found_among_many_old_ones() {
 fn profile_is_accepted_and_named_as_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let pods = write(folder.path(), "pods.json", PODS);
-    let profile = write(folder.path(), "profile.json", r#"{"fully_qualified_name":"web.shop.svc.cluster.local"}"#);
+    let profile =
+        write(folder.path(), "profile.json", r#"{"fully_qualified_name":"web.shop.svc.cluster.local"}"#);
     let metrics = write(folder.path(), "metrics.txt", METRICS);
     let given = ["check", "--bundle", &pods, "--diagnostics", &profile, "--diagnostics", &metrics];
     let said = ran(meshdoctor(&[&given[..], &JUDGED].concat()));

@@ -250,7 +250,7 @@ fn version_of_the_proxy_is_shown() {
         let mesh = write(folder.path(), "mesh.json", mesh);
         let metrics = write(folder.path(), "metrics.txt", built(version));
         let words = ["sync", "--bundle", &mesh, "--complete", "all", "--at", AT, "--diagnostics", &metrics];
-        ran(meshdoctor(&[&words[..], more].concat())).out
+        ran(meshdoctor(&[&words[..], more].concat()).env("COLUMNS", "200")).out
     };
     let plain = text("edge-26.8.3", "2.366.0", &[]);
     assert!(plain.contains("edge-26.8.3 (proxy 2.366.0)") && !plain.contains("another version"), "{plain}");

@@ -177,7 +177,11 @@ async fn each_failed_read_has_its_own_reason() {
         let gap: Vec<String> = gap.map(|gap| format!("{gap:?}")).filter(|gap| gap.contains(pod)).collect();
         gap.join("\n")
     };
-    assert!(of("linkerd-identity").contains("response to /metrics is an error"), "{}", of("linkerd-identity"));
+    assert!(
+        of("linkerd-identity").contains("response to /metrics is an error"),
+        "{}",
+        of("linkerd-identity")
+    );
     assert!(!of("kd82n").is_empty() && !of("kd82n").contains("is an error"), "{}", of("kd82n"));
 }
 

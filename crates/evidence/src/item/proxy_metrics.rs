@@ -177,7 +177,10 @@ impl ProxyMetrics {
     pub fn build(&self) -> Option<&str> {
         let version = self.of(MetricMeaning::ProxyBuild).next()?.label("version");
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
-        (1..=LONGEST_VERSION).contains(&version.len()).then_some(version).filter(|it| it.bytes().all(is_plain))
+        (1..=LONGEST_VERSION)
+            .contains(&version.len())
+            .then_some(version)
+            .filter(|it| it.bytes().all(is_plain))
     }
 
     /// Combines two reads. The result is the later one alone if they are of different runs of the process, or of the
@@ -259,8 +262,9 @@ impl ProxyMetrics {
             return;
         }
         let has_two = self.period.is_some();
-        self.denied
-            .sort_by(|a, b| (b.weight(has_two), b.count).cmp(&(a.weight(has_two), a.count)).then_with(|| a.cmp(b)));
+        self.denied.sort_by(|a, b| {
+            (b.weight(has_two), b.count).cmp(&(a.weight(has_two), a.count)).then_with(|| a.cmp(b))
+        });
         // Old denials that did not grow are not evidence of two reads.
         let cut = self.denied.split_off(MOST_DENIED);
         let lost = cut.iter().filter(|denied| denied.weight(has_two) > 0);
@@ -352,7 +356,13 @@ mod tests {
     }
 
     fn denied(client: &str, count: u64) -> Denied {
-        Denied { port: 80, what: "requests".to_owned(), client: client.to_owned(), count, ..Denied::default() }
+        Denied {
+            port: 80,
+            what: "requests".to_owned(),
+            client: client.to_owned(),
+            count,
+            ..Denied::default()
+        }
     }
 
     #[test]

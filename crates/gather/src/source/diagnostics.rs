@@ -16,6 +16,7 @@ use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
 use crate::item::diagnostic::{Answer, Endpoint, InboundAnswer, MetricsSample, PortPolicy, ServiceEndpoints};
 use crate::item::proxy_metrics::ProxyMetrics;
+use crate::knowledge::MetricMeaning;
 use crate::names::{is_label, is_subdomain};
 use crate::yaml;
 pub use metrics::{MetricsReader, begins_metrics, share_clocks};
@@ -169,15 +170,16 @@ impl Diagnostics {
         self.answers.insert(key, answer);
     }
 
-    /// Controllers in Go do not export their clock: that of the last read of their pod's proxy is used.
+    /// Controllers in Go do not export their clock: that of the last read of their pod's proxy is used. It may be
+    /// minutes older, so it is not the time of an issuer's lifetime.
     fn set_clock(&self, metrics: &mut ProxyMetrics) {
-        if metrics.read_at.is_some() || metrics.container.is_empty() || !metrics.error.is_empty() {
+        let has_lifetime = metrics.of(MetricMeaning::IssuerLifetime).next().is_some();
+        if metrics.read_at.is_some() || metrics.container.is_empty() || has_lifetime {
             return;
         }
         let proxies = self.answers.values().filter_map(Answer::of_proxy);
-        let is_its = |proxy: &&ProxyMetrics| {
-            (&proxy.namespace, &proxy.pod) == (&metrics.namespace, &metrics.pod)
-        };
+        let is_its =
+            |proxy: &&ProxyMetrics| (&proxy.namespace, &proxy.pod) == (&metrics.namespace, &metrics.pod);
         metrics.read_at = proxies.filter(is_its).find_map(|proxy| proxy.read_at);
     }
 
@@ -333,9 +335,12 @@ mod tests {
         let mut all = Diagnostics::default();
         assert_eq!(all.read(proxy, of("4191").as_ref()), Ok(1));
         assert_eq!(all.read(issuer, of("9990").as_ref()), Ok(1));
-        let one = all.answers.values().find_map(Answer::of_controller).expect("a controller");
-        assert_eq!((one.container.as_str(), one.pod.as_str()), ("identity", "linkerd-identity-1"));
-        assert_eq!(one.read_at, Some(1_768_471_260));
+        let started = "# HELP a b\nprocess_start_time_seconds 1768471200\n";
+        assert_eq!(all.read(started, of("9996").as_ref()), Ok(1));
+        let both: Vec<_> = all.answers.values().filter_map(Answer::of_controller).collect();
+        let both: Vec<_> = both.iter().map(|one| (one.container.as_str(), one.read_at)).collect();
+        // The clock of the proxy may be older than the lifetime of the issuer.
+        assert_eq!(both, [("destination", Some(1_768_471_260)), ("identity", None)]);
         let proxy = all.answers.values().find_map(Answer::of_proxy).expect("a proxy");
         assert_eq!(proxy.build(), Some("2.366.0"));
         assert!(matches!(all.read(issuer, of("8080").as_ref()), Err(Unread::Of(_))));

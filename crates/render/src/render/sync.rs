@@ -203,7 +203,8 @@ fn left_out(sync: &Sync<'_>, look: Look) -> String {
 
 /// Versions of proxies that contradict their image.
 fn mixed(build: &MixedBuild) -> String {
-    let versions = build.versions.iter().map(|(version, pods)| format!("{version} ({})", some_of(pods, NAMED)));
+    let versions =
+        build.versions.iter().map(|(version, pods)| format!("{version} ({})", some_of(pods, NAMED)));
     let versions: Vec<String> = versions.collect();
     let image = clean(&build.image);
     if let [version] = versions.as_slice() {

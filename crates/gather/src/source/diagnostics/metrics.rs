@@ -203,13 +203,7 @@ impl MetricsReader {
     }
 
     /// Adds a sample of a denial counter to the denials with the same labels.
-    fn denied(
-        &mut self,
-        meaning: MetricMeaning,
-        labels: &BTreeMap<String, String>,
-        what: &str,
-        value: f64,
-    ) {
+    fn denied(&mut self, meaning: MetricMeaning, labels: &BTreeMap<String, String>, what: &str, value: f64) {
         let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let count = value as u64;

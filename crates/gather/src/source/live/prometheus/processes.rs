@@ -86,7 +86,8 @@ impl Scraped {
     pub(super) fn process(&self, labels: &BTreeMap<String, String>, own: &[String]) -> Option<&Process> {
         let of = Knowledge::embedded().proxy_metrics().scraped();
         // The server renames a label of the process if the scrape adds one of the same name.
-        let may_be_own = |name: &String| own.contains(name) && !labels.contains_key(&format!("{EXPORTED}{name}"));
+        let may_be_own =
+            |name: &String| own.contains(name) && !labels.contains_key(&format!("{EXPORTED}{name}"));
         let without = |is_dropped: &dyn Fn(&String) -> bool| {
             let mut labels = labels.clone();
             labels.retain(|name, _| !is_dropped(name));
