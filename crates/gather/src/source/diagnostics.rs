@@ -19,7 +19,7 @@ use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::MetricMeaning;
 use crate::names::{is_label, is_subdomain};
 use crate::yaml;
-pub use metrics::{MetricsReader, begins_metrics, share_clocks};
+pub use metrics::{MetricsReader, begins_metrics, own_container, share_clocks};
 
 /// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;

@@ -99,6 +99,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
     Ok(all.into_iter().map(Answer::ProxyMetrics).collect())
 }
 
+/// The name of a container in metrics: empty for the proxy.
+pub fn own_container(name: &str) -> String {
+    if name == PROXY_CONTAINER { String::new() } else { name.to_owned() }
+}
+
 /// Controllers in Go do not export their clock: the one of another container of the pod in the same output is used.
 pub fn share_clocks(all: &mut [ProxyMetrics]) {
     let clocks: BTreeMap<String, i64> =
@@ -129,8 +134,7 @@ impl MetricsReader {
     }
 
     fn set_container(&mut self, container: &str) {
-        let container = if container == PROXY_CONTAINER { "" } else { container };
-        container.clone_into(&mut self.metrics.container);
+        self.metrics.container = own_container(container);
     }
 
     /// Records that the metrics are unavailable.

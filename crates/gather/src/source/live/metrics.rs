@@ -19,8 +19,7 @@ use super::forward::{self, BodyReader, broken_body, declared_length};
 use crate::fetched::Why;
 use crate::item::diagnostic::{FailedRead, MetricsSample};
 use crate::item::proxy_metrics::{MetricsTarget, ProxyMetrics, ProxySample};
-use crate::objects::container::PROXY_CONTAINER;
-use crate::source::diagnostics::{Diagnostics, MetricsReader, share_clocks};
+use crate::source::diagnostics::{Diagnostics, MetricsReader, own_container, share_clocks};
 
 /// Number of processes that are read in parallel.
 const AT_ONCE: usize = 8;
@@ -77,7 +76,7 @@ impl Live {
                     Ok(one) => metrics.push(one),
                     Err(why) => summary.failed.push(FailedRead {
                         pod: target.pod_name(),
-                        container: target.container.clone().replace(PROXY_CONTAINER, ""),
+                        container: own_container(&target.container),
                         error: why.to_string(),
                     }),
                 }

@@ -19,8 +19,7 @@ use crate::item::diagnostic::{FailedRead, LackingFamily, MetricsSample};
 use crate::item::proxy_metrics::ProxyMetrics;
 use crate::knowledge::{Knowledge, MetricGroup, MetricMeaning};
 use crate::objects::Pod;
-use crate::objects::container::PROXY_CONTAINER;
-use crate::source::diagnostics::{Diagnostics, MetricsReader, share_clocks};
+use crate::source::diagnostics::{Diagnostics, MetricsReader, own_container, share_clocks};
 
 mod client;
 mod processes;
@@ -199,7 +198,7 @@ async fn scrape_times(
 fn ambiguous(process: &Process) -> FailedRead {
     FailedRead {
         pod: format!("{}/{}", process.namespace, process.pod),
-        container: process.container.replace(PROXY_CONTAINER, ""),
+        container: own_container(&process.container),
         error: "Prometheus has series of pods with this name of several clusters: select one with \
                 --prometheus-label cluster=NAME"
             .to_owned(),
