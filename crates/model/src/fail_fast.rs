@@ -91,7 +91,11 @@ impl<'m> State<'m> {
         let series = series.filter(|series| series.label("backend_kind") == "Service")?;
         let is_lasting = failed > 0 || (was_pending && pending > 0.0);
         let is_shut = !is_open && ready == 0.0;
-        (is_shut && (has_entered || is_lasting))
-            .then_some(FailFastBalancer { series, pending, has_entered, failed })
+        (is_shut && (has_entered || is_lasting)).then_some(FailFastBalancer {
+            series,
+            pending,
+            has_entered,
+            failed,
+        })
     }
 }

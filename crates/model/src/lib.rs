@@ -4,7 +4,6 @@
 pub mod annotated;
 pub mod availability;
 pub mod balanced_services;
-pub mod fail_fast;
 pub mod cluster;
 pub mod cni;
 pub mod control_clients;
@@ -12,6 +11,7 @@ pub mod control_plane;
 pub mod downtime;
 pub mod endpoints;
 pub mod events;
+pub mod fail_fast;
 pub mod injected;
 pub mod injection;
 pub mod installed;

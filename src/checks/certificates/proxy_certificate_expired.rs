@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 
 use crate::checks::diagnosed::proxies;
-use crate::checks::serving::component_missing;
 use crate::checks::restart::{Needs, renew};
+use crate::checks::serving::component_missing;
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::checks::serving::component_missing;
 use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
 use crate::checks::restart::{self, Needs};
+use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};

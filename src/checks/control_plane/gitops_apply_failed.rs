@@ -86,7 +86,10 @@ fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
     if FAILED.contains(&&*operation.phase) {
         let rejected = operation.sync_result.resources.iter().filter(|object| object.status == "SyncFailed");
         let rejected = rejected.map(|object| Failure {
-            path: format!("status.operationState.syncResult: {} {}/{}", object.kind, object.namespace, object.name),
+            path: format!(
+                "status.operationState.syncResult: {} {}/{}",
+                object.kind, object.namespace, object.name
+            ),
             said: object.message.as_ref(),
         });
         let before = failures.len();
@@ -133,7 +136,9 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
             format!("Linkerd's webhook {name} denies an object, so {tool} does not apply the change")
         }
         (_, Some((name, false))) => {
-            format!("the API server cannot call Linkerd's webhook {name}, so {tool} does not apply the change")
+            format!(
+                "the API server cannot call Linkerd's webhook {name}, so {tool} does not apply the change"
+            )
         }
         (Some(chart), None) => {
             format!("{tool} cannot apply the chart {chart}: its objects are missing, or stay as they were")
@@ -154,7 +159,8 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
 
 /// What is missing while a chart is not applied.
 fn ties(chart: &str) -> Vec<Tie> {
-    let definitions = || ["destination", "policy"].map(|part| Tie::Fact(format!("definition-missing:{part}")));
+    let definitions =
+        || ["destination", "policy"].map(|part| Tie::Fact(format!("definition-missing:{part}")));
     match chart.rsplit('/').next().unwrap_or_default() {
         "linkerd-crds" | "linkerd-enterprise-crds" => definitions().into(),
         "linkerd-control-plane" | "linkerd-enterprise-control-plane" => {
@@ -171,13 +177,16 @@ fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str,
             return Remedy::new().step(StepKind::Note, "Correct in Git the object that the message names");
         }
         Some((_, false)) => {
-            return Remedy::new().step(StepKind::Note, "Repair the webhook first: other findings name the cause");
+            return Remedy::new()
+                .step(StepKind::Note, "Repair the webhook first: other findings name the cause");
         }
         None => {}
     }
     match said.find_map(Unowned::read) {
         Some(object) => object.adopted(),
-        None => Remedy::new().step(StepKind::Note, "Repair in Git, or in the cluster, what the message names"),
+        None => {
+            Remedy::new().step(StepKind::Note, "Repair in Git, or in the cluster, what the message names")
+        }
     }
 }
 
@@ -195,7 +204,8 @@ impl<'a> Unowned<'a> {
         let (before, wanted) = said.split_once(" exists and cannot be imported into the current release")?;
         let (before, namespace) = before.rsplit_once(" in namespace ")?;
         let (kind, name) = before.rsplit_once(' ')?;
-        let kind = kind.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().filter(|kind| !kind.is_empty())?;
+        let kind =
+            kind.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().filter(|kind| !kind.is_empty())?;
         let value = |key: &str| {
             let (_, rest) = wanted.split_once(key)?;
             rest.split_once("must be set to \"")?.1.split_once('"').map(|(value, _)| value)
@@ -218,9 +228,11 @@ impl<'a> Unowned<'a> {
             call.words(verb).arg(self.kind.to_ascii_lowercase()).operand(self.name)
         };
         let (name, namespace) = (self.release.map(|(name, _)| name), self.release.map(|(_, home)| home));
-        let annotate = on("annotate")
-            .arg(set("meta.helm.sh/release-name=", name, "RELEASE"))
-            .arg(set("meta.helm.sh/release-namespace=", namespace, "NAMESPACE"));
+        let annotate = on("annotate").arg(set("meta.helm.sh/release-name=", name, "RELEASE")).arg(set(
+            "meta.helm.sh/release-namespace=",
+            namespace,
+            "NAMESPACE",
+        ));
         Remedy::new().run(
             StepKind::Command,
             format!("If the release shall own {} {}, let Helm adopt it", self.kind, self.name),

@@ -31,7 +31,12 @@ struct FailingClient<'a> {
 
 impl<'a> FailingClient<'a> {
     /// Adds a load balancer: HTTP and TCP connections to one port, and each route, have their own.
-    fn add(all: &mut Vec<FailingClient<'a>>, client: &'a Pod, metrics: &'a ProxyMetrics, shut: FailFastBalancer<'a>) {
+    fn add(
+        all: &mut Vec<FailingClient<'a>>,
+        client: &'a Pod,
+        metrics: &'a ProxyMetrics,
+        shut: FailFastBalancer<'a>,
+    ) {
         let key = client.metadata.key();
         let known = all.iter_mut().find(|one| one.client.metadata.key() == key && one.port == shut.port());
         match known {

@@ -14,10 +14,8 @@ use crate::model::policy::{Inbound, TakenBy};
 use crate::objects::Pod;
 
 /// Addresses that only networks of all addresses contain: the metrics do not name the address of the client.
-const ELSEWHERE: [IpAddr; 2] = [
-    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
-    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
-];
+const ELSEWHERE: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[])?;
@@ -28,7 +26,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (pod, metrics) in all.into_iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         let Some(workload) = workloads.get(&pod.metadata.key()) else { continue };
         let port = admin_port(pod);
-        let denied = metrics.denied.iter().filter(|one| one.port != port && one.grown.unwrap_or_default() > 0);
+        let denied =
+            metrics.denied.iter().filter(|one| one.port != port && one.grown.unwrap_or_default() > 0);
         let contradicted = denied.filter_map(|one| {
             let inbound = survey.index.inbound(workload, one.port);
             authorizes(&inbound, one).then_some((one, inbound))
@@ -80,7 +79,10 @@ fn finding(
                 .namespace(&ctx.namespaces().control_plane)
                 .words("rollout restart deployment/linkerd-destination"),
         )
-        .step(StepKind::Note, "If it is current, the proxy does not receive it: see the other findings about this pod");
+        .step(
+            StepKind::Note,
+            "If it is current, the proxy does not receive it: see the other findings about this pod",
+        );
     ctx.finding(
         ctx.owners().of(pod).subject(vec![name.to_owned()]),
         format!(

@@ -246,8 +246,9 @@ impl Found<'_> {
         match std::fs::symlink_metadata(file) {
             Err(_) => None,
             Ok(meta) if !meta.is_file() => Some(format!("{shown} exists and is not a regular file")),
-            Ok(_) => (!is_earlier_report(file))
-                .then(|| format!("{shown} exists and is not known to be a report of meshdoctor: remove it first")),
+            Ok(_) => (!is_earlier_report(file)).then(|| {
+                format!("{shown} exists and is not known to be a report of meshdoctor: remove it first")
+            }),
         }
     }
 

@@ -84,7 +84,8 @@ fn next(meaning: &Explanation) -> String {
         return own("reach NAMESPACE/CLIENT NAMESPACE/SERVICE:PORT");
     }
     let needs = |item: Item| {
-        let mut cards = meaning.checks.iter().filter_map(|id| checks::find(id)).map(|check| &check.card().front);
+        let mut cards =
+            meaning.checks.iter().filter_map(|id| checks::find(id)).map(|check| &check.card().front);
         cards.any(|front| front.needs.contains(&item))
     };
     let check = meshdoctor().words("check");
