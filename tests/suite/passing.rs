@@ -232,6 +232,7 @@ const REASONS: &[(&str, &[&str])] = &[
         "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",
         &["probeSpec.path"],
     ),
+    ("The name of a Helm chart.", &["source.chart", "sources[].chart", "spec.chart", "history[].chartName"]),
     (
         "A version, or an image with its tag: what is compared with releases.",
         &[

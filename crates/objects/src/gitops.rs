@@ -201,8 +201,8 @@ impl Listed for Application {
     const KIND: Kind = Kind::Application;
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {source: {chart: text}, sources: {chart: text}}, status: {conditions: conditions, \
-                 operationState: {phase: word, message: sentence, syncResult: {resources: {kind: word, namespace: text, \
-                 name: text, status: word, message: sentence}}}}}",
+                 operationState: {phase: word, message: sentence, syncResult: {resources: {kind: word, namespace: \
+                 text, name: text, status: word, message: sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")
     };
 }

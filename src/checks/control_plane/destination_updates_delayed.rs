@@ -73,7 +73,7 @@ fn overflows(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
             none if none.is_empty() => "of addresses".to_owned(),
             service => format!("for {service}"),
         };
-        said_by(pod, format!("{count} {queue} updates {of} did not fit the queue {}", within(metrics)))
+        said_by(pod, format!("{queue} updates {of} that did not fit the queue: {count} {}", within(metrics)))
     });
     each.collect()
 }

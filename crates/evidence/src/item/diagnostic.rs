@@ -258,9 +258,9 @@ impl Asked for OfDiagnostics {
         "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, container: text, \
          namespace: text, service: text, error: sentence, exported: word, truncated: word, failed: {pod: \
          text, container: text, error: sentence}, left_out: text, unscraped: text, lacking: {meaning: word, error: \
-         sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, client: \
-         name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: text, \
-         ip: text}}}"
+         sentence}, series: {meaning: word, labels: {\"*\": name}}, denied: {what: word, kind: word, name: name, \
+         client: name}, answer: {protocol: word, server: name, authorizations: name, routes: name}, endpoints: {pod: \
+         text, ip: text}}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {
