@@ -263,3 +263,20 @@ fn a_pipe_in_which_nothing_can_be_is_not_read_to_its_end() {
         assert!(opened.is_err(), "{byte}");
     }
 }
+
+#[test]
+fn one_object_with_many_entries_has_a_short_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> =
+        (0..1000).map(|at| format!("w{at}.shop.serviceaccount.identity.linkerd.cluster.local")).collect();
+    let authentication = format!(
+        "---\napiVersion: policy.linkerd.io/v1alpha1\nkind: MeshTLSAuthentication\n\
+         metadata: {{name: many, namespace: shop}}\nspec: {{identities: {names:?}}}\n"
+    );
+    let healthy = include_str!("../../checks/bases/healthy.yaml");
+    let (_, document, _) = report(folder.path(), &format!("{healthy}\n{authentication}"));
+    let findings = document["findings"].as_array().unwrap().iter();
+    let found = findings.filter(|finding| finding["check"] == "identity-unknown").count();
+    assert!((2..=21).contains(&found), "{found}");
+    assert!(document.to_string().contains("980 more of its entries"), "{found}");
+}

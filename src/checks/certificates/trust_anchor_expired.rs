@@ -1,6 +1,6 @@
 //! `trust-anchor-expired`: a trust anchor is not valid now.
 
-use super::identity::{Anchor, anchor_tie, identity_deployment, issuer};
+use super::identity::{Anchor, USUAL_LIFETIME, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
 use crate::certificates::Validity;
@@ -22,6 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Role) -> Finding {
+    let is_long_ago = ctx.now().duration_since(anchor.certificate.not_after()) > USUAL_LIFETIME;
     let message = match (validity, role) {
         (Validity::NotYet, Role::Unknown) => {
             "a trust anchor is not valid yet: if the issuer chains to it, identity issues no certificates until then"
@@ -33,6 +34,10 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         (Validity::NotYet, Role::Only) => {
             "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under \
              it, so no proxy becomes ready"
+        }
+        (_, Role::Only) if is_long_ago => {
+            "the trust anchor of the mesh has expired, and with the default lifetime of a day so have the certificates \
+                of all proxies: connections between meshed pods fail, and no new proxy becomes ready"
         }
         (_, Role::Only) => {
             "the trust anchor of the mesh has expired: identity issues no certificates under it, so no new proxy \

@@ -184,9 +184,8 @@ fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str,
     }
     match said.find_map(Unowned::read) {
         Some(object) => object.adopted(),
-        None => {
-            Remedy::new().step(StepKind::Note, "Repair the cause that the message names, in Git or in the cluster")
-        }
+        None => Remedy::new()
+            .step(StepKind::Note, "Repair the cause that the message names, in Git or in the cluster"),
     }
 }
 

@@ -61,13 +61,16 @@ impl<'a> FailingClient<'a> {
             true => format!("{} endpoints pending, none ready", self.pending),
             false => "no endpoint ready".to_owned(),
         };
-        let act = if self.has_entered { "entered fail-fast" } else { "was in fail-fast" };
+        let when = match self.has_entered {
+            true => format!("entered fail-fast {}", within(self.metrics)),
+            false => "was in fail-fast at both reads".to_owned(),
+        };
         let failed = match self.failed {
             0 => String::new(),
             failed => format!("; failed requests: {failed}"),
         };
-        let (port, within) = (self.port, within(self.metrics));
-        quoted(self.client, format!("port {port} of the Service {act} {within}: {state}{failed}"))
+        let port = self.port;
+        quoted(self.client, format!("port {port} of the Service {when}: {state}{failed}"))
     }
 }
 

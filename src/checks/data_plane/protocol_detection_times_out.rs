@@ -8,11 +8,13 @@ use crate::checks::diagnosed::{by_workload, exporting, grown, proxies, quoted, w
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
-use crate::knowledge::MetricMeaning::{InboundDetection, OutboundDetection};
+use crate::knowledge::MetricMeaning::{InboundDetection, InboundErrors, OutboundDetection};
 use crate::objects::{Kind, Pod};
 
 /// Minimum number of connections that waited in vain.
 const LEAST: u64 = 3;
+/// The label of connections whose client sent nothing while the proxy looked for TLS.
+const TLS_TIMEOUT: &str = "tls detection timeout";
 /// The number of quoted proxies.
 const QUOTED: usize = 3;
 
@@ -21,10 +23,15 @@ type Clients<'a> = Vec<(&'a Pod, &'a ProxyMetrics, u64)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, InboundDetection, "the results of protocol detection");
-    let all = grown(ctx, all, &[InboundDetection, OutboundDetection])?;
+    let all = grown(ctx, all, &[InboundDetection, InboundErrors, OutboundDetection])?;
     let mut findings = Vec::new();
     let waiting = all.iter().filter_map(|(pod, metrics)| {
-        let ports = timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
+        let mut ports =
+            timeouts(metrics.grown(InboundDetection), |series| series.label("srv_port").to_owned());
+        for (port, count) in tls_timeouts(metrics) {
+            let known = ports.entry(port).or_default();
+            *known = count.max(*known);
+        }
         (!ports.is_empty()).then_some((*pod, (*metrics, ports)))
     });
     for (subject, waiting) in by_workload(ctx, waiting) {
@@ -85,6 +92,18 @@ fn remedy(of: &str) -> Remedy {
         StepKind::Note,
         format!("Add the port to the annotation {ANNOTATION} of the {of}, then restart the pods"),
     )
+}
+
+/// The connections to each port that were closed because no client sent a TLS handshake or any other byte. The proxy of
+/// a server looks for TLS first, on ports that are not opaque, so this happens to unmeshed clients.
+fn tls_timeouts(metrics: &ProxyMetrics) -> BTreeMap<String, u64> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let late = metrics.grown(InboundErrors).filter(|(series, _)| series.label("error") == TLS_TIMEOUT);
+    for (series, count) in late {
+        *counts.entry(series.label("target_port").to_owned()).or_default() += count;
+    }
+    counts.retain(|_, count| *count >= LEAST);
+    counts
 }
 
 /// The timeouts of each port or Service, if they are at least half of its results.

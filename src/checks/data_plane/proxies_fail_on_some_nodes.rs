@@ -115,7 +115,7 @@ fn finding(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod], split: &NodeSp
 fn remedy(failing: &[&Pod]) -> Remedy {
     let allow = "Allow TCP from pods on these nodes to pods on the other nodes, in security groups, firewalls \
                  and routes between the node groups: ports 8080 (identity), 8086 (destination), 8090 (policy) \
-                 and 4143 (proxies), and port 53 of the cluster's DNS";
+                 and 4143 (proxies). Also allow UDP and TCP port 53 of the cluster's DNS";
     let Some(first) = failing.first() else { return Remedy::new().step(StepKind::Note, allow) };
     let namespace = &first.metadata.namespace;
     let log = kubectl().namespace(namespace).words("logs").operand(&first.metadata.name);

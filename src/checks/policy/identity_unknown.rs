@@ -16,6 +16,9 @@ use crate::objects::{
     AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount,
 };
 
+/// Maximum number of entries of an object that have findings of their own.
+const MOST: usize = 20;
+
 /// Why a named identity does not exist in this mesh.
 enum IdentityFault {
     /// It does not have the form of an identity.
@@ -72,7 +75,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let named = object.spec.identities.len() + object.spec.identity_refs.len();
         // Without the missing account, the policy still authorizes the other clients, or its chart wrote it.
         let is_harmless = faults.len() < named || is_of_chart(meta);
-        for (path, text, fault) in faults {
+        let more = faults.len().saturating_sub(MOST);
+        for (path, text, fault) in faults.into_iter().take(MOST) {
             let act = match &fault {
                 IdentityFault::NoNamespace(_) => "Name an existing namespace, or remove the entry".to_owned(),
                 IdentityFault::NoAccount(account) => match there.namesake(account, &meta.namespace) {
@@ -127,9 +131,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     }),
             );
         }
+        findings.extend((more > 0).then(|| others(ctx, meta, more, is_harmless)));
     }
     findings.extend(required(ctx, survey, &there));
     Ok(findings.into())
+}
+
+/// The entries of an object beyond those that have findings of their own.
+fn others(ctx: &Context<'_>, meta: &Meta, count: usize, is_harmless: bool) -> Finding {
+    let message = format!("{count} more of its entries match no client of this mesh");
+    about(ctx, Kind::MeshTLSAuthentication, meta, message)
+        .severity(if is_harmless { Severity::Info } else { Severity::Warning })
+        .parameter("others")
+        .evidence(field(Kind::MeshTLSAuthentication, meta, "spec", format!("{count} more entries")))
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "Remove the entries without a workload, or correct them",
+            on("edit", Kind::MeshTLSAuthentication, meta),
+        ))
 }
 
 /// The step that corrects a reference to a missing account: its namespace, if the account exists there; otherwise the

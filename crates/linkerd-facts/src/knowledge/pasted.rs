@@ -97,7 +97,9 @@ impl ProxyError {
     /// Whether a text begins like the value that a proxy puts into a response: with the part of the proxy
     /// that failed, or with a text of this row that is long enough not to be someone else's.
     pub fn is_value(&self, text: &str) -> bool {
-        const PARTS: [&str; 8] = [
+        const PARTS: [&str; 10] = [
+            "HTTP Balancer ",
+            "HTTP Logical ",
             "logical service ",
             "concrete service ",
             "endpoint ",

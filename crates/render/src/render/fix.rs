@@ -86,7 +86,7 @@ pub fn proof_text(proof: &Proof) -> String {
             match added.is_empty() {
                 true => {}
                 false => text.push_str(&format!(
-                    "; new, unless a later step without simulation removes it: {}",
+                    "; new, unless a later step without simulation removes it: {}; not run automatically",
                     named(added)
                 )),
             }

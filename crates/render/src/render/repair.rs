@@ -125,8 +125,16 @@ fn risks(report: &Report, order: &Order) -> BTreeSet<usize> {
                 .values()
                 .any(|other| other.after.iter().any(|(number, _)| *number == planned.number))
         };
+        let has_come_true = || {
+            let ties = finding.all_ties();
+            let mut errors = plan.findings.keys().map(|&other| &report.findings[other]);
+            errors.any(|other| {
+                other.severity == Severity::Error && other.all_ties().iter().any(|tie| ties.contains(tie))
+            })
+        };
         let own = order.steps.get(&planned.number);
         finding.severity == Severity::Warning
+            && !has_come_true()
             && own.is_some_and(|own| own.iter().all(is_alone))
             && is_conditional()
             && !has_followers()

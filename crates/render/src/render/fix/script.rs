@@ -190,8 +190,20 @@ pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
     step.step.command.as_ref().is_some_and(|command| match proof {
         Proof::Conditional => false,
         Proof::Reads => waits(command),
-        _ => !needs_person(command),
+        Proof::Simulated { added, .. } if !added.is_empty() => false,
+        _ => !needs_person(command) && !weakens(command),
     })
+}
+
+/// Whether a command removes a protection that someone set: it opens a port to all clients, or lets pods start without
+/// a proxy.
+fn weakens(command: &Command) -> bool {
+    const OPENS: [&str; 3] = [
+        r#""accessPolicy":"audit""#,
+        r#""accessPolicy":"all-unauthenticated""#,
+        "webhookFailurePolicy=Ignore",
+    ];
+    command.rendered().iter().any(|line| OPENS.iter().any(|change| line.contains(change)))
 }
 
 #[cfg(test)]
