@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::joins::Joins;
 use super::settings::Settings;
 use crate::card::{Card, Requirement, Unit};
-use crate::fetched::{Fetched, Why};
+use crate::fetched::{Fetched, Why, left_out};
 use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
@@ -260,15 +260,16 @@ impl<'a> Context<'a> {
     /// objects are not part of it.
     fn gaps_of_list(&self, answer: &crate::model::Answer, reasons: &[Why]) {
         let some = |why: Why| Missing::part(answer.request.clone(), why, "some of them");
-        let mut unread = 0;
-        for why in reasons.iter().filter(|why| **why != Why::NotInManifests) {
-            unread += usize::from(matches!(why, Why::Malformed { .. }));
-            if !matches!(why, Why::Malformed { .. }) || unread <= UNREAD_NAMED {
-                self.gap(some(why.clone()));
-            }
+        let known = reasons.iter().filter(|why| **why != Why::NotInManifests);
+        let (unread, others): (Vec<&Why>, Vec<&Why>) =
+            known.partition(|why| matches!(why, Why::Malformed { .. }));
+        let (named, more) = unread.split_at(unread.len().min(UNREAD_NAMED));
+        for why in others.iter().chain(named) {
+            self.gap(some((*why).clone()));
         }
-        if unread > UNREAD_NAMED {
-            self.gap(some(Why::Malformed { message: format!("{} more objects", unread - UNREAD_NAMED) }));
+        let more: usize = more.iter().map(|why| why.count()).sum();
+        if more > 0 {
+            self.gap(some(Why::Malformed { message: left_out(more) }));
         }
     }
 

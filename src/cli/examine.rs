@@ -48,10 +48,15 @@ pub(super) fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -
 /// Time limit for the checks, unless `--timeout` limits the whole run.
 const CHECKS: Duration = Duration::from_secs(5 * 60);
 
+/// Time of the checks at least: reading may have taken the whole of `--timeout`, and what was read is judged.
+const CHECKS_AT_LEAST: Duration = Duration::from_secs(10);
+
 /// The time limit of the checks of a run that began at that moment.
 pub(super) fn time_limit(began: Instant, timeout: Option<Duration>) -> Option<TimeLimit> {
     match timeout {
-        Some(timeout) => TimeLimit::from_start(began, timeout),
+        Some(timeout) => {
+            TimeLimit::from_start(began, timeout.max(began.elapsed().saturating_add(CHECKS_AT_LEAST)))
+        }
         None => TimeLimit::from_start(Instant::now(), CHECKS),
     }
 }

@@ -51,6 +51,8 @@ fn is_undefined(live: &case::Live, item: &Item) -> bool {
         "projectcalico.org",
         "smi-spec.io",
         "policy.networking.k8s.io",
+        "toolkit.fluxcd.io",
+        "argoproj.io",
     ];
     let custom = groups.iter().any(|group| kind.info().group.ends_with(group));
     custom && !live.defines(*kind)

@@ -220,8 +220,8 @@ fn a_million_troubles_are_the_first_ones_and_a_count() {
         format!(r#"{{"kind":"PodList","apiVersion":"v1","items":[{items}]}}"#)
     };
     for (dump, most) in [
-        (list(r#"{"metadata":{}}"#, 20_000), "and 19980 more of the same kind"),
-        (list("1", 20_000), "and 19980 more of the same kind"),
+        (list(r#"{"metadata":{}}"#, 20_000), "and 19997 more of the same kind"),
+        (list("1", 20_000), "and 19997 more of the same kind"),
         (list(r#"{"metadata":{"name":"X"}}"#, 1), "is not a valid"),
     ] {
         let (_, document, bytes) = report(folder.path(), &dump);

@@ -100,6 +100,13 @@ impl Why {
         }
     }
 
+    /// The number of troubles that it stands for: more than one for [`left_out`].
+    pub fn count(&self) -> usize {
+        let Why::Malformed { message } = self else { return 1 };
+        let number = message.strip_prefix(LEFT_OUT).and_then(|rest| rest.strip_suffix(OF_A_KIND));
+        number.and_then(|number| number.parse().ok()).unwrap_or(1)
+    }
+
     /// Stable keyword for reports.
     pub fn word(&self) -> &'static str {
         match self {
@@ -138,6 +145,14 @@ impl fmt::Display for Why {
         }
     }
 }
+
+/// How many troubles of a kind are not listed, as the last one of a list.
+pub fn left_out(more: usize) -> String {
+    format!("{LEFT_OUT}{more}{OF_A_KIND}")
+}
+
+const LEFT_OUT: &str = "and ";
+const OF_A_KIND: &str = " more of the same kind";
 
 fn first_number(text: &str) -> u64 {
     text.split(' ').find_map(|word| word.parse().ok()).unwrap_or_default()

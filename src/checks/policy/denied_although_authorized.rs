@@ -44,7 +44,10 @@ fn authorizes(inbound: &Inbound<'_>, denied: &Denied) -> bool {
         TakenBy::Server(server) => denied.kind != "server" || denied.name == server.metadata.name,
         TakenBy::Default(_) => true,
     };
+    // A port of HTTP denies connections of other protocols, whoever the client is.
+    let is_other_protocol = denied.what == "connections" && inbound.protocol.is_http();
     is_same_server
+        && !is_other_protocol
         && ELSEWHERE
             .iter()
             .all(|address| inbound.authorizations.iter().any(|one| one.admits(identity, Some(*address))))

@@ -1,7 +1,7 @@
 //! Bounded lists of similar errors: the first ones in full, and the number of the others. A file can have millions of
 //! errors; memory and output stay bounded.
 
-use crate::fetched::{Fetched, Why};
+use crate::fetched::{Fetched, Why, left_out};
 
 /// Number of errors to list in full.
 pub const MOST: usize = 20;
@@ -79,10 +79,6 @@ pub fn bounded(fetched: Fetched) -> Fetched {
             Fetched::Partial { reasons }
         }
     }
-}
-
-fn left_out(more: usize) -> String {
-    format!("and {more} more of the same kind")
 }
 
 fn short(why: Why) -> Why {
