@@ -90,7 +90,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Check every bundle and dump in a folder, each as its own cluster, named after its file' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expect -d 'With --bundles: names of the clusters to expect. A cluster without a bundle counts as not checked' -r
@@ -229,7 +229,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l user -d 'K
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -290,7 +290,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -334,7 +334,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -379,7 +379,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -421,7 +421,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l user -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -473,7 +473,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l user -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -514,7 +514,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
@@ -560,7 +560,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
@@ -719,7 +719,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l user -d 'K
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as -d 'Impersonate this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand mcp" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"

@@ -67,7 +67,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Check every bundle and dump in a folder, each as its own cluster, named after its file]:DIR:_files' \
 '--max-age=[With --bundles\: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked]:DURATION:_default' \
 '*--expect=[With --bundles\: names of the clusters to expect. A cluster without a bundle counts as not checked]:NAME,...:_default' \
@@ -203,7 +203,7 @@ json\:"JSON"))' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -283,7 +283,7 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -339,7 +339,7 @@ json\:"JSON"))' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -398,7 +398,7 @@ html\:"An HTML page with the path of each connection"))' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -455,7 +455,7 @@ yaml\:"YAML"))' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -518,7 +518,7 @@ json\:"JSON"))' \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -569,7 +569,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
@@ -625,7 +625,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
@@ -839,7 +839,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Impersonate this user]:USER:_default' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
-'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster and the checks may take 5m each]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
