@@ -100,27 +100,51 @@ fn run(folder: &Path, script: &str, arguments: &[&str], status: i32) -> (String,
 
 #[cfg(unix)]
 #[test]
-fn script_runs_steps_and_stops_at_manual_ones() {
+fn script_runs_steps_and_stops_if_one_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let workloads = write(folder.path(), "web.yaml", WORKLOADS);
+    let files = ["fix", "--no-config", "--bundle", BASE, "--bundle", &workloads, "--complete", "all"];
+    let ran = ran(meshdoctor(&[&files[..], &["--only", "annotation-unknown"]].concat()));
+    assert_eq!(ran.status, 1, "{}", ran.text());
+    assert!(
+        ran.out.contains("# simulated result: repairs annotation-unknown (Deployment shop/web)"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("1 step for 1 finding: 1 automatic\n"), "{}", ran.err);
+    let (called, err) = run(folder.path(), &ran.out, &[], 0);
+    let patch = "-n shop patch deployment web --type merge -p {\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\
+                 \"config.linkerd.io/skip-oubound-ports\":null,\"config.linkerd.io/skip-outbound-ports\":\"5432\"}}}}}\n";
+    assert_eq!((called.as_str(), err.as_str()), (patch, ""));
+    let (called, _) = run(folder.path(), &ran.out, &["2"], 0);
+    assert_eq!(called, "");
+    let (_, err) = run(folder.path(), &ran.out, &[], 9);
+    let script = folder.path().join("fix.sh").display().to_string();
+    let expected = format!("step 1 failed: repair the cause, then continue with: sh {script} 1");
+    assert!(err.contains(&expected), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn script_stops_at_steps_that_weaken_protection_and_at_manual_ones() {
     let folder = tempfile::tempdir().unwrap();
     let ran = fix(folder.path(), &[]);
-    assert_eq!(ran.status, 1, "{}", ran.text());
     assert!(
         ran.out.contains("# simulated result: repairs server-without-authorization (Server shop/api)"),
         "{}",
         ran.out
     );
-    assert!(ran.err.contains("2 steps for 1 finding: 1 automatic, 1 manual\n"), "{}", ran.err);
-    let (called, err) = run(folder.path(), &ran.out, &[], 1);
-    let patch = "-n shop patch servers.policy.linkerd.io api --type=merge -p {\"spec\":{\"accessPolicy\":\"audit\"}}\n";
-    assert_eq!(called, patch);
-    assert!(err.contains("step 2 is manual: Write an AuthorizationPolicy"), "{err}");
-    assert!(err.contains("It is the last step."), "{err}");
-    let (called, err) = run(folder.path(), &ran.out, &["3"], 0);
-    assert_eq!((called.as_str(), err.as_str()), ("", ""));
-    let (_, err) = run(folder.path(), &ran.out, &[], 9);
-    let script = folder.path().join("fix.sh").display().to_string();
-    let expected = format!("step 1 failed: repair the cause, then continue with: sh {script} 1");
-    assert!(err.contains(&expected), "{err}");
+    assert!(ran.err.contains("2 steps for 1 finding: 2 manual\n"), "{}", ran.err);
+    for (from, status, said) in [
+        (&[][..], 1, "step 1 is manual: Set the Server to audit"),
+        (&["2"], 1, "step 2 is manual: Write an AuthorizationPolicy"),
+        (&["2"], 1, "It is the last step."),
+        (&["3"], 0, ""),
+    ] {
+        let (called, err) = run(folder.path(), &ran.out, from, status);
+        assert_eq!(called, "");
+        assert!(err.contains(said), "{err}");
+    }
 }
 
 #[test]

@@ -6,25 +6,52 @@ use crate::certificates::{Certificate, Validity, from_bundle, reach};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
 
-pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+/// Trust anchors that differ between the current bundle and that of the next upgrade, as summaries.
+pub(super) struct Drift {
+    /// Only in the current bundle.
+    goes: Vec<String>,
+    /// Only in the stored chart values.
+    comes: Vec<String>,
+    /// The bundle of the next upgrade.
+    next: Vec<Certificate>,
+}
+
+impl Drift {
+    /// Both lists, for evidence.
+    pub(super) fn lines(&self) -> Vec<String> {
+        vec![format!("only current: {}", list(&self.goes)), format!("only stored: {}", list(&self.comes))]
+    }
+}
+
+fn list(anchors: &[String]) -> String {
+    if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") }
+}
+
+/// The difference between the current trust anchors and the stored ones; `None` if there is none, or if one of them is
+/// unknown, which other checks report.
+///
+/// # Errors
+/// The bundle is missing, or a tool other than the chart writes it.
+pub(super) fn drift(ctx: &Context<'_>) -> Result<Option<Drift>, Unjudged> {
     let bundles = bundles(ctx)?;
-    let namespace = &ctx.namespaces().control_plane;
-    let Some(values) = values(ctx) else { return Ok(Verdict::fine()) };
+    let Some(values) = values(ctx) else { return Ok(None) };
     if values.bool("identity.externalCA") == Some(true) {
         return Err(Unjudged::not_applicable("a tool other than the chart writes the trust anchors"));
     }
     let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
-    // If either is missing or unreadable, other checks report it.
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
-        return Ok(Verdict::fine());
+        return Ok(None);
     };
     let without = |these: &[Certificate], those: &[Certificate]| -> Vec<String> {
         these.iter().filter(|anchor| !those.contains(anchor)).map(Certificate::summary).collect()
     };
     let (goes, comes) = (without(&in_force.anchors, &next), without(&next, &in_force.anchors));
-    if goes.is_empty() && comes.is_empty() {
-        return Ok(Verdict::fine());
-    }
+    Ok((!goes.is_empty() || !comes.is_empty()).then_some(Drift { goes, comes, next }))
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let namespace = &ctx.namespaces().control_plane;
+    let Some(Drift { goes, comes, next }) = drift(ctx)? else { return Ok(Verdict::fine()) };
     // If the next bundle does not cover the issuer, `issuer-not-trusted` reports it.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
     let covered = match issuer(ctx) {
@@ -48,7 +75,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 changed outside the installation: removed anchors return"
         }
     };
-    let list = |anchors: &[String]| if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") };
     let steps = remedy::read_bundle(
         ctx,
         Remedy::new(),

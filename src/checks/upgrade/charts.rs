@@ -90,7 +90,7 @@ pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
         .call(call)
         .and_shell("; else echo")
         .arg("nothing was changed: helm lists no such release")
-        .and_shell(">&2; fi")
+        .and_shell(">&2; false; fi")
 }
 
 /// The chart of the CRDs is a separate Helm release, whose name only the CRDs contain.

@@ -102,7 +102,7 @@ fn ask(question: &str) -> anyhow::Result<Confirmation> {
 
 /// Runs lines of shell. They get no input, so that they cannot take the answers.
 fn execute(number: usize, lines: &[String]) -> Result<(), Stop> {
-    let status = Command::new(SHELL).args(["-uc", &lines.join("\n")]).stdin(Stdio::null()).status();
+    let status = Command::new(SHELL).args(["-euc", &lines.join("\n")]).stdin(Stdio::null()).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => {

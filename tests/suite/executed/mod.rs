@@ -122,7 +122,7 @@ impl Machine {
     fn step(&self, folder: &Path, lines: &[String]) -> Result<(), String> {
         let path = format!("{}:/usr/bin:/bin", self.programs.path().display());
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-uc", &lines.join("\n")]).current_dir(folder).env_clear();
+        shell.args(["-euc", &lines.join("\n")]).current_dir(folder).env_clear();
         shell.env("PATH", path).env("HOME", self.home.path());
         shell.env("KUBECONFIG", self.home.path().join("kubeconfig")).envs(VARIABLES);
         // Nothing leaves the machine.

@@ -8,9 +8,10 @@ use super::steps::remedy;
 use super::texts::{not_yet, notes, summary};
 use super::{Condition, Known, Obstacles, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::Context;
 use crate::checks::certificates::identity::ISSUER;
+use crate::checks::certificates::trust_anchors_drifted::drift;
 use crate::checks::words::some;
+use crate::checks::{Context, Unjudged};
 use crate::command::{kubectl, own};
 use crate::missing::Missing;
 
@@ -125,6 +126,7 @@ fn conditions(
             all.push(of_proxies(ctx, evidence, true, of));
         }
         Stage::ReplaceIssuer => {
+            all.push(stored(ctx));
             if of == Subject::Anchor {
                 all.push(has_new_anchor(evidence));
             }
@@ -143,6 +145,26 @@ fn conditions(
         }
     }
     all
+}
+
+/// The step renders the chart with its stored values, which replace the bundle.
+fn stored(ctx: &Context<'_>) -> Condition {
+    let text = "The stored chart values hold the current trust anchors, so an upgrade keeps them";
+    match drift(ctx) {
+        Ok(None) | Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => {
+            condition(text, Known::Yes, Vec::new())
+        }
+        Ok(Some(drift)) => Condition {
+            close: Some(
+                "store the current bundle first: the warning about trust anchors has the steps".to_owned(),
+            ),
+            ..condition(text, Known::No, drift.lines())
+        },
+        Err(Unjudged::Missing(missing)) => Condition {
+            close: Some(missing.close().to_string()),
+            ..condition(text, Known::Unknown, vec![missing.to_string()])
+        },
+    }
 }
 
 /// Nothing is broken, and the evidence of the state is complete.
