@@ -102,18 +102,18 @@ fn run(folder: &Path, script: &str, arguments: &[&str], status: i32) -> (String,
 #[test]
 fn script_runs_steps_and_stops_if_one_fails() {
     let folder = tempfile::tempdir().unwrap();
-    let workloads = write(folder.path(), "web.yaml", WORKLOADS);
+    let workloads = write(folder.path(), "web.yaml", WORKLOADS.replacen("name: web", "name: books", 1));
     let files = ["fix", "--no-config", "--bundle", BASE, "--bundle", &workloads, "--complete", "all"];
     let ran = ran(meshdoctor(&[&files[..], &["--only", "annotation-unknown"]].concat()));
     assert_eq!(ran.status, 1, "{}", ran.text());
     assert!(
-        ran.out.contains("# simulated result: repairs annotation-unknown (Deployment shop/web)"),
+        ran.out.contains("# simulated result: repairs annotation-unknown (Deployment shop/books)"),
         "{}",
         ran.out
     );
     assert!(ran.err.contains("1 step for 1 finding: 1 automatic\n"), "{}", ran.err);
     let (called, err) = run(folder.path(), &ran.out, &[], 0);
-    let patch = "-n shop patch deployment web --type merge -p {\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\
+    let patch = "-n shop patch deployment books --type merge -p {\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\
                  \"config.linkerd.io/skip-oubound-ports\":null,\"config.linkerd.io/skip-outbound-ports\":\"5432\"}}}}}\n";
     assert_eq!((called.as_str(), err.as_str()), (patch, ""));
     let (called, _) = run(folder.path(), &ran.out, &["2"], 0);
