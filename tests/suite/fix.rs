@@ -232,6 +232,18 @@ fn manifests_are_edited_in_place_with_comments_kept() {
     assert!(words(&[]).err.contains("no finding of warning or above needs a repair"));
 }
 
+#[test]
+fn documents_behind_separators_with_comments_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: shop}\n";
+    let text = format!("--- # web\n{WORKLOADS}--- # Source: other.yaml\n{other}");
+    let file = write(folder.path(), "web.yaml", &text);
+    let given = ["fix", "--no-config", "--manifests", &file, "--linkerd-version", "2.18", "--write"];
+    let written = ran(meshdoctor(&given));
+    let expected = text.replace("skip-oubound-ports", "skip-outbound-ports");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected, "{}", written.text());
+}
+
 /// An annotation on the workload itself, in YAML and in JSON.
 const MOVED: &str = "\
 apiVersion: apps/v1

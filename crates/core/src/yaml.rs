@@ -142,9 +142,27 @@ fn walk(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
+/// Whether a line separates documents and holds nothing else but a comment. A document may also begin on such a line.
+pub fn is_separator(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("---") else { return false };
+    let said = rest.trim();
+    said.is_empty() || (rest.starts_with([' ', '\t']) && said.starts_with('#'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn separators_may_have_comments() {
+        for line in ["---", "--- ", "---\r\n", "---\t# Source: a.yaml\n", "--- # web"] {
+            assert!(is_separator(line), "{line:?}");
+        }
+        for line in ["----", "---#", "--- {a: b}", " ---", "a: ---"] {
+            assert!(!is_separator(line), "{line:?}");
+        }
+    }
+
     use serde_yaml::Value;
 
     #[test]

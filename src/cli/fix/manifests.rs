@@ -265,21 +265,18 @@ fn document(
     target: &Target,
     name: &str,
 ) -> Option<(std::ops::Range<usize>, serde_json::Value)> {
-    let mut bounds = vec![0];
-    let mut at = 0;
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
-        let is_separator = line.strip_prefix("---").is_some_and(|rest| rest.trim_end().is_empty());
+        let end = at;
         at += line.len();
-        if is_separator {
-            bounds.push(at);
+        if yaml::is_separator(line) {
+            parts.push(start..end);
+            start = at;
         }
     }
-    bounds.push(text.len());
-    let mut found = bounds.windows(2).filter_map(|two| {
-        // The separator of the next document is not part of this one.
-        let part = &text[two[0]..two[1]];
-        let end = part.trim_end_matches(['\r', '\n']).strip_suffix("---").map_or(part.len(), str::len);
-        let range = two[0]..two[0] + end;
+    parts.push(start..text.len());
+    let mut found = parts.into_iter().filter_map(|range| {
         let value: serde_json::Value = yaml::parse(&text[range.clone()]).ok()?;
         let namespace = value["metadata"]["namespace"].as_str().unwrap_or(&target.namespace);
         let is_it = value["kind"] == kind

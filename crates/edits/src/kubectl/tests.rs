@@ -126,8 +126,8 @@ fn unknown_effects_name_their_reason() {
         ("kubectl -n shop delete pod \"$POD\"", "it has values that are only known when it runs"),
         ("kubectl -n shop edit deployment web", "it opens an editor"),
         (
-            "kubectl -n argo patch applications.argoproj.io x --type merge -p '{}'",
-            "applications.argoproj.io is a kind that is not read",
+            "kubectl -n argo patch rollouts.argoproj.io x --type merge -p '{}'",
+            "rollouts.argoproj.io is a kind that is not read",
         ),
         ("for a in b; do echo; done", "it is a script with loops or conditions"),
         ("kubectl -n a delete pod -l app=x", "it selects objects by labels, fields or a file"),

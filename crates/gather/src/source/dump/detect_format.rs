@@ -6,6 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use crate::archive::spool::{Blob, Spool};
 use crate::redact;
 use crate::source::diagnostics;
+use crate::yaml;
 
 /// Number of bytes to look at.
 const HEAD: u64 = 4096;
@@ -43,7 +44,7 @@ pub fn of_head(head: &[u8]) -> Text {
     let text = String::from_utf8_lossy(head);
     let idle = |line: &&str| {
         let line = line.trim();
-        line.is_empty() || line.starts_with(['#', '%']) || line == "---"
+        line.is_empty() || line.starts_with(['#', '%']) || yaml::is_separator(line)
     };
     let Some(line) = text.lines().find(|line| !idle(line)) else { return Text::Yaml };
     let line = line.strip_prefix("--- ").unwrap_or(line);
