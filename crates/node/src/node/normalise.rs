@@ -56,7 +56,8 @@ fn plain_node(name: &str) -> String {
         .chars()
         .map(|c| if files::is_plain_name(c.encode_utf8(&mut [0; 4])) || c == '.' { c } else { '_' })
         .collect();
-    let clean: String = clean.chars().take(253).collect();
+    // The shape of a secret may only show without the characters that were replaced.
+    let clean: String = redact::text(&clean).chars().take(253).collect();
     if clean.trim_matches('.').is_empty() { "unnamed".to_owned() } else { clean }
 }
 

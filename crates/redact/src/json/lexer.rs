@@ -174,7 +174,8 @@ fn is_exact(key: &str) -> bool {
 
 /// Whether a text is a name, an address, a path or words, apart from the shapes of secrets, which are replaced anyway.
 fn is_name(content: &[u8]) -> bool {
-    let decoded = decode(content);
+    // A character that is not shown is part of no secret.
+    let decoded = decode(content).replace(char::REPLACEMENT_CHARACTER, "-");
     let shaped = text::text(&decoded);
     let is_simple = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte);
     // The parts of a time are not names.
