@@ -100,7 +100,7 @@ impl Why {
         }
     }
 
-    /// The number of troubles that it stands for: more than one for [`left_out`].
+    /// The number of troubles that it counts: more than one for [`left_out`].
     pub fn count(&self) -> usize {
         let Why::Malformed { message } = self else { return 1 };
         let number = message.strip_prefix(LEFT_OUT).and_then(|rest| rest.strip_suffix(OF_A_KIND));

@@ -54,7 +54,7 @@ pub struct ProfileMatch {
     /// Conditions that must all match.
     #[serde(deserialize_with = "nullable")]
     pub all: Vec<ProfileMatch>,
-    /// Conditions of which one must match.
+    /// Conditions; at least one must match.
     #[serde(deserialize_with = "nullable")]
     pub any: Vec<ProfileMatch>,
     /// A condition that must not match.

@@ -27,7 +27,7 @@ fn list(anchors: &[String]) -> String {
     if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") }
 }
 
-/// The difference between the current trust anchors and the stored ones; `None` if there is none, or if one of them is
+/// The difference between the current trust anchors and the stored ones; `None` if they are equal, or if one of them is
 /// unknown, which other checks report.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ const RESOURCES: [Resource; 2] = [
     },
 ];
 
-/// What a LimitRange does to the next proxies.
+/// Effect of a LimitRange on the next proxies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Effect {
     Rejects,

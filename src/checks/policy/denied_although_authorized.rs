@@ -44,7 +44,7 @@ fn authorizes(inbound: &Inbound<'_>, denied: &Denied) -> bool {
         TakenBy::Server(server) => denied.kind != "server" || denied.name == server.metadata.name,
         TakenBy::Default(_) => true,
     };
-    // A port of HTTP denies connections of other protocols, whoever the client is.
+    // A port of HTTP denies connections of other protocols from every client.
     let is_other_protocol = denied.what == "connections" && inbound.protocol.is_http();
     is_same_server
         && !is_other_protocol
