@@ -22,6 +22,11 @@ pub(super) fn component_missing(component: &str) -> Tie {
     Tie::Fact(format!("component-missing:{component}"))
 }
 
+/// Links a missing CRD to the component of the control plane that needs it.
+pub(super) fn definition_missing(component: &str) -> Tie {
+    Tie::Fact(format!("definition-missing:{component}"))
+}
+
 /// Links an injector that cannot answer to the pods that were created without it.
 pub(super) fn silent_injector() -> Tie {
     Tie::Fact("injector-does-not-answer".to_owned())

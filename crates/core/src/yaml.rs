@@ -142,6 +142,11 @@ fn walk(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
+/// Whether a document begins with a line: after its sign, the line may hold a part of the document.
+pub fn begins_document(line: &str) -> bool {
+    line.strip_prefix("---").is_some_and(|rest| rest.chars().next().is_none_or(char::is_whitespace))
+}
+
 /// Whether a line separates documents and holds nothing else but a comment. A document may also begin on such a line.
 pub fn is_separator(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("---") else { return false };
@@ -151,6 +156,8 @@ pub fn is_separator(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_yaml::Value;
+
     use super::*;
 
     #[test]
@@ -162,8 +169,6 @@ mod tests {
             assert!(!is_separator(line), "{line:?}");
         }
     }
-
-    use serde_yaml::Value;
 
     #[test]
     fn only_deep_nesting_is_rejected_early() {

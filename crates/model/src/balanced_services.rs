@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::fail_fast;
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::MetricMeaning::BalancerEndpoints;
 use crate::objects::service::REMOTE_DISCOVERY;
@@ -82,9 +83,7 @@ impl<'a> Slices<'a> {
     pub fn compared(&self, metrics: &ProxyMetrics) -> Vec<BalancedService> {
         let mut balancers: BTreeMap<Vec<(&str, &str)>, BalancedEndpoints> = BTreeMap::new();
         for series in metrics.of(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
-            let labels = series.labels.iter().filter(|(name, _)| *name != "endpoint_state");
-            let key = labels.map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            balancers.entry(key).or_default().add(series);
+            balancers.entry(fail_fast::key(series)).or_default().add(series);
         }
         let is_same_moment = self.at.zip(metrics.read_at).is_some_and(|(at, read)| {
             let first = read.saturating_sub(metrics.period.unwrap_or_default());

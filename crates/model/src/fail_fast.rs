@@ -34,6 +34,13 @@ impl<'m> FailFastBalancer<'m> {
     pub fn port(&self) -> &'m str {
         self.series.label("backend_port")
     }
+
+    /// Adds another load balancer for the same port: HTTP and TCP connections, and each route, have their own.
+    pub fn merge(&mut self, other: FailFastBalancer<'m>) {
+        self.pending = self.pending.max(other.pending);
+        self.has_entered |= other.has_entered;
+        self.failed += other.failed;
+    }
 }
 
 /// State of the load balancers with the same labels.
@@ -80,7 +87,7 @@ pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
 }
 
 /// The labels that load balancers have in all of their families.
-fn key(series: &Series) -> Vec<(&str, &str)> {
+pub(super) fn key(series: &Series) -> Vec<(&str, &str)> {
     let labels = series.labels.iter().filter(|(name, _)| *name != "endpoint_state");
     labels.map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use jiff::SignedDuration;
 
+use super::identity::USUAL_LIFETIME;
 use super::node_clock_off::{synchronized, words};
 use crate::checks::diagnosed::{by_workload, lacking, proxies, quoted};
 use crate::checks::{Context, Judgement, Verdict};
@@ -17,8 +18,6 @@ use crate::objects::Pod;
 const ALLOWED: SignedDuration = SignedDuration::from_mins(2);
 /// From this difference on, certificates of the other side are rejected for minutes.
 const MUCH: SignedDuration = SignedDuration::from_mins(5);
-/// The lifetime of certificates, unless it is set.
-const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// Maximum number of quoted proxies of a workload.
 const QUOTED: usize = 3;
 
@@ -103,7 +102,7 @@ fn finding(
         }
     };
     let most = off.iter().map(|(_, off)| *off).max().unwrap_or_default();
-    let is_error = if is_ahead { most >= LIFETIME } else { most >= MUCH };
+    let is_error = if is_ahead { most >= USUAL_LIFETIME } else { most >= MUCH };
     let side = if is_ahead { "ahead" } else { "behind" };
     let said = off.iter().take(QUOTED).map(|(pod, off)| {
         quoted(pod, format!("its clock is {} {side}; node {}", words(*off), pod.node_name.as_str()))

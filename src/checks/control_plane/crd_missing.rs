@@ -4,6 +4,7 @@
 use crate::checks::control_plane::installation::{
     about_to_be, before_upgrade, installed, note_presumed, release,
 };
+use crate::checks::serving::definition_missing;
 use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{kubectl, meshdoctor};
@@ -56,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(unmet.evidence)
             .evidence(seen.clone())
             .remedy(remedy)
-            .tie(Tie::Fact(format!("definition-missing:{component}")))
+            .tie(definition_missing(component))
             .tie(Tie::Workload(
                 "Deployment".to_owned(),
                 ctx.namespaces().control_plane.clone(),

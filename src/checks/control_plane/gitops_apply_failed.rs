@@ -1,7 +1,7 @@
 //! `gitops-apply-failed`: Flux or Argo CD cannot apply Linkerd's charts, or objects that Linkerd's webhooks reject.
 
 use crate::checks::policy::defined;
-use crate::checks::serving::component_missing;
+use crate::checks::serving::{component_missing, definition_missing};
 use crate::checks::upgrades::gitops::taken;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl};
@@ -159,8 +159,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
 
 /// What is missing while a chart is not applied.
 fn ties(chart: &str) -> Vec<Tie> {
-    let definitions =
-        || ["destination", "policy"].map(|part| Tie::Fact(format!("definition-missing:{part}")));
+    let definitions = || ["destination", "policy"].map(definition_missing);
     match chart.rsplit('/').next().unwrap_or_default() {
         "linkerd-crds" | "linkerd-enterprise-crds" => definitions().into(),
         "linkerd-control-plane" | "linkerd-enterprise-control-plane" => {

@@ -21,16 +21,11 @@ const ACCRUAL: [&str; 2] =
 struct FailingClient<'a> {
     client: &'a Pod,
     metrics: &'a ProxyMetrics,
-    port: &'a str,
-    /// Endpoints to which one of them is connecting.
-    pending: f64,
-    has_entered: bool,
-    /// Requests that failed between the two reads.
-    failed: u64,
+    shut: FailFastBalancer<'a>,
 }
 
 impl<'a> FailingClient<'a> {
-    /// Adds a load balancer: HTTP and TCP connections to one port, and each route, have their own.
+    /// Adds a load balancer.
     fn add(
         all: &mut Vec<FailingClient<'a>>,
         client: &'a Pod,
@@ -38,38 +33,28 @@ impl<'a> FailingClient<'a> {
         shut: FailFastBalancer<'a>,
     ) {
         let key = client.metadata.key();
-        let known = all.iter_mut().find(|one| one.client.metadata.key() == key && one.port == shut.port());
+        let known =
+            all.iter_mut().find(|one| one.client.metadata.key() == key && one.shut.port() == shut.port());
         match known {
-            Some(one) => {
-                one.pending = one.pending.max(shut.pending);
-                one.has_entered |= shut.has_entered;
-                one.failed += shut.failed;
-            }
-            None => all.push(FailingClient {
-                client,
-                metrics,
-                port: shut.port(),
-                pending: shut.pending,
-                has_entered: shut.has_entered,
-                failed: shut.failed,
-            }),
+            Some(one) => one.shut.merge(shut),
+            None => all.push(FailingClient { client, metrics, shut }),
         }
     }
 
     fn quoted(&self) -> Evidence {
-        let state = match self.pending > 0.0 {
-            true => format!("{} endpoints pending, none ready", self.pending),
+        let state = match self.shut.pending > 0.0 {
+            true => format!("{} endpoints pending, none ready", self.shut.pending),
             false => "no endpoint ready".to_owned(),
         };
-        let when = match self.has_entered {
+        let when = match self.shut.has_entered {
             true => format!("entered fail-fast {}", within(self.metrics)),
             false => "was in fail-fast at both reads".to_owned(),
         };
-        let failed = match self.failed {
+        let failed = match self.shut.failed {
             0 => String::new(),
             failed => format!("; failed requests: {failed}"),
         };
-        let port = self.port;
+        let port = self.shut.port();
         quoted(self.client, format!("port {port} of the Service {when}: {state}{failed}"))
     }
 }
@@ -89,7 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(service) = services.iter().find(|service| service.metadata.key() == key) else { continue };
         let (ready, all) = EndpointSlice::counted(slices, service);
         let breaks = ACCRUAL.iter().any(|key| service.metadata.annotation(key).is_some());
-        let is_pending = shut.iter().any(|one| one.pending > 0.0);
+        let is_pending = shut.iter().any(|one| one.shut.pending > 0.0);
         if ready > 0 && breaks && !is_pending {
             let name = format!("{}/{}", key.0, key.1);
             ctx.gap(lacking(
@@ -117,7 +102,7 @@ fn finding(
     (ready, all): (usize, usize),
 ) -> Finding {
     let (namespace, name) = service.metadata.key();
-    let is_pending = shut.iter().any(|one| one.pending > 0.0);
+    let is_pending = shut.iter().any(|one| one.shut.pending > 0.0);
     let said = shut.iter().take(QUOTED).map(FailingClient::quoted);
     let listed = Evidence::other(
         format!("EndpointSlices of Service {namespace}/{name}"),
@@ -165,7 +150,7 @@ fn finding(
                     meshdoctor()
                         .words("reach --proxies")
                         .operand(from)
-                        .operand(format!("{name}.{namespace}:{}", shut.first().map_or("", |one| one.port))),
+                        .operand(format!("{name}.{namespace}:{}", shut.first().map_or("", |one| one.shut.port()))),
                 )
                 .step(
                     StepKind::Note,

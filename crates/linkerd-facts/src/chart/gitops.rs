@@ -14,8 +14,8 @@ use super::stored_values::{Held, Spots};
 use super::values::as_go_reads;
 use super::values_input::ValuesFile;
 use crate::archive::{folder_of, joined};
-use crate::yaml::guard;
 use crate::yaml::node::{Holds, Node, steps, tree};
+use crate::yaml::{begins_document, guard};
 
 /// A file of a set of manifests.
 #[derive(Debug, Clone)]
@@ -109,11 +109,9 @@ struct Document<'t> {
 impl<'t> Set<'t> {
     /// The readable documents of a file.
     fn documents(&self, of: &'t Text) -> Vec<Document<'t>> {
-        let begins =
-            |line: &str| line.starts_with("---") && line[3..].chars().next().is_none_or(char::is_whitespace);
         let mut texts = vec![String::new()];
         for (at, line) in of.text.split_inclusive('\n').enumerate() {
-            match (begins(line), texts.last_mut()) {
+            match (begins_document(line), texts.last_mut()) {
                 (false, Some(text)) => text.push_str(line),
                 _ => texts.push("\n".repeat(at + 1)),
             }

@@ -10,7 +10,7 @@ use crate::names::{is_label, is_subdomain};
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Prefix of a label of the process if a label of the scrape has the same name.
-const EXPORTED: &str = "exported_";
+pub(in crate::source) const EXPORTED: &str = "exported_";
 /// Maximum number of processes.
 const MOST_PROCESSES: usize = 20_000;
 /// Meanings of families that any process exports.

@@ -7,6 +7,7 @@ use super::Key;
 use crate::archive::spool::Blob;
 use crate::finding::Written;
 use crate::item::Kind;
+use crate::yaml::begins_document;
 use crate::yaml::node::{Holds, Node, tree};
 
 /// Maximum size of a document to search for a field; in a larger one, the start of the object is used.
@@ -105,13 +106,11 @@ fn document(blob: &Blob, line: u64) -> Option<(String, u64)> {
     blob.reader().ok()?.read_to_string(&mut text).ok()?;
     let at = usize::try_from(line.saturating_sub(1)).ok()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let begins =
-        |line: &str| line.starts_with("---") && line[3..].chars().next().is_none_or(char::is_whitespace);
     let first = (0..=at.min(lines.len().saturating_sub(1)))
         .rev()
-        .find(|at| begins(lines[*at]))
+        .find(|at| begins_document(lines[*at]))
         .map_or(0, |at| at + 1);
-    let last = (first..lines.len()).find(|at| begins(lines[*at])).unwrap_or(lines.len());
+    let last = (first..lines.len()).find(|at| begins_document(lines[*at])).unwrap_or(lines.len());
     Some((lines.get(first..last)?.concat(), first as u64))
 }
 

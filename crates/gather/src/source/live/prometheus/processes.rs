@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 
 use super::WantedPods;
-use super::query::EXPORTED;
 use super::response::Series;
 use crate::knowledge::{Knowledge, ScrapeLabels};
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
+use crate::source::diagnostics::EXPORTED;
 
 /// Age in seconds from which a proxy should have been scraped.
 const SETTLED: i64 = 300;

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::response::Series;
 use super::{Prometheus, WantedPods};
 use crate::knowledge::{MetricGroup, MetricMeaning, ProxyMetricNames};
-
-/// Prefix of a label of the process if a label of the scrape has the same name.
-pub(super) const EXPORTED: &str = "exported_";
+use crate::source::diagnostics::EXPORTED;
 
 /// Matchers of all queries.
 pub(super) struct Selector {
