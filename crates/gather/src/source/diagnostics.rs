@@ -20,6 +20,7 @@ use crate::knowledge::MetricMeaning;
 use crate::names::{is_label, is_subdomain};
 use crate::yaml;
 pub use metrics::{MetricsReader, begins_metrics, own_container, share_clocks};
+#[cfg(feature = "live")]
 pub(super) use scrape::EXPORTED;
 
 /// Maximum size of a text.
