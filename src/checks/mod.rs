@@ -70,6 +70,7 @@ pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use restart::{CallFaults, Issuance};
 pub use settings::{Settings, TimeLimit};
 pub use unjudged::Unjudged;
+pub use upgrades::is_downgrade;
 pub use upgrades::phases::{Phase, Plan};
 
 use crate::card::Card;

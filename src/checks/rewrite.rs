@@ -134,8 +134,57 @@ fn workload<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, Option<&'a Wo
 /// Whether the pod template of an owner is known and lacks an annotation of its pods, which they then have from their
 /// namespace.
 pub(super) fn is_inherited(ctx: &Context<'_>, owner: &Owner, key: &str) -> bool {
-    let known = workload(ctx, owner).and_then(|(_, known)| known);
-    known.is_some_and(|known| known.spec.template.metadata.annotation(key).is_none())
+    setter(ctx, owner, key) == Setter::Namespace
+}
+
+/// The object that sets an annotation of pods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Setter {
+    /// The pod template of their owner.
+    Template,
+    /// Their namespace.
+    Namespace,
+    /// The pod template is not known.
+    Unknown,
+}
+
+impl Setter {
+    /// The place, after a preposition: `in the pod template`.
+    pub(super) fn place(self) -> &'static str {
+        match self {
+            Setter::Template => "in the pod template",
+            Setter::Namespace => "on the namespace",
+            Setter::Unknown => "in the pod template or on the namespace",
+        }
+    }
+}
+
+/// The object that sets an annotation of an owner's pods. Reads `deployments.apps`, `statefulsets.apps` and
+/// `daemonsets.apps`.
+pub(super) fn setter(ctx: &Context<'_>, owner: &Owner, key: &str) -> Setter {
+    match workload(ctx, owner).and_then(|(_, known)| known) {
+        None => Setter::Unknown,
+        Some(known) if known.spec.template.metadata.annotation(key).is_some() => Setter::Template,
+        Some(_) => Setter::Namespace,
+    }
+}
+
+/// Adds the step that removes an annotation of an owner's pods from the object that sets it; `act` names the
+/// annotation. Reads what [`setter`] reads.
+pub(super) fn remove(ctx: &Context<'_>, remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
+    let change = [(key, None)];
+    match (setter(ctx, owner, key), workload(ctx, owner)) {
+        (Setter::Namespace, _) => {
+            let meta = Meta { name: owner.namespace.clone(), ..Meta::default() };
+            let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
+            own(remedy, Act::Remove(act), &object, &change)
+        }
+        (Setter::Template, Some((kind, Some(known)))) => {
+            let object = Annotated { kind, meta: &known.metadata, sites: vec![] };
+            template(ctx, remedy, Act::Remove(act), &object, &change)
+        }
+        (Setter::Template | Setter::Unknown, _) => of_owner(ctx, remedy, act, owner, &change),
+    }
 }
 
 /// Adds the step that changes annotations of the object itself instead of its template.

@@ -323,12 +323,19 @@ fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
     force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
 }
 
-/// `linkerd upgrade` with the CLI of a release and the current values; and the option, if it is forced.
-pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, Option<Forced>, &'static str) {
+/// `linkerd upgrade` with the CLI of a release, the current values and these settings (`PATH=VALUE`); and the option,
+/// if it is forced.
+pub(super) fn to_release(
+    ctx: &Context<'_>,
+    to: &LinkerdVersion,
+    set: &[String],
+) -> (Line, Option<Forced>, &'static str) {
+    let paths: Vec<&str> = set.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let line = |force| {
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        upgrade_by_cli(kept::options(ctx, upgrade, Some(to), &[]), force)
+        let upgrade = kept::options(ctx, upgrade, Some(to), &paths);
+        upgrade_by_cli(set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str())), force)
     };
     let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));
     let without = || guarded(Some(to), line(None));

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let reads_table = args.report.output.is_empty() || args.report.output.iter().any(table);
     if reads_table && !args.cured {
         let cured = meshdoctor().words("demo").arg(name.as_str()).words("--cured");
-        output::print(&format!("\nnext: {cured}\n"))?;
+        output::print(&format!("\nafter the repair: {cured}\n"))?;
     }
     Ok(status)
 }

@@ -58,7 +58,7 @@ fn of_defect(id: &str, form: PageFormat) -> Result<String, Stop> {
     };
     Ok(match form {
         PageFormat::Json => render::defects::json_of(row, knowledge),
-        PageFormat::Text | PageFormat::Markdown => render::defects::text(row, knowledge),
+        PageFormat::Text | PageFormat::Markdown => render::defects::text(row, knowledge, output::look()),
     })
 }
 

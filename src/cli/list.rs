@@ -33,7 +33,7 @@ fn defects(args: &List) -> anyhow::Result<u8> {
         None => Knowledge::embedded(),
     };
     let text = match args.output {
-        ListFormat::Table => render::defects::table(knowledge),
+        ListFormat::Table => render::defects::table(knowledge, output::look()),
         ListFormat::Name => {
             knowledge.known_defects().rows().iter().map(|row| format!("{}\n", row.id)).collect()
         }

@@ -37,6 +37,10 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         let within = if lost.workload.is_none() { "in namespace " } else { "" };
         let cause = format!("no pod, workload or ExternalWorkload {within}{lost} exists{near}");
         let next = match lost.workload {
+            _ if args.names_generate() => format!(
+                "policies for a namespace are printed by {}",
+                meshdoctor().words("policy --generate -n").operand(args.namespace_of_generate())
+            ),
             Some(_) => format!(
                 "{} lists all injected workloads of the namespace",
                 meshdoctor().words("policy").operand(lost.namespace.as_str())

@@ -62,6 +62,7 @@ mod mcp;
 mod mcp_client;
 mod node_snapshot;
 mod nodes;
+mod operator;
 mod outputs;
 mod parity;
 #[path = "../parity/mod.rs"]

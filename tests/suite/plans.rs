@@ -196,6 +196,30 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
 }
 
+/// The commands to copy pass what a box asks for, and a reference names a section that exists.
+#[test]
+fn commands_pass_the_options_that_boxes_ask_for() {
+    let by_cli = rehearsed("healthy-2.18", "2.20").map(|report| render::plan::markdown(&report));
+    let by_helm = plan_managed("healthy-2.18", "2.20", &by_helm());
+    let (Some(by_cli), Some(by_helm)) = (by_cli, by_helm) else { return };
+    for (plan, upgrade) in [(by_cli, "linkerd upgrade --set "), (by_helm, "helm upgrade mesh ")] {
+        let asks = |line: &&str| line.contains("To keep the current behavior, pass --set ");
+        let asked: Vec<&str> = plan.lines().filter(asks).collect();
+        assert!(asked.len() >= 4, "{plan}");
+        for line in asked {
+            let (_, setting) = line.split_once("pass ").unwrap();
+            let setting = setting.split(" to ").next().unwrap();
+            let passes = |line: &str| line.contains(upgrade) && line.contains(setting);
+            assert!(plan.lines().any(passes), "no {upgrade:?} with {setting:?} in\n{plan}");
+        }
+        for (_, title) in plan.lines().filter_map(|line| line.split_once("with the steps under \"")) {
+            let title = title.trim_end_matches('"');
+            assert!(plan.contains(&format!("\n## {title}\n")), "{title}: {plan}");
+        }
+        assert!(plan.contains("with the steps under") && !plan.contains("as described above"), "{plan}");
+    }
+}
+
 /// A rollback goes to the previous release, not to the first one, and no command needs a CLI of another
 /// release.
 #[test]

@@ -92,6 +92,18 @@ fn mesh(folder: &Path, audits: bool, more: &str) -> String {
     write(folder, "mesh.yaml", text)
 }
 
+/// The option as users type it.
+#[test]
+fn option_without_dashes_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = mesh(folder.path(), true, "");
+    for words in [&["generate", "-n", "shop"][..], &["generate", "shop"]] {
+        let all = [&["policy"], words, &["--bundle", &bundle, "--complete", "all", "--at", AT]].concat();
+        let ran = ran(meshdoctor(&all));
+        assert!(ran.err.contains("meshdoctor policy --generate -n shop\n"), "{}", ran.err);
+    }
+}
+
 fn generated(bundle: &str, more: &[&str]) -> Ran {
     let words = ["policy", "shop", "--generate", "--bundle", bundle, "--complete", "all", "--at", AT];
     ran(meshdoctor(&[&words[..], more].concat()))
@@ -113,6 +125,9 @@ fn generated_policies_deny_nothing_and_pass_check_with() {
     ] {
         assert!(ran.out.contains(words), "{words}: {}\n{}", ran.out, ran.err);
     }
+    // Ports with the same clients share their list.
+    assert_eq!(ran.out.matches("kind: MeshTLSAuthentication\nmetadata").count(), 1, "{}", ran.out);
+    assert_eq!(ran.out.matches("\n      name: meshed-clients\n").count(), 2, "{}", ran.out);
     assert!(!ran.out.contains("denied with these manifests") && ran.out.contains("# proof: "), "{}", ran.out);
     assert_eq!(ran.status, 0, "{}\n{}", ran.out, ran.err);
     let manifests = write(folder.path(), "policies.yaml", &ran.out);

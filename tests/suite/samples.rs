@@ -31,6 +31,7 @@ fn linked(findings: Vec<Finding>) -> Vec<Finding> {
         &Relations {
             explains: &explains,
             before: &|_| &[],
+            is_of_change: &|_| false,
             is_conditional: &|_| false,
             is_central: &|_| false,
         },

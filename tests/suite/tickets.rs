@@ -128,7 +128,8 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
     let target = folder.path().join("ticket.tar.gz");
     let args = ["ticket", "--bundle", whole.to_str().unwrap(), "--dry-run"];
     for more in [&[][..], &["-o", target.to_str().unwrap()]] {
-        let output = ran(meshdoctor(&[&args[..], more].concat()));
+        // On a narrower terminal, long names take several lines.
+        let output = ran(meshdoctor(&[&args[..], more].concat()).env("COLUMNS", "200"));
         assert_eq!(output.status, 0, "{}", output.err);
         let text = output.out;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written:\n{text}");

@@ -21,6 +21,8 @@ pub struct Relations<'a> {
     pub explains: &'a Related<'a>,
     /// The checks whose findings are repaired after its own.
     pub before: &'a Related<'a>,
+    /// Whether a finding explains all others that begin with the same upgrade, whatever their checks.
+    pub is_of_change: &'a dyn Fn(&Finding) -> bool,
     /// Whether findings of a check do harm only under a further condition.
     pub is_conditional: &'a dyn Fn(&str) -> bool,
     /// Whether the whole mesh depends on a namespace.
@@ -33,6 +35,7 @@ pub fn link_by_cards(findings: Vec<Finding>, namespaces: &Namespaces) -> Vec<Fin
     let relations = Relations {
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
         before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+        is_of_change: &crate::checks::is_downgrade,
         is_conditional: &|id| front(id).is_some_and(|front| front.conditional),
         is_central: &|namespace| namespace == namespaces.control_plane || namespace == namespaces.cni,
     };
@@ -42,8 +45,7 @@ pub fn link_by_cards(findings: Vec<Finding>, namespaces: &Namespaces) -> Vec<Fin
 /// Links, merges and sorts: causes before their symptoms, and root causes in repair order.
 pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let mut findings = findings;
-    let explains = relations.explains;
-    let causes = causes_of(&findings, explains);
+    let causes = causes_of(&findings, relations);
     let order = causes_first(&causes);
     // An inferred cause takes the severity of its symptoms, so symptoms are processed first.
     for &symptom in order.iter().rev() {
@@ -144,11 +146,12 @@ impl Group {
 }
 
 /// The causes of each finding.
-fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize>> {
+fn causes_of(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usize>> {
+    let change = findings.iter().position(relations.is_of_change);
     let mut by_check_and_tie: BTreeMap<(&str, Tie), Vec<usize>> = BTreeMap::new();
     let in_effect = findings.iter().enumerate().filter(|(_, finding)| !finding.explains_nothing);
     for (at, finding) in in_effect {
-        for symptom in explains(finding.check) {
+        for symptom in (relations.explains)(finding.check) {
             let ties = match finding.symptoms.as_ref().map(|symptoms| symptoms.get(symptom)) {
                 None => finding.all_ties(),
                 Some(Some(further)) => {
@@ -166,9 +169,11 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
         .enumerate()
         .map(|(at, finding)| {
             let ties = finding.all_ties().into_iter().chain([Tie::Cluster]);
+            let of_change = change.filter(|&of| findings[of].check != finding.check);
             ties.filter_map(|tie| by_check_and_tie.get(&(finding.check, tie)))
                 .flatten()
                 .copied()
+                .chain(of_change.filter(|_| finding.when == When::AfterUpgrade))
                 .filter(|&cause| cause != at && of_one_world(&findings[cause], finding))
                 .collect()
         })
@@ -259,7 +264,13 @@ mod tests {
     fn linked<'a>(findings: Vec<Finding>, explains: &'a Related<'a>) -> Vec<Finding> {
         link(
             findings,
-            &Relations { explains, before: &|_| &[], is_conditional: &|_| false, is_central: &|_| false },
+            &Relations {
+                explains,
+                before: &|_| &[],
+                is_of_change: &|finding| finding.parameters == ["change"],
+                is_conditional: &|_| false,
+                is_central: &|_| false,
+            },
         )
     }
 
@@ -315,6 +326,24 @@ mod tests {
         let linked = linked(vec![idle, finding("b", Severity::Error, "n1")], &explains);
         let said: Vec<_> = linked.iter().map(|f| (f.check, f.severity, f.caused_by.len())).collect();
         assert_eq!(said, [("b", Severity::Error, 0), ("a", Severity::Warning, 0)]);
+    }
+
+    #[test]
+    fn downgrade_explains_all_that_begins_with_it() {
+        let begins = |check, severity| {
+            let mut finding = finding(check, severity, check);
+            finding.when = When::AfterUpgrade;
+            finding
+        };
+        let mut change = begins("path", Severity::Warning);
+        change.parameters = vec!["change".to_owned()];
+        let mut other = begins("path", Severity::Warning);
+        other.subjects = vec![Subject::node("n9")];
+        let found = vec![begins("a", Severity::Error), finding("b", Severity::Error, "n1"), change, other];
+        let linked = linked(found, &|_| &[]);
+        let said: Vec<_> = linked.iter().map(|f| (f.check, f.severity, f.caused_by.len())).collect();
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(said, [("path", error, 0), ("b", error, 0), ("path", warning, 0), ("a", error, 1)]);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check_outcome::CheckOutcome;
 use crate::finding::{Finding, Fingerprint, Severity, Standing};
-use crate::kubectl::{Action, actions};
+use crate::kubectl::{Action, Target, actions};
+use crate::objects::Kind;
 use crate::report::{PlanStep, RepairPlan, Report};
 use crate::source::change::Set;
 
@@ -162,7 +163,7 @@ impl JudgedPlan {
         let mut withheld: BTreeMap<usize, Proof> = BTreeMap::new();
         loop {
             let pass = Pass::run(plan, begin, today, overlay, &withheld);
-            let Some((at, lasting)) = pass.harmful(plan) else { return pass.into_plan() };
+            let Some((at, lasting)) = pass.harmful(plan) else { return pass.into_plan(plan) };
             withheld.insert(at, Proof::Withheld(lasting));
             let repairs = &plan.steps[at].repairs;
             for (later, step) in plan.steps.iter().enumerate().skip(at + 1) {
@@ -186,6 +187,32 @@ fn effects(step: &PlanStep) -> Result<Vec<Action>, Proof> {
         false => Ok(actions),
     }
 }
+
+/// What a simulation does not predict of an action.
+fn unpredicted(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Restart(_) | Action::Delete { target: Target { kind: Kind::Pod, .. }, .. } => {
+            Some("whether the new pods become ready is not predicted")
+        }
+        Action::Edit { target, .. } if DECIDE_ON_PODS.contains(&target.kind) => {
+            Some("whether the pods are then scheduled and become ready is not predicted")
+        }
+        _ => None,
+    }
+}
+
+/// Kinds that decide whether pods are created, scheduled or started.
+const DECIDE_ON_PODS: [Kind; 9] = [
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::ReplicaSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Node,
+    Kind::ResourceQuota,
+    Kind::LimitRange,
+];
 
 /// One simulation of all steps that are not withheld.
 struct Pass {
@@ -259,7 +286,7 @@ impl Pass {
         each.into_iter().find(|(at, lasting)| !lasting.is_empty() && !self.is_open(plan, *at))
     }
 
-    fn into_plan(mut self) -> JudgedPlan {
+    fn into_plan(mut self, plan: &RepairPlan) -> JudgedPlan {
         for at in self.added.keys().copied().collect::<Vec<_>>() {
             let lasting = self.lasting(at);
             let passing = self.added[&at].iter().map(|(_, problem)| problem);
@@ -270,6 +297,27 @@ impl Pass {
                 *added = lasting;
             }
         }
+        let unseen: Vec<_> =
+            (0..plan.steps.len()).filter_map(|at| Some((at, self.unseen(plan, at)?))).collect();
+        for (at, reason) in unseen {
+            self.proofs[at] = Proof::NotSimulated(reason.to_owned());
+        }
         JudgedPlan { proofs: self.proofs, after: self.last }
+    }
+
+    /// Why the simulation shows no effect of a step, if this depends on pods that it does not schedule or start.
+    fn unseen(&self, plan: &RepairPlan, at: usize) -> Option<&'static str> {
+        let Proof::Simulated { gone, until_later, added, .. } = &self.proofs[at] else { return None };
+        if !(gone.is_empty() && until_later.is_empty() && added.is_empty()) {
+            return None;
+        }
+        let step = &plan.steps[at];
+        let repairs = |(other, proof): (&PlanStep, &Proof)| {
+            let is_same = !other.repairs.is_disjoint(&step.repairs);
+            is_same && matches!(proof, Proof::Simulated { gone, .. } if !gone.is_empty())
+        };
+        let is_repaired_later = plan.steps.iter().zip(&self.proofs).skip(at + 1).any(repairs);
+        let actions = effects(step).ok().filter(|_| !is_repaired_later)?;
+        actions.iter().find_map(unpredicted)
     }
 }

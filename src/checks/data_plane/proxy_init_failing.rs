@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::restart::{Needs, renew};
+use crate::checks::rewrite::{self, Setter};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, rewrite};
+use crate::checks::{Context, Judgement};
 use crate::command::program;
-use crate::finding::{Applies, Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Applies, Evidence, Finding, Remedy, Step, StepKind};
 use crate::knowledge::{Signature, SignatureScope};
 use crate::model::owners::Owner;
 use crate::objects::container::INIT_CONTAINER;
@@ -175,16 +176,14 @@ fn skipped_subnets(pod: &Pod) -> Option<Evidence> {
 /// Removes or corrects skipped ranges, by annotation or chart value.
 fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_invalid: bool) -> Remedy {
     let is_annotated = group.iter().any(|failed| failed.pod.metadata.annotation(SUBNETS).is_some());
+    let setter = rewrite::setter(ctx, owner, SUBNETS);
     let remedy = match (is_annotated, is_invalid) {
         (true, true) => Remedy::new().step(
             StepKind::Annotation,
-            format!(
-                "Write each range with its prefix length in {SUBNETS}, on the pod template or the namespace"
-            ),
+            format!("Write each range with its prefix length in {SUBNETS}, {}", setter.place()),
         ),
         (true, false) => {
-            let act = format!("Remove {SUBNETS}");
-            rewrite::of_owner(ctx, Remedy::new(), &act, owner, &[(SUBNETS, None)])
+            rewrite::remove(ctx, Remedy::new(), &format!("Remove {SUBNETS}"), owner, SUBNETS)
         }
         (false, true) => Remedy::new().step(
             StepKind::ChartValue,
@@ -207,11 +206,20 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
         }
         false => remedy,
     };
+    let remedy = match is_annotated && setter == Setter::Unknown {
+        true => remedy.step(StepKind::Note, "If the namespace sets the annotation, remove it there"),
+        false => remedy,
+    };
     remedy.step(
         StepKind::Note,
-        "If the namespace sets the annotation, remove it there. To bypass the proxy, skip ports instead \
-         (config.linkerd.io/skip-outbound-ports, config.linkerd.io/skip-inbound-ports)",
+        "To bypass the proxy for these ranges, skip ports instead (config.linkerd.io/skip-outbound-ports, \
+         config.linkerd.io/skip-inbound-ports)",
     )
+}
+
+/// Whether the text or the command of a step contains these words.
+fn mentions(step: &Step, words: &str) -> bool {
+    step.text.contains(words) || step.command.as_ref().is_some_and(|it| it.to_string().contains(words))
 }
 
 fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Signature) -> Remedy {
@@ -273,15 +281,24 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         }
     };
     // A patch of the pod template creates the pods again.
-    let is_rolled =
-        remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
+    let is_of_template = rewrite::setter(ctx, owner, SUBNETS) != Setter::Namespace;
+    let is_rolled = is_of_template
+        && remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
+    let others: Vec<&str> = [("the namespace", "the namespace sets"), ("the chart", "disableIPv6")]
+        .into_iter()
+        .filter(|(_, sign)| remedy.steps.iter().any(|step| mentions(step, sign)))
+        .map(|(place, _)| place)
+        .collect();
+    if is_rolled && others.is_empty() {
+        return remedy;
+    }
     let mut restart = renew(ctx, owner, &pods, Needs::NewProxy, because);
     if is_rolled {
         let mut act = restart.text;
         if let Some(first) = act.get_mut(..1) {
             first.make_ascii_lowercase();
         }
-        restart.text = format!("If you changed the namespace or the chart instead, {act}");
+        restart.text = format!("If you changed {} instead, {act}", others.join(" or "));
         restart.applies = Applies::Conditionally;
     }
     remedy.steps.push(restart);

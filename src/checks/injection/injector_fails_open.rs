@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
+use crate::checks::viz::egress_is_down;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, kubectl, own};
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
@@ -64,9 +65,12 @@ fn finding(
     let is_one = victims.len() == 1;
     let (pods, they) =
         if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
-    let cause = match ready {
-        Some(_) => "the API server did not reach the injector, which was ready,",
-        None => "the injector was down",
+    // The injector is like any other pod that the API server calls.
+    let egress = egress_is_down(ctx).filter(|_| !victims.is_empty() && windows.is_empty());
+    let cause = match (&egress, ready) {
+        (Some(_), _) => "the API server could not call the injector through its egress proxy",
+        (None, Some(_)) => "the API server did not reach the injector, which was ready,",
+        (None, None) => "the injector was down",
     };
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
@@ -100,9 +104,12 @@ fn finding(
         .evidences(
             victims.iter().zip(&siblings).filter_map(|(victim, sibling)| compared(victim.pod, (*sibling)?)),
         )
-        .evidences(windows.iter().chain(ready).cloned())
+        .evidences(windows.iter().chain(ready).chain(&egress).cloned())
         .timeline(timeline(ctx, victims))
-        .remedy(remedy(ctx, victims, windows.is_empty()));
+        .remedy(match egress {
+            Some(_) => renewed(ctx, victims),
+            None => remedy(ctx, victims, windows.is_empty()),
+        });
     let finding = match victims.is_empty() {
         true => finding.fact("failurePolicy Ignore (the default)"),
         false => finding,
@@ -240,9 +247,15 @@ fn windows(downtime: &Downtime, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     std::iter::once(line).chain(seen.into_iter().cloned()).collect()
 }
 
-fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
+/// New pods for the victims.
+fn renewed(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Remedy {
     let mut remedy = Remedy::new();
     remedy.steps.extend(renewals(ctx, victims));
+    remedy
+}
+
+fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
+    let mut remedy = renewed(ctx, victims);
     if !victims.is_empty() && no_gap {
         remedy = remedy.step(
             StepKind::Note,

@@ -174,9 +174,10 @@ fn finding(
     let (message, remedy) = match (opaque, probed) {
         (Some(server), Probed::Http(..)) => (
             format!(
-                "The probe {asks} on port {port} is denied: Server {} declares a protocol other than HTTP, so probes \
-                 are not allowed automatically",
-                server.metadata.name
+                "The probe {asks} on port {port} is denied: Server {} declares the port as {}, and kubelet probes are \
+                 allowed only on HTTP ports. The pods become unready or restart",
+                server.metadata.name,
+                if inbound.protocol == Protocol::Tls { "TLS" } else { "opaque" }
             ),
             opaque_server(server),
         ),

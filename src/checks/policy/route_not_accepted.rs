@@ -177,7 +177,7 @@ const UNKNOWN: &str = "see the reason";
 fn meaning(why: &Condition) -> &'static str {
     match why.reason.as_str() {
         "NoMatchingParent" if why.message.contains("ClusterIP") => {
-            "a Service without a ClusterIP accepts no route"
+            "routes attach only to Services with a ClusterIP, and this one is headless"
         }
         "NoMatchingParent" if why.message.contains("EgressNetwork") => {
             "the EgressNetwork named in parentRefs is not accepted"

@@ -161,7 +161,7 @@ impl Known<'_, '_> {
             missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
         let place = fault.place();
         let message =
-            format!("backendRefs for {parent} names {place}, which does not exist, so {}", failure(kind));
+            format!("the route of {parent} names the backend {place}, which does not exist: {}", failure(kind));
         let finding = about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
             kind,
             meta,
@@ -198,7 +198,7 @@ impl Known<'_, '_> {
                 ("spec", at.to_owned()),
             ),
             Refused::Headless => (
-                "a Service without a ClusterIP accepts no route".to_owned(),
+                "routes attach only to Services with a ClusterIP, and this one is headless".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
             ),
             Refused::NetworkRefused => (

@@ -7,9 +7,10 @@ use crate::finding::{Finding, Severity, Subject, Tie};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
+use crate::objects::Pod;
 
-/// The checks of [`CallFaults`]. All but the last three keep destination from serving its clients.
-const CHECKS: [&str; 9] = [
+/// The checks of [`CallFaults`]. All but the last four keep destination from serving its clients.
+const CHECKS: [&str; 10] = [
     "control-plane-rbac-missing",
     "control-plane-service-missing",
     DEFINITIONS,
@@ -19,6 +20,7 @@ const CHECKS: [&str; 9] = [
     UNREADY,
     NETWORK,
     UNCERTIFIED,
+    PROXY,
 ];
 /// The check of network policies that block the proxies of applications.
 const NETWORK: &str = "network-policy-blocks-proxy";
@@ -30,6 +32,8 @@ const OF_ALL: [&str; 2] = ["control-plane-domains-differ", "issuer-named-like-an
 const SERVER: &str = "server-without-authorization";
 /// The check of proxies that identity does not certify.
 const UNCERTIFIED: &str = "proxy-trust-domain-differs";
+/// The check of proxies that are not ready.
+const PROXY: &str = "proxy-not-ready";
 /// The check of the CRDs.
 const DEFINITIONS: &str = "crd-missing";
 /// The component that proxies read endpoints and policies from.
@@ -45,6 +49,8 @@ pub struct CallFaults {
     pub network: Vec<Finding>,
     /// Those about proxies that identity does not certify; their subjects name the pods.
     pub uncertified: Vec<Finding>,
+    /// Those about proxies that are not ready; their subjects name the pods.
+    proxies: Vec<Finding>,
 }
 
 impl CallFaults {
@@ -58,6 +64,8 @@ impl CallFaults {
         let found = results.into_iter().flat_map(|result| result.findings);
         let (network, found): (Vec<Finding>, Vec<Finding>) =
             found.partition(|finding| finding.check == NETWORK);
+        let (proxies, found): (Vec<Finding>, Vec<Finding>) =
+            found.into_iter().partition(|finding| finding.check == PROXY);
         let errors = found.into_iter().filter(|finding| finding.severity == Severity::Error);
         let (uncertified, others): (Vec<Finding>, Vec<Finding>) =
             errors.partition(|finding| finding.check == UNCERTIFIED);
@@ -68,7 +76,26 @@ impl CallFaults {
         let is_whole = has(Kind::ClusterRole) && has(Kind::CustomResourceDefinition);
         let home = cluster.namespaces.control_plane.as_str();
         discovery.retain(|finding| is_whole && concerns_destination(finding, home));
-        CallFaults { discovery, unready, network, uncertified }
+        CallFaults { discovery, unready, network, uncertified, proxies }
+    }
+
+    /// The finding about a component without a ready pod: `identity`.
+    pub fn of_component(&self, component: &str) -> Option<&Finding> {
+        let name = format!("linkerd-{component}");
+        let is_own = |subject: &Subject| matches!(subject, Subject::Object { name: of, .. } if *of == name);
+        self.unready.iter().find(|finding| finding.subjects.iter().any(is_own))
+    }
+
+    /// The finding about the proxy of a pod that is not ready.
+    pub fn of_proxy(&self, pod: &Pod) -> Option<&Finding> {
+        let (home, own) = pod.metadata.key();
+        let is_own = |subject: &Subject| match subject {
+            Subject::Object { namespace, name, pods, .. } => {
+                namespace == home && (name == own || pods.iter().any(|pod| pod == own))
+            }
+            _ => false,
+        };
+        self.proxies.iter().find(|finding| finding.subjects.iter().any(is_own))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::context::Run;
 use super::control_plane::installation::of_control_plane;
 use super::{Check, Context, Unjudged, find, row};
-use crate::finding::Evidence;
+use crate::finding::{Evidence, Finding};
 use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
@@ -66,6 +66,13 @@ pub(super) static TABLE: &[Check] = &[
 pub(super) const PLANNED: &str = "upgrade-path";
 /// The parameter of its finding about skipped releases.
 const SKIPS: &str = "skips";
+/// The parameter of its finding about an earlier release.
+const BACK: &str = "back";
+
+/// Whether a finding is about a downgrade as a whole, which explains all that begins with it.
+pub fn is_downgrade(finding: &Finding) -> bool {
+    finding.check == PLANNED && finding.parameters.iter().any(|one| one == BACK)
+}
 
 /// The releases of an upgrade in order, the target last; empty if the target is not a later release.
 pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {

@@ -1,6 +1,7 @@
 //! Upgrades the control plane and its extensions: with the tool that installed them, the given values, and
 //! the target's defaults for all others.
 
+use super::upgrade_changes_default::kept;
 use super::{gitops, mirrors};
 use crate::checks::Context;
 use crate::checks::upgrade::{
@@ -32,11 +33,13 @@ pub(super) fn control_plane(
             format!("{act}: in the tool that renders the chart, as no Helm release in the cluster holds it"),
         ),
         Some(Installer::Cli) => {
-            let (line, forced, why) = upgrade::to_release(ctx, to);
+            let set = kept(ctx, (from, to));
+            let (line, forced, why) = upgrade::to_release(ctx, to, &set);
+            let others = others(&set);
             remedy
                 .run(
                     StepKind::Upgrade,
-                    format!("{act}; it keeps your values, and all others get the new defaults{why}"),
+                    format!("{act}; it keeps your values, and all others get the new defaults{others}{why}"),
                     guarded(Some(to), line),
                 )
                 .forced(forced)
@@ -48,6 +51,18 @@ pub(super) fn control_plane(
              that Secret"
             ),
             which_tool(home),
+        ),
+    }
+}
+
+/// The exceptions from the new defaults that a command sets, as the end of a sentence.
+fn others(set: &[String]) -> String {
+    match set {
+        [] => String::new(),
+        [one] => format!(", except for {one}, which keeps the current behavior. Remove it to get the new default"),
+        set => format!(
+            ", except for {}, which keep the current behavior. Remove one to get its new default",
+            set.join(" and ")
         ),
     }
 }
@@ -194,10 +209,16 @@ fn upgrade_call(
     upgrade.namespace(release.namespace).option("--version", chart_version(ctx, chart.0, to))
 }
 
-fn by_helm(ctx: &Context<'_>, release: Release<'_>, to: &LinkerdVersion, chart: Chart) -> Command {
+fn by_helm(
+    ctx: &Context<'_>,
+    release: Release<'_>,
+    to: &LinkerdVersion,
+    chart: Chart,
+    set: &[String],
+) -> Command {
     let mut lines = Vec::new();
-    let upgrade = upgrade_call(ctx, &mut lines, release, to, chart);
-    lines.push(Line::from(upgrade.words("--reset-then-reuse-values")));
+    let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-then-reuse-values");
+    lines.push(Line::from(set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()))));
     Command::lines(lines).whole()
 }
 
@@ -210,19 +231,24 @@ fn run_helm(
     (from, to): (&LinkerdVersion, &LinkerdVersion),
     chart: Chart,
 ) -> Remedy {
-    match moved_values(ctx, release, (from, to), chart) {
+    let set = if chart.0 == CONTROL_PLANE.0 { kept(ctx, (from, to)) } else { Vec::new() };
+    match moved_values(ctx, release, (from, to), chart, &set) {
         Some(moved) => remedy.run(
             StepKind::Upgrade,
             format!(
-                "{act}, with Helm: your values go where this chart reads them; values.json can hold the \
-                 issuer's key, so delete it afterwards"
+                "{act}, with Helm: your values go where this chart reads them, and all others get the new defaults{}. \
+                 values.json can hold the issuer's key, so delete it afterwards",
+                others(&set)
             ),
             moved,
         ),
         None => remedy.run(
             StepKind::Upgrade,
-            format!("{act}, with Helm (3.14 or newer): your values, and the new defaults for all others"),
-            by_helm(ctx, release, to, chart),
+            format!(
+                "{act}, with Helm (3.14 or newer): your values, and the new defaults for all others{}",
+                others(&set)
+            ),
+            by_helm(ctx, release, to, chart, &set),
         ),
     }
 }
@@ -234,6 +260,7 @@ fn moved_values(
     release: Release<'_>,
     (from, to): (&LinkerdVersion, &LinkerdVersion),
     chart: Chart,
+    set: &[String],
 ) -> Option<Command> {
     const FILE: &str = "values.json";
     let channels = ctx.knowledge.channels();
@@ -247,6 +274,11 @@ fn moved_values(
         helm().words("get values").operand(release.name).namespace(release.namespace).words("-o json");
     let mut lines = vec![values.pipe(program("jq").arg(place)).to_file(FILE)];
     let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-values -f").arg(FILE);
+    let within = |one: &String| match after.within(chart.0) {
+        Some(within) => format!("{within}.{one}"),
+        None => one.clone(),
+    };
+    let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", within(one)));
     lines.push(Line::from(match after.license {
         Some(_) => upgrade.option("--set", Arg::from("license=").then(Arg::placeholder("LICENSE"))),
         None => upgrade,

@@ -1,6 +1,7 @@
 //! `upgrade-changes-default`: a value has the default of the installed release, and the target has another.
 
 use super::Way;
+use crate::chart::values::Values;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rehearsal::CHART;
 use crate::checks::upgrade::managed_by;
@@ -8,21 +9,17 @@ use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::knowledge::DefaultMatters;
+use crate::model::managed_by::Installer;
+use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let values = values(ctx)?;
-    let changed = ctx.knowledge.releases().changed_defaults(CHART, &way.from, way.to);
     let home = ctx.namespaces().control_plane.as_str();
-    let findings: Vec<Finding> = changed
-        .into_iter()
-        .filter(|changed| values.written(changed.value).is_none_or(|written| Some(&*written) == changed.from))
-        // Explicit values for the upgrade stay.
-        .filter(|changed| !said(ctx, changed.value))
-        // With linkerd-cni no linkerd-init exists whose rules could change.
-        .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
-        .filter_map(|changed| {
-            let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
+    let findings: Vec<Finding> = changed(ctx, &values, (&way.from, way.to))
+        .map(|changed| {
+            let matters = changed.matters;
             let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
             let before = changed.from.unwrap_or("not set");
             let message = format!(
@@ -33,19 +30,54 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             );
             let place = format!("ConfigMap {home}/{CONFIG}");
             let said = values.written(changed.value).unwrap_or_else(|| "not set".to_owned());
-            Some(
-                ctx.finding(subject, message)
-                    .severity(matters.severity)
-                    .likely()
-                    .parameter(changed.value)
-                    .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
-                    .evidence(way.target.clone())
-                    .remedy(Remedy::new().step(StepKind::ChartValue, keep(ctx, &matters.keep)))
-                    .fact(format!("{}: {before} to {}", changed.value, changed.to)),
-            )
+            ctx.finding(subject, message)
+                .severity(matters.severity)
+                .likely()
+                .parameter(changed.value)
+                .evidence(Evidence::field(place, format!("data.values: {}", changed.value), said))
+                .evidence(way.target.clone())
+                .remedy(Remedy::new().step(StepKind::ChartValue, keep(ctx, &matters.keep)))
+                .fact(format!("{}: {before} to {}", changed.value, changed.to))
         })
         .collect();
     Ok(findings.into())
+}
+
+/// A default that changes.
+struct Changed<'c> {
+    /// Path of the value.
+    value: &'c str,
+    /// The old default, if the release has the value.
+    from: Option<&'c str>,
+    to: &'c str,
+    /// Its effect.
+    matters: &'c DefaultMatters,
+}
+
+/// The defaults with an effect that change between two releases, and that the values do not override.
+fn changed<'c>(
+    ctx: &'c Context<'_>,
+    values: &'c Values,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+) -> impl Iterator<Item = Changed<'c>> {
+    let changed = ctx.knowledge.releases().changed_defaults(CHART, from, to).into_iter();
+    changed
+        .filter(|changed| values.written(changed.value).is_none_or(|written| Some(&*written) == changed.from))
+        // Explicit values for the upgrade stay.
+        .filter(|changed| !said(ctx, changed.value))
+        // With linkerd-cni no linkerd-init exists whose rules could change.
+        .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
+        .filter_map(|changed| {
+            let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
+            Some(Changed { value: changed.value, from: changed.from, to: changed.to, matters })
+        })
+}
+
+/// The settings `PATH=VALUE` that keep the behavior of the installed release in an upgrade to the next one, in addition
+/// to those that are given with `--values`. Reads `linkerd-config`.
+pub(super) fn kept(ctx: &Context<'_>, between: (&LinkerdVersion, &LinkerdVersion)) -> Vec<String> {
+    let Ok(values) = values(ctx) else { return Vec::new() };
+    changed(ctx, &values, between).map(|changed| changed.matters.keep.clone()).collect()
 }
 
 /// Whether the values for the chart set this one.
@@ -54,13 +86,18 @@ fn said(ctx: &Context<'_>, value: &str) -> bool {
 }
 
 fn keep(ctx: &Context<'_>, how: &str) -> String {
-    match ctx.settings.values.iter().any(|given| given.chart == CHART) {
-        true => format!("To keep the current behavior, set {how} in your Helm values"),
-        false if managed_by(ctx).is_by_cli() => {
-            format!("To keep the current behavior, pass --set {how} to linkerd upgrade")
+    let by = managed_by(ctx);
+    let is_given = ctx.settings.values.iter().any(|given| given.chart == CHART);
+    let text = match (is_given, by.gitops.is_none(), by.installer) {
+        (true, ..) => format!("set {how} in your Helm values"),
+        (false, true, Some(Installer::Cli)) => {
+            format!("pass --set {how} to linkerd upgrade, as the plan does (-o plan)")
         }
-        false => {
-            format!("To keep the current behavior, set {how} in your Helm values. --values FILE checks them")
-        }
-    }
+        (false, true, Some(Installer::Release(_))) => format!(
+            "pass --set {how} to helm upgrade, as the plan does (-o plan), or set it in your Helm values. --values \
+             FILE checks them"
+        ),
+        _ => format!("set {how} in your Helm values. --values FILE checks them"),
+    };
+    format!("To keep the current behavior, {text}")
 }

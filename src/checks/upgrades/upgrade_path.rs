@@ -3,7 +3,7 @@
 use super::Way;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Upgrade};
 use crate::command::{meshdoctor, own};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
@@ -141,19 +141,34 @@ fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 }
 
 fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+    let (installed, earlier) = (&way.from, way.to);
+    let keep = Remedy::new().step(StepKind::Note, format!("Keep {installed}, or upgrade to a later release"));
+    // The plan of the upgrade that would be undone.
+    let is_planned = Upgrade::target(installed.as_str(), ctx.knowledge.releases()).is_ok();
+    let remedy = match is_planned {
+        true => keep.run(
+            StepKind::Command,
+            format!(
+                "To undo an upgrade from {earlier} whose proxies are not yet in use, follow Rollback, the last part \
+                 of its plan"
+            ),
+            meshdoctor()
+                .words("check --from")
+                .arg(earlier.to_string())
+                .words("--to")
+                .arg(installed.to_string())
+                .words("-o plan"),
+        ),
+        false => keep,
+    };
     about(
         ctx,
         way,
         "The target is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
          not supported, and objects stored by newer CRDs remain",
     )
-    .severity(Severity::Warning)
-    .parameter("back")
-    .remedy(Remedy::new().step(
-        StepKind::Note,
-        "Keep the CRDs of the newer release, downgrade the data plane together with the control plane, and \
-         test on another cluster first",
-    ))
+    .parameter(super::BACK)
+    .remedy(remedy)
 }
 
 fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::compared::{DATA_PLANE, failed, tag};
 use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::rewrite::{self, Setter};
 use crate::checks::words::of_proxies;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -201,10 +202,15 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
         return remedy.step(StepKind::Note, words);
     }
     if pinned {
-        remedy = remedy.step(
-            StepKind::Annotation,
-            format!("Remove {PIN}, which pins the proxy, from the pod template or its namespace"),
-        );
+        let act = format!("Remove {PIN}, which pins the proxy,");
+        remedy = match rewrite::setter(ctx, owner, PIN) {
+            Setter::Unknown => {
+                remedy.step(StepKind::Annotation, format!("{act} from the pod template or its namespace"))
+            }
+            // The change of the template replaces the pods.
+            Setter::Template => return rewrite::remove(ctx, remedy, &act, owner, PIN),
+            Setter::Namespace => rewrite::remove(ctx, remedy, &act, owner, PIN),
+        };
     } else if matches!(gap, Gap::Ahead(_)) && ctx.upgraded().is_none() {
         remedy = remedy.step(
             StepKind::Upgrade,

@@ -5,12 +5,12 @@ use super::gateway_api::{
     GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition,
     is_refused_by_the_cli, reads, serves,
 };
-use crate::checks::control_plane::installation::{about_to_be, note_presumed, release};
+use crate::checks::control_plane::installation::{about_to_be, before_upgrade, note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{GatewayApi, GroupVersion};
 use crate::objects::CustomResourceDefinition;
-use crate::version::{Contains, LinkerdVersion};
+use crate::version::{Contains, EdgeTag, LinkerdVersion};
 
 const CATEGORY: &str = "gateway-api-crd";
 const ROW: &str = "Gateway API CRDs are installed";
@@ -154,7 +154,8 @@ fn no_start(
     let asked: Vec<&str> = unserved.asked.iter().map(|asked| asked.version.as_str()).collect();
     let served = if unserved.served.is_empty() { "nothing".to_owned() } else { unserved.served.join(", ") };
     let remedy = bring(ctx, Remedy::new(), there, judged.wanted);
-    let remedy = match unserved.asked.iter().filter_map(|asked| asked.until()).max() {
+    let until = unserved.asked.iter().filter_map(|asked| asked.until()).max();
+    let remedy = match until.filter(|until| !runs_at_least(ctx, *until)) {
         Some(until) => remedy.step(
             StepKind::Upgrade,
             format!("Or upgrade Linkerd to {until} or later, whose policy controller starts without them"),
@@ -183,6 +184,13 @@ fn no_start(
         ));
     // A vendor's build may include a fix of a later release.
     if unserved.certain && judged.version.edge().is_some() { finding } else { finding.likely() }
+}
+
+/// Whether the cluster already runs this release or a later one, and the evaluated release is an earlier one.
+fn runs_at_least(ctx: &Context<'_>, release: EdgeTag) -> bool {
+    let minors = ctx.knowledge.minors();
+    let is_at_least = |installed: LinkerdVersion| installed.presumed_edge(minors) >= Some(release);
+    ctx.upgraded().is_some() && before_upgrade(ctx).is_ok_and(is_at_least)
 }
 
 /// The finding for one kind of routes without effect.

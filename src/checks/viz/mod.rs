@@ -28,6 +28,7 @@ mod viz_tap_injector_missing;
 mod viz_tap_key_mismatch;
 
 pub(super) use viz_scrape_unauthorized::{allowing, denies};
+pub(super) use viz_tap_api_unavailable::egress_is_down;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

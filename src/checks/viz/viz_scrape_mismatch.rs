@@ -13,7 +13,7 @@ use crate::model::control_plane::components;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Container, Deployment, Workload};
 use crate::redact::{ScrapeConfig, ScrapeJob, ScrapeRule};
-use crate::version::Contains;
+use crate::version::{Contains, LinkerdVersion};
 
 /// ConfigMap with the configuration, and its entry.
 const CONFIG: &str = "prometheus-config";
@@ -212,16 +212,20 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     let defect = ctx.knowledge.releases().defect(DEFECT);
     let first = defect.zip(installed.as_ref()).and_then(|(defect, version)| {
         let has_it = defect.affects(version, ctx.knowledge.minors()) != Contains::No;
-        has_it.then(|| defect.until.to_string())
+        has_it.then(|| LinkerdVersion::from(defect.until))
     });
+    let install = linkerd().words("viz install").pipe(kubectl().words("apply -f -"));
     match first {
-        Some(first) => Remedy::new().step(
+        Some(first) => Remedy::new().run(
             StepKind::Upgrade,
-            format!("Upgrade the viz extension to {first} or later, whose jobs match these port names"),
+            format!(
+                "Upgrade the viz extension to {first} or later, whose jobs match these port names, with the options of \
+                 its installation. If Helm installed it, upgrade its release instead"
+            ),
+            upgrade::guarded(Some(&first), install),
         ),
         None => {
             let release = installed.as_ref().map(|version| format!(" ({version})")).unwrap_or_default();
-            let install = linkerd().words("viz install").pipe(kubectl().words("apply -f -"));
             Remedy::new().run(
                 StepKind::Upgrade,
                 format!(

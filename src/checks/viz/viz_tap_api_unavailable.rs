@@ -98,6 +98,16 @@ enum TapProblem {
     },
 }
 
+/// The condition of tap's APIService, if the API server cannot open the socket of its egress proxy, through which it
+/// also calls webhooks. Reads the APIService.
+pub(in crate::checks) fn egress_is_down(ctx: &Context<'_>) -> Option<Evidence> {
+    let service = ctx.named::<APIService>(Scope::Cluster, API).ok().flatten()?;
+    let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available")?;
+    egress_socket(&condition.message).filter(|_| condition.status != "True")?;
+    let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
+    Some(Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said))
+}
+
 /// The path of a Unix socket that could not be opened: `dial unix /run/egress.sock: connect: ...`. The API server uses
 /// one only for its egress proxy.
 fn egress_socket(message: &str) -> Option<&str> {
@@ -107,20 +117,28 @@ fn egress_socket(message: &str) -> Option<&str> {
 
 fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
     let gone = matches!(state, TapProblem::Gone);
-    let message = if gone {
-        "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
-    } else {
-        "the API server does not reach tap: linkerd viz tap does not work, and requests that list all API \
-         groups, such as the deletion of a namespace, wait or fail"
+    let message = match state {
+        TapProblem::Gone => {
+            "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
+        }
+        TapProblem::Unreached { socket: None } => {
+            "the API server does not reach tap: linkerd viz tap does not work, and requests that list all API \
+             groups, such as the deletion of a namespace, wait or fail"
+        }
+        TapProblem::Unreached { socket: Some(_) } => {
+            "The API server reaches no pod through its egress proxy. linkerd viz tap does not work, requests that list \
+             all API groups wait or fail, and webhooks such as the injector's are not called"
+        }
     };
     let fix = match state {
         TapProblem::Gone => reinstall(ctx, Remedy::new(), Extension::Viz, ""),
-        TapProblem::Unreached { socket: Some(path) } => Remedy::new().step(
-            StepKind::Note,
+        TapProblem::Unreached { socket: Some(path) } => Remedy::new().run(
+            StepKind::Command,
             format!(
                 "Repair the API server's egress proxy (konnectivity) on the Kubernetes control-plane nodes: \
-                 the API server cannot open {path}"
+                 the API server cannot open {path}. The column AVAILABLE shows True once it works"
             ),
+            kubectl().words("get apiservices.apiregistration.k8s.io").arg(API),
         ),
         TapProblem::Unreached { socket: None } => Remedy::new()
             .run(

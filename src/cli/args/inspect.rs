@@ -47,7 +47,23 @@ pub struct Policy {
     pub verbosity: Verbosity,
 }
 
+/// The option `--generate`, typed like a command.
+const GENERATE: &str = "generate";
+
 impl Policy {
+    /// Whether the first name is the option `--generate` without its dashes.
+    pub fn names_generate(&self) -> bool {
+        self.targets
+            .first()
+            .is_some_and(|first| first.workload.is_none() && first.namespace == GENERATE)
+    }
+
+    /// The namespace that was given with it.
+    pub fn namespace_of_generate(&self) -> &str {
+        let named = self.targets.get(1).map(|target| target.namespace.as_str());
+        self.namespace.as_deref().or(named).unwrap_or("NAMESPACE")
+    }
+
     /// The targets, with the namespace of those that are given without one.
     pub fn targets(&self) -> Vec<Target> {
         let Some(namespace) = &self.namespace else { return self.targets.clone() };

@@ -5,16 +5,18 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json;
-use super::text::count;
+use super::look::Look;
+use super::text::{count, wrap};
+use crate::checks::words::sentence;
 use crate::finding::Severity;
 use crate::knowledge::{Decides, Knowledge, KnownDefect};
 
 /// A line for each defect with its releases, its effect and the workaround.
-pub fn table(knowledge: &Knowledge) -> String {
+pub fn table(knowledge: &Knowledge, look: Look) -> String {
     let rows = knowledge.known_defects().rows();
     let mut text = String::new();
     for row in rows {
-        write_row(row, knowledge, &mut text);
+        write_row(row, knowledge, look, &mut text);
         text.push('\n');
     }
     _ = writeln!(text, "{}", count(rows.len(), "known defect", "known defects"));
@@ -22,9 +24,9 @@ pub fn table(knowledge: &Knowledge) -> String {
 }
 
 /// One defect, with its references.
-pub fn text(row: &KnownDefect, knowledge: &Knowledge) -> String {
+pub fn text(row: &KnownDefect, knowledge: &Knowledge, look: Look) -> String {
     let mut text = String::new();
-    write_row(row, knowledge, &mut text);
+    write_row(row, knowledge, look, &mut text);
     if !row.references.is_empty() {
         _ = writeln!(text, "\nRead more");
         row.references.iter().for_each(|link| _ = writeln!(text, "  {link}"));
@@ -32,20 +34,17 @@ pub fn text(row: &KnownDefect, knowledge: &Knowledge) -> String {
     text
 }
 
-fn write_row(row: &KnownDefect, knowledge: &Knowledge, text: &mut String) {
+fn write_row(row: &KnownDefect, knowledge: &Knowledge, look: Look, text: &mut String) {
     _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.word(), row.decides.label(), row.releases());
-    _ = writeln!(text, "  {}", row.effect);
-    if let Some(fixed) = row.fixed_in(knowledge.releases()) {
-        _ = writeln!(text, "  fixed in {fixed}");
-    }
-    if let Some(workaround) = &row.workaround {
-        _ = writeln!(text, "  workaround: {workaround}");
-    }
-    if let Some(check) = &row.reported_by {
-        _ = writeln!(text, "  reported by {check}");
-    }
-    if let Some(reason) = &row.unseen {
-        _ = writeln!(text, "  not detected: {reason}");
+    let fixed = row.fixed_in(knowledge.releases()).map(|fixed| format!("fixed in {fixed}"));
+    let workaround = row.workaround.as_ref().map(|workaround| format!("workaround: {workaround}"));
+    let check = row.reported_by.as_ref().map(|check| format!("reported by {check}"));
+    let reason = row.unseen.as_ref().map(|reason| format!("not detected: {reason}"));
+    let effect = sentence(&row.effect);
+    for words in [Some(effect), fixed, workaround, check, reason].into_iter().flatten() {
+        for line in wrap(&words, look.prose().saturating_sub(2)) {
+            _ = writeln!(text, "  {line}");
+        }
     }
 }
 

@@ -271,7 +271,20 @@ impl Printer {
             .map_or_else(String::new, |planned| format!(" {}", planned.number));
         let room = self.look.columns().saturating_sub(width(finding.severity.word()) + width(&number) + 2);
         let (name, moved) = named_within(finding, room);
-        let about = format!("{moved}{}", subject::heading(&finding.subjects, self.look));
+        // The pods of an info are evidence, which it does not show.
+        let is_brief =
+            finding.severity == Severity::Info && self.form != Form::Card && !self.look.verbose;
+        let without_pods = |subject: &Subject| match subject.clone() {
+            Subject::Object { kind, namespace, name, .. } => {
+                Subject::Object { kind, namespace, name, pods: Vec::new() }
+            }
+            other => other,
+        };
+        let subjects: Vec<Subject> = match is_brief {
+            true => finding.subjects.iter().map(without_pods).collect(),
+            false => finding.subjects.clone(),
+        };
+        let about = format!("{moved}{}", subject::heading(&subjects, self.look));
         let plain = format!("{}{number}  {name}  ", finding.severity);
         let painted =
             format!("{}{number}  {}  ", self.look.severity(finding.severity), self.look.strong(&name));

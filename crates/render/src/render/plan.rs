@@ -11,6 +11,15 @@ use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
 
+/// The sections of findings that begin with the upgrade: errors, and others.
+const BREAKS: &str = "Will break";
+const CHANGES: &str = "Will change";
+
+/// The section of a finding that begins with the upgrade.
+fn title_of(finding: &Finding) -> &'static str {
+    if finding.severity == Severity::Error { BREAKS } else { CHANGES }
+}
+
 /// The plan, or the reason why there is no plan.
 pub fn markdown(report: &Report) -> String {
     let Some(rehearsal) = &report.rehearsal else {
@@ -45,8 +54,9 @@ pub fn markdown(report: &Report) -> String {
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
     let plan = rehearsal.plan.as_ref();
-    section(&mut text, "Will break", plan, later().filter(|finding| finding.severity == Severity::Error));
-    section(&mut text, "Will change", plan, later().filter(|finding| finding.severity < Severity::Error));
+    for title in [BREAKS, CHANGES] {
+        section(&mut text, title, plan, later().filter(|finding| title_of(finding) == title));
+    }
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
     section(&mut text, "Repair before", plan, roots().filter(today));
     let gaps: Vec<_> =
@@ -91,9 +101,12 @@ fn resolutions(text: &mut String, findings: &[&Finding]) {
         _ = writeln!(text, "- [ ] **{}** of {about}: {}", finding.check, clean(&step.text));
         fenced(text, &step.command.iter().flat_map(|command| command.rendered()).collect::<Vec<_>>());
     }
-    let long: Vec<&Finding> = findings.iter().filter(|one| one.remedy.steps.len() != 1).copied().collect();
-    for line in reminders(&long) {
-        _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+    for title in [BREAKS, CHANGES] {
+        let is_long = |one: &&&Finding| one.remedy.steps.len() != 1 && title_of(one) == title;
+        let long: Vec<&Finding> = findings.iter().filter(is_long).copied().collect();
+        for line in reminders(&long) {
+            _ = writeln!(text, "- [ ] Resolve {line}, with the steps under \"{title}\"");
+        }
     }
 }
 

@@ -61,9 +61,9 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
             }
             Some(ports) => {
                 let by_age = evidence.index.controller.quirks.servers_by_age;
-                text.push_str(&ports_of(ports, &own, by_age, look));
                 let unknown = unknown_accounts(evidence, ports, &own);
-                for line in wrap(&clean(&unknown), look.prose().saturating_sub(2)) {
+                text.push_str(&ports_of(ports, &own, by_age, &unknown, look));
+                for line in wrap(&clean(&note_unknown(&unknown)), look.prose().saturating_sub(2)) {
                     if !line.is_empty() {
                         _ = writeln!(text, "  {line}");
                     }
@@ -140,7 +140,13 @@ fn only_default<'p>(ports: &[&PortAnswer<'p>], own: &str) -> Option<String> {
 
 /// The ports of a workload: one line if all have the same default, else a table; and the ports that every workload has
 /// in one line.
-fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
+fn ports_of(
+    ports: &[PortAnswer<'_>],
+    own: &str,
+    by_age: bool,
+    unknown: &BTreeSet<String>,
+    look: Look,
+) -> String {
     let of_proxy = |port: &&PortAnswer<'_>| {
         let by_default = matches!(port.inbound.taken_by, TakenBy::Default(_))
             && port.inbound.routes.iter().all(|route| route.route.is_none());
@@ -157,7 +163,9 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
             }
         }
         None => {
-            let rows = shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
+            let mut rows: Vec<[String; 5]> =
+                shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
+            rows.iter_mut().for_each(|row| row[3] = remarked(&row[3], unknown));
             text.push_str(&layout(rows, look.columns()));
         }
     }
@@ -206,9 +214,13 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
     text
 }
 
-/// A note about authorized service accounts that do not exist; empty if there are none.
-fn unknown_accounts(evidence: &PolicyEvidence<'_>, ports: &[PortAnswer<'_>], own: &str) -> String {
-    let Some(accounts) = &evidence.accounts else { return String::new() };
+/// The authorized service accounts that do not exist, as `NAMESPACE/NAME`.
+fn unknown_accounts(
+    evidence: &PolicyEvidence<'_>,
+    ports: &[PortAnswer<'_>],
+    own: &str,
+) -> BTreeSet<String> {
+    let Some(accounts) = &evidence.accounts else { return BTreeSet::new() };
     let shown = ports.iter().filter(|port| !port.skips_proxy).map(|port| &port.inbound);
     let all = shown.flat_map(|inbound| {
         let of_routes = inbound.routes.iter().flat_map(|route| &route.authorizations);
@@ -227,6 +239,25 @@ fn unknown_accounts(evidence: &PolicyEvidence<'_>, ports: &[PortAnswer<'_>], own
             }
         }
     }
+    unknown
+}
+
+/// The clients of a row, with a remark at each service account that does not exist.
+fn remarked(clients: &str, unknown: &BTreeSet<String>) -> String {
+    const ACCOUNT: &str = "ServiceAccount ";
+    let each = clients.split(", ").map(|client| {
+        let Some((_, account)) = client.split_once(ACCOUNT) else { return client.to_owned() };
+        let name = account.split(' ').next().unwrap_or(account);
+        match unknown.contains(name) {
+            true => client.replacen(name, &format!("{name} (does not exist)"), 1),
+            false => client.to_owned(),
+        }
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// A note about authorized service accounts that do not exist; empty if there are none.
+fn note_unknown(unknown: &BTreeSet<String>) -> String {
     let listed: Vec<&String> = unknown.iter().collect();
     match listed.as_slice() {
         [] => String::new(),

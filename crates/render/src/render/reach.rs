@@ -28,10 +28,10 @@ pub fn table(walk: &Walk, look: Look) -> String {
     let indent = WORDS + NAMES + 2;
     let room = look.prose().saturating_sub(indent).max(20);
     // What stops the call comes first; the steps before and after it only confirm that they do not.
-    let is_short = walk.outcome() == Outcome::Stops && !look.verbose;
+    let is_short = walk.outcome() >= Outcome::Partly && !look.verbose;
     let (confirmed, shown): (Vec<&Step>, Vec<&Step>) =
         walk.steps.iter().partition(|step| is_short && step.outcome == Outcome::Passes);
-    for step in shown {
+    for step in &shown {
         let word = pad(word(step.outcome), WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
@@ -53,8 +53,12 @@ pub fn table(walk: &Walk, look: Look) -> String {
         // Steps with one cause share their fix.
         let fixed = |other: &&Step| other.fix == step.fix && other.paste == step.paste;
         let is_repeated = step.fix.is_some()
-            && walk.steps.iter().take_while(|other| !std::ptr::eq(*other, step)).any(|other| fixed(&other));
+            && walk.steps.iter().take_while(|other| !std::ptr::eq(*other, *step)).any(|other| fixed(&other));
         if is_repeated {
+            continue;
+        }
+        if step.numbered.len() > 1 {
+            numbered(&mut text, &step.numbered, look);
             continue;
         }
         if let Some(fix) = &step.fix {
@@ -67,6 +71,8 @@ pub fn table(walk: &Walk, look: Look) -> String {
     }
     let mut names: Vec<&str> = confirmed.iter().map(|step| step.part.name()).collect();
     names.dedup();
+    // A name that is shown above would seem to contradict it.
+    names.retain(|name| !shown.iter().any(|step| step.part.name() == *name));
     if !names.is_empty() {
         let said = format!("{} (-v shows these steps)", names.join(", "));
         let room = look.prose().saturating_sub(WORDS + 2).max(20);
@@ -76,6 +82,21 @@ pub fn table(walk: &Walk, look: Look) -> String {
         }
     }
     escape_ci_commands(&text).into_owned()
+}
+
+/// The steps of a fix, each with its lines to paste.
+fn numbered(text: &mut String, steps: &[(String, Vec<String>)], look: Look) {
+    for (number, (said, paste)) in (1..).zip(steps) {
+        let label = if number == 1 { "fix" } else { "" };
+        let said = format!("{number}. {}", sentence(said));
+        for (at, line) in wrap(&clean(&said), look.prose().saturating_sub(PASTED + 11).max(20)).iter().enumerate() {
+            let head = if at == 0 { pad(label, 10) } else { pad("", 13) };
+            _ = writeln!(text, "{}{head}{line}", " ".repeat(PASTED - 2));
+        }
+        for line in paste {
+            _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
+        }
+    }
 }
 
 /// A piece of evidence on one line.

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::steps::{alternatives_to_first, in_plan, in_words};
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
-use super::{rehearsal, subject};
+use super::subject;
 use crate::checks;
 use crate::command::{Command, own};
 use crate::finding::{Finding, Severity, Standing, Step, Subject, When};
@@ -62,7 +62,8 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let of_risks = (1..).zip(&plan.steps).filter(|(_, step)| step.repairs.is_subset(&risks));
     let hidden: BTreeSet<usize> =
         of_risks.map(|(number, _)| number).chain(brief.values().flatten().copied()).collect();
-    let printer = PlanPrinter { report, extent, look, digits, order, folding, details, hidden };
+    let printer =
+        PlanPrinter { report, extent, look, digits, order, folding, details, hidden, risks: risks.clone() };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     for row in rows {
@@ -177,6 +178,8 @@ struct PlanPrinter<'a> {
     details: Printer,
     /// The steps that are not printed.
     hidden: BTreeSet<usize>,
+    /// The findings whose steps are not printed.
+    risks: BTreeSet<usize>,
 }
 
 /// Which steps repair which findings of a plan.
@@ -469,9 +472,25 @@ impl PlanPrinter<'_> {
         }
     }
 
+    /// The verification of the findings whose steps are printed.
+    fn verified(&self) -> Vec<Command> {
+        let plan = &self.report.repair;
+        if self.risks.is_empty() {
+            return plan.verify.clone();
+        }
+        let shown = plan.findings.iter().filter(|(_, planned)| !self.risks.contains(&planned.number));
+        let mut commands: Vec<Command> = Vec::new();
+        for command in shown.filter_map(|(&at, _)| self.report.findings[at].remedy.verify.as_ref()) {
+            if !commands.contains(command) {
+                commands.push(command.clone());
+            }
+        }
+        commands
+    }
+
     /// The commands that show whether the repair worked.
     fn verify(&self) -> Vec<String> {
-        let commands = &self.report.repair.verify;
+        let commands = &self.verified();
         let all = match self.extent {
             Extent::Short => verify_lines(commands),
             Extent::Full => commands.iter().map(lines_of).collect(),
@@ -520,13 +539,19 @@ impl VerifyRun {
     const WARNINGS: &str = " --fail-on warning";
 
     fn from_lines(lines: Vec<String>) -> VerifyRun {
+        // Comments before the command stay above it.
         let split = match lines.as_slice() {
-            [line] => line.split_once(Self::ONLY),
+            [comments @ .., line] if comments.iter().all(|line| line.starts_with('#')) => {
+                line.split_once(Self::ONLY).map(|parts| (comments, parts))
+            }
             _ => None,
         };
-        let Some((before, rest)) = split else { return VerifyRun { frame: lines, checks: Vec::new() } };
+        let Some((comments, (before, rest))) = split else {
+            return VerifyRun { frame: lines, checks: Vec::new() };
+        };
         let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-        VerifyRun { frame: vec![before.to_owned(), after.to_owned()], checks: vec![check.to_owned()] }
+        let before = comments.iter().map(String::as_str).chain([before]).collect::<Vec<_>>().join("\n");
+        VerifyRun { frame: vec![before, after.to_owned()], checks: vec![check.to_owned()] }
     }
 
     /// Whether one command can run the checks of both. The one for warnings also fails on errors.
@@ -552,7 +577,10 @@ impl VerifyRun {
     fn into_lines(self) -> Vec<String> {
         match self.checks.is_empty() {
             true => self.frame,
-            false => vec![self.frame.join(&format!("{}{}", Self::ONLY, self.checks.join(",")))],
+            false => {
+                let text = self.frame.join(&format!("{}{}", Self::ONLY, self.checks.join(",")));
+                text.split('\n').map(str::to_owned).collect()
+            }
         }
     }
 }
@@ -611,16 +639,15 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     lines
 }
 
-/// The first step of what a rehearsed upgrade brings. A downgrade has none that leads to its end.
+/// The first step of what a rehearsed upgrade brings. That of a downgrade leads back.
 fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
-    let is_upgrade = report.rehearsal.as_ref().is_some_and(|it| rehearsal::change(report, it) == "upgrade");
     let begins = |finding: &&Finding| {
         finding.when == When::AfterUpgrade
             && finding.caused_by.is_empty()
             && finding.severity > Severity::Info
             && matches!(finding.standing, Standing::Passes | Standing::Fails)
     };
-    let mut found = report.findings.iter().filter(|_| is_upgrade).filter(begins);
+    let mut found = report.findings.iter().filter(begins);
     let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?)))
     else {
         return Vec::new();
@@ -705,4 +732,26 @@ pub(super) fn numbered(report: &Report, numbers: &BTreeSet<usize>) -> String {
         format!("{}{plural} {numbers}", severity.word())
     });
     each.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Line, meshdoctor};
+
+    #[test]
+    fn verifications_below_one_comment_are_merged() {
+        let run = |check: &str, end: &'static str| {
+            let call = meshdoctor().words("check --diagnostics before.txt --only").arg(check.to_owned());
+            Command::lines([Line::comment("# first collect these files again"), Line::from(call.words(end))])
+        };
+        let lines = verify_lines(&[run("a", ""), run("b", "--fail-on warning")]);
+        assert_eq!(
+            lines,
+            [[
+                "# first collect these files again",
+                "meshdoctor check --diagnostics before.txt --only a,b --fail-on warning"
+            ]]
+        );
+    }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
-//! symptoms), a check with a piece of requested evidence it could not get, all checks for which evidence was
+//! symptoms; infos last), a check with a piece of requested evidence it could not get, all checks for which evidence was
 //! not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that
 //! an empty answer never looks like a good one.
 
@@ -31,7 +31,9 @@ pub fn report(report: &Report) -> String {
     let mut text = String::new();
     let checks: BTreeMap<Fingerprint, &str> =
         report.findings.iter().map(|finding| (finding.fingerprint(), finding.check)).collect();
-    for finding in &report.findings {
+    let (infos, others): (Vec<&Finding>, Vec<&Finding>) =
+        report.findings.iter().partition(|finding| finding.severity == Severity::Info);
+    for finding in others.into_iter().chain(infos) {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
     for check in &report.checks {

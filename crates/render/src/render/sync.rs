@@ -109,18 +109,23 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
     };
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
     let is_wide = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1) <= look.columns();
+    let fitting = (1..=FIRST).rev().find(|shown| {
+        widths[..*shown].iter().sum::<usize>() + 2 * (shown - 1) <= look.columns()
+    });
     // Without any metrics, the other columns are all alike.
     let shown = match is_unread(sync) {
         true => OF_OBJECTS,
         false if is_wide => HEADS.len(),
-        false => FIRST,
+        false => fitting.unwrap_or(2),
     };
     let line = |cells: &[String]| {
         let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect();
         padded.join("  ").trim_end().to_owned()
     };
     let mut text = format!("{}\n", look.faint(&line(&HEADS.map(str::to_owned)[..shown])));
-    for (row, cells) in sync.rows.iter().zip(rows) {
+    let mut sorted: Vec<_> = sync.rows.iter().zip(rows).collect();
+    sorted.sort_by_key(|(row, _)| order(row.state(sync)));
+    for (row, cells) in sorted {
         let plain = line(&cells[..shown]);
         let state = pad(&cells[1], widths[1]);
         let styled = match row.state(sync) {
@@ -129,13 +134,14 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
             State::Unknown | State::NotRead => look.doubtful(&state),
         };
         _ = writeln!(text, "{}", plain.replacen(&state, &styled, 1));
-        if is_wide || shown == OF_OBJECTS {
+        if is_wide || is_unread(sync) {
             continue;
         }
-        if cells[FIRST..].iter().all(|cell| cell == NOT_READ) {
+        let of_metrics = shown.max(OF_OBJECTS);
+        if cells[of_metrics..].iter().all(|cell| cell == NOT_READ) {
             _ = writeln!(text, "    metrics {NOT_READ}");
         } else {
-            let others = (FIRST..HEADS.len())
+            let others = (shown..HEADS.len())
                 .map(|at| format!("{} {}", HEADS[at].to_ascii_lowercase(), cells[at]))
                 .collect::<Vec<_>>();
             for line in wrap(&others.join("; "), look.columns().saturating_sub(4)) {
@@ -275,6 +281,16 @@ fn hanging(text: &mut String, label: &str, columns: usize, said: &str, look: Loo
 
 fn proxies(number: usize) -> String {
     count(number, "more proxy", "more proxies")
+}
+
+/// The place of a state in the table: the worst first.
+fn order(state: State) -> u8 {
+    match state {
+        State::OutOfSync => 0,
+        State::Unknown => 1,
+        State::NotRead => 2,
+        State::InSync => 3,
+    }
 }
 
 fn word(state: State) -> &'static str {

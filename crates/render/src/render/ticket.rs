@@ -4,7 +4,7 @@
 use super::finding::{Form, Printer};
 use super::look::Look;
 use super::table::{Folding, result_line};
-use super::text::{clean, count, fenced, pad, thousands, wrap};
+use super::text::{clean, count, fenced, pad, thousands, width, wrap};
 use super::{coverage, header, repair};
 use crate::finding::Severity;
 use crate::report::Report;
@@ -55,10 +55,27 @@ fn lines(block: &str) -> Vec<String> {
     block.trim_end().lines().map(str::to_owned).collect()
 }
 
+/// Columns before the name of a file.
+const NUMBERS: usize = 35;
+
+/// A path in lines of at most `columns`, each but the last ending in a slash. A longer part is not broken.
+fn folded(path: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for part in path.split_inclusive('/') {
+        match lines.last_mut() {
+            Some(last) if last.is_empty() || width(last) + width(part) <= columns => last.push_str(part),
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The files to be sent, the omitted ones, and the number of redactions.
-pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize) -> String {
+pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize, look: Look) -> String {
     let row = |bytes: &str, objects: &str, redacted: &str, name: &str| {
-        format!("{bytes:>12}  {objects:>9}  {redacted:>8}  {name}\n")
+        let numbers = format!("{bytes:>12}  {objects:>9}  {redacted:>8}  ");
+        let name = folded(name, look.columns().saturating_sub(NUMBERS));
+        format!("{numbers}{}\n", name.join(&format!("\n{}", " ".repeat(NUMBERS))))
     };
     let number = |n: usize| if n == 0 { "-".to_owned() } else { thousands(n) };
     let mut text = row("bytes", "objects", "redacted", "file");
@@ -68,7 +85,7 @@ pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize) -> Strin
     }
     text.push('\n');
     let mut say = |label: &str, words: &str| {
-        for (at, line) in wrap(&clean(words), WIDTH - 10).iter().enumerate() {
+        for (at, line) in wrap(&clean(words), look.prose().saturating_sub(10)).iter().enumerate() {
             text.push_str(&format!("{}{line}\n", pad(if at == 0 { label } else { "" }, 10)));
         }
     };
@@ -99,6 +116,18 @@ pub fn nothing_written(size: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_paths_are_folded_behind_slashes() {
+        let path = "cluster/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/0001.json";
+        let lines = folded(path, 45);
+        assert_eq!(
+            lines,
+            ["cluster/admissionregistration.k8s.io/v1/", "mutatingwebhookconfigurations/0001.json"]
+        );
+        assert_eq!(folded("report.txt", 45), ["report.txt"]);
+        assert_eq!(folded("a/a-part-that-is-too-long/b", 8), ["a/", "a-part-that-is-too-long/", "b"]);
+    }
 
     #[test]
     fn no_line_closes_its_fence() {

@@ -7,7 +7,7 @@ use super::coverage::{self, Deciding};
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
-use crate::command::{Command, meshdoctor, own};
+use crate::command::{Arg, Command, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
@@ -29,6 +29,16 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .into_iter()
         .filter(|missing| !is_brief || decides || !missing.is_not_provided)
         .collect();
+    text.extend(manifests_hint(report, look).filter(|_| !is_brief).into_iter().flatten());
+    let mut shown: Vec<Vec<Vec<String>>> = Vec::new();
+    for missing in &deciding {
+        let ways = missing.ways.iter().map(|(words, commands)| match *words == collect {
+            // The commands for each kind are long; `coverage` has them.
+            true if commands.len() > 1 => way("", std::slice::from_ref(&everything), look),
+            _ => way(words, commands, look),
+        });
+        shown.push(ways.filter(|lines| !is_brief || lines.len() == 1).collect());
+    }
     for (at, missing) in deciding.iter().enumerate() {
         let what = if is_brief { &missing.brief } else { &missing.what };
         let words = match missing.checks.as_slice() {
@@ -37,14 +47,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         text.extend(wrap(&words, look.prose() - INDENT));
         // A remedy for several gaps follows the last of them.
-        let is_last =
-            |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
-        let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| match *words == collect {
-            // The commands for each kind are long; `coverage` has them.
-            true if commands.len() > 1 => way("", std::slice::from_ref(&everything), look),
-            _ => way(words, commands, look),
-        });
-        text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());
+        let is_last = |way: &&Vec<String>| !shown[at + 1..].iter().any(|later| later.contains(way));
+        text.extend(shown[at].iter().filter(is_last).flatten().cloned());
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
@@ -67,6 +71,18 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .enumerate()
         .map(|(at, line)| format!("{}{line}", if at == 0 { look.faint(&label) } else { blank.clone() }))
         .collect()
+}
+
+/// How to check manifests, if they were given like the dump of a cluster: no check passed on them.
+fn manifests_hint(report: &Report, look: Look) -> Option<Vec<String>> {
+    let is_dump = report.origin.kind == "dump" && report.verdict.passed == 0 && report.coverage.objects > 0;
+    let file = report.origin.name.as_str();
+    let is_path = !file.contains(' ');
+    (is_dump && is_path && report.findings.is_empty()).then(|| {
+        let check = Command::from(meshdoctor().words("check").option("--manifests", Arg::path(file)));
+        let words = "if these are manifests and not a dump of a cluster, check them as such";
+        way(words, &[check.to_string()], look)
+    })
 }
 
 /// Whether a repair comes first, and missing evidence only matters in brief.

@@ -198,6 +198,7 @@ mod tests {
             &Relations {
                 explains: &|id| explains.get(id).map_or(&[], Vec::as_slice),
                 before: &|id| before.get(id).map_or(&[], Vec::as_slice),
+                is_of_change: &|_| false,
                 is_conditional: &|id| id == "conditional",
                 is_central: &|namespace| namespace == "linkerd",
             },

@@ -22,6 +22,8 @@ use crate::objects::{
 /// The definition of Servers, and its first version with an access policy (Linkerd 2.16).
 const SERVERS: &str = "servers.policy.linkerd.io";
 const WITH_ACCESS_POLICY: &str = "v1beta3";
+/// The name of the MeshTLSAuthentication with all meshed clients of the namespace.
+const MESHED: &str = "meshed-clients";
 /// Maximum length of a name that is also a label.
 const NAME: usize = 63;
 /// Maximum number of connections that are compared.
@@ -113,6 +115,7 @@ pub fn generate(
         taken: BTreeSet::new(),
         names: names(&mut lists, namespace),
         accounts: accounts(evidence.pods, namespace),
+        authentications: BTreeMap::new(),
         manifests: Manifests::default(),
         owners,
     };
@@ -165,6 +168,8 @@ struct Writer<'e> {
     taken: BTreeSet<(String, u16)>,
     names: BTreeSet<String>,
     accounts: BTreeSet<Client>,
+    /// The lists of clients with a MeshTLSAuthentication, and its name.
+    authentications: BTreeMap<BTreeSet<Client>, String>,
     owners: Owners<'e>,
     manifests: Manifests,
 }
@@ -220,9 +225,19 @@ impl Writer<'_> {
         let mut comments = vec![format!("{shown}: {}", owners.into_iter().collect::<Vec<_>>().join(", "))];
         comments.extend(probes(&workload, number));
         let (clients, source) = self.clients(service, port);
-        comments.push(source);
-        let objects =
-            self.objects(&name, service, port, &workload_access(default, self.mode), &clients, opaque);
+        let (authentication, is_new) = self.authentication(&name, &clients);
+        comments.push(match is_new {
+            true => source,
+            false => format!("Clients: those of MeshTLSAuthentication {authentication} above"),
+        });
+        let access = workload_access(default, self.mode);
+        let mut objects = vec![(Kind::Server, self.server(&name, service, port, &access, opaque))];
+        if is_new {
+            let object = self.mesh_tls_authentication(&authentication, &clients);
+            objects.push((Kind::MeshTLSAuthentication, object));
+        }
+        let policy = self.authorization_policy(&name, &authentication);
+        objects.push((Kind::AuthorizationPolicy, policy));
         if default != DefaultPolicy::AllUnauthenticated && self.mode == Mode::Audit {
             comments.push(format!(
                 "The default policy of the port is {}: it stays, and nothing is only logged",
@@ -270,16 +285,33 @@ impl Writer<'_> {
         (seen, source)
     }
 
-    fn objects(
+    /// The name of the MeshTLSAuthentication with these clients, and whether it has to be created. Ports with the same
+    /// clients share it.
+    fn authentication(&mut self, port: &str, clients: &BTreeSet<Client>) -> (String, bool) {
+        if let Some(known) = self.authentications.get(clients) {
+            return (known.clone(), false);
+        }
+        let name = match *clients == self.accounts && !self.names.contains(MESHED) {
+            true => MESHED.to_owned(),
+            false => port.to_owned(),
+        };
+        self.names.insert(name.clone());
+        self.authentications.insert(clients.clone(), name.clone());
+        (name, true)
+    }
+
+    fn meta(&self, name: &str) -> Value {
+        json!({"name": name, "namespace": self.namespace})
+    }
+
+    fn server(
         &self,
         name: &str,
         service: &Service,
         port: &ServicePort,
         access: &Option<&'static str>,
-        clients: &BTreeSet<Client>,
         opaque: bool,
-    ) -> Vec<(Kind, Value)> {
-        let meta = json!({"name": name, "namespace": self.namespace});
+    ) -> Value {
         let target = match &port.target_port {
             None | Some(TargetPort::Number(0)) => json!(port.port),
             Some(TargetPort::Number(number)) => json!(number),
@@ -297,40 +329,41 @@ impl Writer<'_> {
         if let Some(access) = access {
             spec["accessPolicy"] = json!(access);
         }
+        json!({
+            "apiVersion": format!("policy.linkerd.io/{}", self.version),
+            "kind": "Server",
+            "metadata": self.meta(name),
+            "spec": spec,
+        })
+    }
+
+    fn mesh_tls_authentication(&self, name: &str, clients: &BTreeSet<Client>) -> Value {
         let identities: Vec<Value> = clients
             .iter()
             .map(|client| {
                 json!({"kind": "ServiceAccount", "name": client.account, "namespace": client.namespace})
             })
             .collect();
-        let server = json!({
-            "apiVersion": format!("policy.linkerd.io/{}", self.version),
-            "kind": "Server",
-            "metadata": meta,
-            "spec": spec,
-        });
-        let authentication = json!({
+        json!({
             "apiVersion": "policy.linkerd.io/v1alpha1",
             "kind": "MeshTLSAuthentication",
-            "metadata": meta,
+            "metadata": self.meta(name),
             "spec": {"identityRefs": identities},
-        });
-        let policy = json!({
+        })
+    }
+
+    fn authorization_policy(&self, name: &str, authentication: &str) -> Value {
+        json!({
             "apiVersion": "policy.linkerd.io/v1alpha1",
             "kind": "AuthorizationPolicy",
-            "metadata": meta,
+            "metadata": self.meta(name),
             "spec": {
                 "targetRef": {"group": "policy.linkerd.io", "kind": "Server", "name": name},
                 "requiredAuthenticationRefs": [
-                    {"group": "policy.linkerd.io", "kind": "MeshTLSAuthentication", "name": name},
+                    {"group": "policy.linkerd.io", "kind": "MeshTLSAuthentication", "name": authentication},
                 ],
             },
-        });
-        vec![
-            (Kind::Server, server),
-            (Kind::MeshTLSAuthentication, authentication),
-            (Kind::AuthorizationPolicy, policy),
-        ]
+        })
     }
 }
 

@@ -389,10 +389,10 @@ impl<'a> Mesh<'a> {
         if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
             let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
             let path = format!("status.containerStatuses[{}].ready", status.name);
-            walk.step(Part::Client, Outcome::Stops, says)
-                .evidence(Evidence::field(subject(pod), path, "false"))
-                .fix("Read why the proxy is not ready in its log")
-                .paste(self.proxy_log(pod));
+            let step = walk
+                .step(Part::Client, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), path, "false"));
+            self.repair_proxy(step, pod);
             return None;
         }
         self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed })

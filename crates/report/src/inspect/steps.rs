@@ -171,6 +171,8 @@ pub struct Step {
     pub fix: Option<String>,
     /// Commands or a manifest for the fix, as lines to paste.
     pub paste: Vec<String>,
+    /// The same fix in order, if it has several steps or alternatives: each with its lines to paste.
+    pub numbered: Vec<(String, Vec<String>)>,
     /// Whether counters of a proxy decide the outcome.
     pub counted: bool,
 }
@@ -207,6 +209,7 @@ impl Walk {
             condition: None,
             fix: None,
             paste: Vec::new(),
+            numbered: Vec::new(),
             counted: false,
         });
         let last = self.steps.len() - 1;
@@ -293,6 +296,16 @@ impl Step {
             Some(fix) => format!("{fix}; {more}"),
             None => more.to_string(),
         });
+        self
+    }
+
+    /// Adds a step of the fix to the numbered ones.
+    pub(super) fn then(
+        &mut self,
+        text: impl Into<String>,
+        paste: impl IntoIterator<Item = String>,
+    ) -> &mut Step {
+        self.numbered.push((text.into(), paste.into_iter().collect()));
         self
     }
 

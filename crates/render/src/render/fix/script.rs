@@ -105,6 +105,9 @@ impl Script {
         if *proof != Proof::Manual {
             self.comment(&proof_text(proof));
         }
+        if proof.is_offered() && command.is_some_and(weakens) {
+            self.comment("weakens a protection: not run automatically");
+        }
         if !proof.is_offered() {
             return;
         }

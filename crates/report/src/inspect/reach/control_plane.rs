@@ -40,11 +40,7 @@ impl<'a> Mesh<'a> {
         for (component, container, _) in NEEDED {
             if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let name = format!("linkerd-{component}");
-                let is_own =
-                    |subject: &Subject| matches!(subject, Subject::Object { name: of, .. } if *of == name);
-                if let Some(finding) =
-                    self.faults.unready.iter().find(|finding| finding.subjects.iter().any(is_own))
-                {
+                if let Some(finding) = self.faults.of_component(component) {
                     let step = walk.step(Part::ControlPlane, Outcome::Partly, finding.message.clone());
                     // A deleted or scaled component has no container to name.
                     let is_named = finding.message.contains(&format!("container {container} "));

@@ -161,12 +161,14 @@ impl Mesh<'_> {
             let step = walk.step(Part::Identity, outcome, says);
             step.evidence.extend(expired.evidence);
             if expired.known {
-                match self.repair_first() {
-                    Some(first) => step.fix(first),
-                    None => step
-                        .fix("Repair linkerd-identity: read the state of its pods")
-                        .paste(self.states_of_control_plane()),
-                };
+                match (self.repair_first(), self.faults.of_component("identity")) {
+                    (Some(first), _) => _ = step.fix(first),
+                    (None, Some(finding)) => self.remedy(step, &finding.remedy),
+                    (None, None) => {
+                        step.fix("Repair linkerd-identity: read the state of its pods")
+                            .paste(self.states_of_control_plane());
+                    }
+                }
                 return false;
             }
         } else {

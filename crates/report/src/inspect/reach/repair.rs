@@ -45,8 +45,11 @@ impl Mesh<'_> {
     pub(super) fn remedy(&self, step: &mut Step, remedy: &Remedy) {
         let texts: Vec<&str> = remedy.steps.iter().map(|one| one.text.as_str()).collect();
         step.fix(texts.join(". "));
-        let commands = remedy.steps.iter().filter_map(|one| one.command.clone());
-        step.paste(commands.flat_map(|command| command.aimed(&self.issuance.connection).rendered()));
+        for one in &remedy.steps {
+            let command = one.command.clone().map(|command| command.aimed(&self.issuance.connection));
+            let lines = command.iter().flat_map(Command::rendered).collect::<Vec<_>>();
+            step.paste(lines.clone()).then(one.text.as_str(), lines);
+        }
     }
 
     /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired
@@ -73,6 +76,16 @@ impl Mesh<'_> {
         self.command(log.option("-c", PROXY_CONTAINER))
     }
 
+    /// Adds to a step how a proxy that is not ready is repaired: as the check about it does, if it reports it.
+    pub(super) fn repair_proxy(&self, step: &mut Step, pod: &Pod) {
+        match self.faults.of_proxy(pod) {
+            Some(finding) => self.remedy(step, &finding.remedy),
+            None => {
+                step.fix("Read why the proxy is not ready in its log").paste(self.proxy_log(pod));
+            }
+        }
+    }
+
     /// The command that shows the state of a pod.
     pub(super) fn described(&self, pod: &Pod) -> [String; 1] {
         let call = kubectl().namespace(&pod.metadata.namespace).words("describe pod");
@@ -93,6 +106,7 @@ impl Mesh<'_> {
         (pod, port): (&Pod, u16),
     ) {
         let first = self.identity_first(caller);
+        let is_outside = !caller.meshed && caller.pod.spec.proxy().is_none();
         if !caller.meshed && caller.pod.spec.proxy().is_some() && self.admits_identity(inbound, caller.pod) {
             step.fix(first.trim_end_matches(". Then ").to_owned());
             step.paste(self.without_skipped_port(caller.pod));
@@ -117,6 +131,11 @@ impl Mesh<'_> {
                     "{first}create an AuthorizationPolicy for Server {namespace}/{name} that authorizes this client"
                 ))
                 .paste(authorization_policy(namespace, name, caller.pod));
+                if is_outside {
+                    let act =
+                        format!("create an AuthorizationPolicy for Server {namespace}/{name} that authorizes it");
+                    self.inject_first(step, caller, act);
+                }
             }
             TakenBy::Default(DefaultPolicy::Deny | DefaultPolicy::Audit) => {
                 let namespace = pod.metadata.namespace.as_str();
@@ -128,6 +147,10 @@ impl Mesh<'_> {
                 .paste(self.server(pod, port, &name))
                 .paste(["---".to_owned()])
                 .paste(authorization_policy(namespace, &name, caller.pod));
+                if is_outside {
+                    let act = format!("create a Server for port {port} and an AuthorizationPolicy that authorizes it");
+                    self.inject_first(step, caller, act);
+                }
             }
             TakenBy::Default(_) if inbound.identity_required && !caller.meshed => {
                 step.fix(self.without_required_identity(caller, pod, port));
@@ -136,6 +159,32 @@ impl Mesh<'_> {
                 step.fix(self.default_policy(policy, caller, pod));
             }
         }
+    }
+
+    /// Numbers the steps for a client without a proxy: inject it and authorize it (`act`, with the lines to paste of the
+    /// step), or authorize its network.
+    fn inject_first(&self, step: &mut Step, caller: Caller<'_>, act: String) {
+        let owner = self.owners.of(caller.pod);
+        let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let has_template = ["Deployment", "StatefulSet", "DaemonSet"].contains(&owner.kind.as_str());
+        let change = serde_json::json!({"linkerd.io/inject": "enabled"});
+        let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": change}}}});
+        let patch = kubectl()
+            .namespace(&owner.namespace)
+            .words("patch")
+            .arg(owner.kind.to_ascii_lowercase())
+            .operand(owner.name.as_str());
+        let patch = self.command(patch.words("--type merge -p").arg(change.to_string()));
+        let manifest = step.paste.clone();
+        step.then(
+            format!(
+                "inject the client, which has no identity without a proxy: linkerd.io/inject: enabled in the pod \
+                 template of {client}"
+            ),
+            patch.into_iter().filter(|_| has_template),
+        )
+        .then(act, manifest)
+        .then("instead of steps 1 and 2: authorize the client's network, with a NetworkAuthentication", []);
     }
 
     /// Whether a policy authorizes a client once its connections have its identity.
