@@ -109,13 +109,24 @@ pub(super) fn of_owner(
             .iter()
             .all(|(key, value)| value.is_none_or(|value| act.contains(&format!("{key}: {value:?}"))));
         let set = if is_named { String::new() } else { format!(": {}", set.join(", ")) };
-        let text = format!("{act} in the pod template of the pods' owner{set}");
+        let text = format!("{act} in the pod template of the pods' {}{set}", template_of(owner));
         return remedy.step(StepKind::Annotation, text);
     };
     let bare =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     let object = Annotated { kind, meta: known.map_or(&bare, |known| &known.metadata), sites: vec![] };
     template(ctx, remedy, Act::Put(act), &object, changes)
+}
+
+/// An owner whose pod template has no command, as text after `the pods'`: its kind, and the path of a template that is
+/// in another place than usual.
+fn template_of(owner: &Owner) -> &str {
+    match owner.kind.as_str() {
+        "Pod" | "ReplicaSet" => "owner",
+        // Argo Workflows.
+        "Workflow" => "Workflow (spec.podMetadata.annotations)",
+        kind => kind,
+    }
 }
 
 /// The kind of an owner, and the owner if it is known; `None` if its template cannot be changed with a command.

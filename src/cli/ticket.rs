@@ -150,7 +150,8 @@ fn dry_run(
     read: &Read,
 ) -> anyhow::Result<()> {
     let redacted = read.collected.redaction.touched;
-    let mut text = render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted, output::look());
+    let mut text =
+        render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted, output::look());
     let size = packed.size().context("the ticket could not be packed")?;
     text.push_str(&render::ticket::nothing_written(size));
     output::print(&output::for_people(text))?;

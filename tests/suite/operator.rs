@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::binary::{Ran, meshdoctor, ran};
+use crate::binary::{Ran, meshdoctor, ran, write};
 use crate::lab_metrics::lab;
 use crate::recordings::{folder, json};
 
@@ -36,7 +36,9 @@ fn joined(text: &str) -> String {
 
 #[test]
 fn downgrade_leads_back_and_prepares_nothing() {
-    let Some(ran) = recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17"]) else { return };
+    let Some(ran) = recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17"]) else {
+        return;
+    };
     let text = joined(&ran.out);
     assert_eq!(ran.status, 1, "{}", ran.out);
     let first = text.find("error upgrade-path").unwrap_or_else(|| panic!("{}", ran.out));
@@ -53,7 +55,8 @@ fn downgrade_leads_back_and_prepares_nothing() {
     for words in ["experimental-install.yaml", "linkerd inject", "upgrade Linkerd to edge-25.3.1"] {
         assert!(!text.contains(words), "{words}\n{}", ran.out);
     }
-    let json = recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17", "-o", "json"]).unwrap();
+    let json =
+        recorded("check", "healthy-2.20", &["--linkerd-cli", "none", "--to", "2.17", "-o", "json"]).unwrap();
     assert!(!json.out.contains("pgrade Linkerd to edge-25.3.1"), "a release below the installed one");
     // The command of the step prints a plan with a rollback.
     let plan = ["--linkerd-cli", "none", "--from", "edge-24.11.8", "--to", "edge-26.5.5", "-o", "plan"];
@@ -65,7 +68,11 @@ fn downgrade_leads_back_and_prepares_nothing() {
 #[test]
 fn verification_covers_the_shown_steps() {
     let Some(ran) = in_lab("check", "identity-down-expired", &["--linkerd-cli", "none"]) else { return };
-    assert!(ran.out.contains("\n  verify    meshdoctor check --only control-plane-not-ready\n"), "{}", ran.out);
+    assert!(
+        ran.out.contains("\n  verify    meshdoctor check --only control-plane-not-ready\n"),
+        "{}",
+        ran.out
+    );
     let full = in_lab("check", "identity-down-expired", &["--linkerd-cli", "none", "-v"]).unwrap();
     assert!(full.out.contains("--only validator-webhook-missing"), "{}", full.out);
 }
@@ -119,7 +126,10 @@ fn egress_proxy_of_the_api_server_comes_first() {
     let text = joined(&ran.out);
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}\n{}", ran.out));
     assert!(at("warning 1 viz-tap-api-unavailable") < at("(after warning 1) viz-prometheus-missing"));
-    assert!(at("(after warning 1) injector-fails-open") < at("could not call the injector through its egress proxy"));
+    assert!(
+        at("(after warning 1) injector-fails-open")
+            < at("could not call the injector through its egress proxy")
+    );
     assert!(at("1. Repair the API server's egress proxy") < at("kubectl get apiservices"));
     assert!(!text.contains("private clusters need a firewall rule"), "{}", ran.out);
 }
@@ -127,7 +137,9 @@ fn egress_proxy_of_the_api_server_comes_first() {
 /// Errors come before infos, whatever explains them.
 #[test]
 fn infos_are_last_in_short_output() {
-    let Some(ran) = in_lab("check", "injector-down-fail", &["--linkerd-cli", "none", "-o", "short"]) else { return };
+    let Some(ran) = in_lab("check", "injector-down-fail", &["--linkerd-cli", "none", "-o", "short"]) else {
+        return;
+    };
     let severities: Vec<&str> = ran.out.lines().filter_map(|line| line.split(' ').next()).collect();
     let first_info = severities.iter().position(|word| *word == "info").unwrap();
     let last_other = severities.iter().rposition(|word| ["error", "warning"].contains(word)).unwrap();
@@ -140,4 +152,23 @@ fn list_of_a_ticket_fits_the_terminal() {
     let Some(ran) = in_lab("ticket", "injector-down-fail", &["--dry-run"]) else { return };
     let widest = ran.out.lines().map(str::len).max();
     assert!(ran.status == 0 && widest <= Some(80), "{widest:?}\n{}", ran.out);
+}
+
+#[test]
+fn list_of_defects_fits_the_terminal() {
+    let ran = ran(meshdoctor(&["list", "--defects"]).env("COLUMNS", "80"));
+    let widest = ran.out.lines().filter(|line| line.starts_with("  ")).map(str::len).max();
+    assert!(ran.status == 0 && widest <= Some(80), "{widest:?}\n{}", ran.out);
+}
+
+/// A manifest that was given like the dump of a cluster.
+#[test]
+fn manifests_as_a_bundle_are_recognized() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n";
+    let file = write(folder.path(), "web.yaml", manifest);
+    let ran = ran(meshdoctor(&["check", "--no-config", "--bundle", &file]).env("COLUMNS", "80"));
+    assert!(ran.out.contains(&format!("meshdoctor check --manifests {file}\n")), "{}", ran.out);
+    assert_eq!(ran.out.matches("meshdoctor collect --output bundle.tar.gz").count(), 1, "{}", ran.out);
 }

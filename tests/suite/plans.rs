@@ -187,7 +187,8 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
     let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
     for command in [
         "helm upgrade mesh-crds linkerd-edge/linkerd-crds -n linkerd --version 2025.10.7 --reuse-values\n",
-        "helm upgrade mesh linkerd-edge/linkerd-control-plane -n linkerd --version 2025.10.7 --reset-then-reuse-values\n",
+        "helm upgrade mesh linkerd-edge/linkerd-control-plane -n linkerd --version 2025.10.7 --reset-then-reuse-values \
+         --set proxyInit.iptablesMode=legacy\n",
         "helm upgrade dashboards linkerd-edge/linkerd-viz -n linkerd-viz --version 2025.10.7 --reset-then-reuse-values\n",
     ] {
         assert!(plan.contains(command), "no {command:?} in\n{plan}");
@@ -303,7 +304,7 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
         "helm upgrade mesh-crds linkerd-buoyant/linkerd-enterprise-crds -n linkerd --version 2.19.6 --reuse-values\n",
         "helm get values mesh -n linkerd -o json | jq '{\"linkerd-control-plane\": (. // {})}' > values.json\n",
         "helm upgrade mesh linkerd-buoyant/linkerd-enterprise-control-plane -n linkerd --version 2.19.6 --reset-values -f values.json \
-         --set license=\"${LICENSE:?}\"\n",
+         --set linkerd-control-plane.proxyInit.iptablesMode=legacy --set license=\"${LICENSE:?}\"\n",
         // Unknown properties are not stated as facts.
         "Perhaps with enterprise-2.19.6 linkerd-init runs from the proxy's image",
         "With enterprise-2.19.6 the policy controller runs from the image of the controllers",

@@ -137,10 +137,10 @@ fn the_command_says_who_is_let_in_by_what() {
     assert_eq!(status, 0);
     let expected = "\
 Pod shop/web-1
-  PORT        SERVER      PROTOCOL  ALLOWED CLIENTS            ALLOWED BY
-  8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
+  PORT        SERVER      PROTOCOL  ALLOWED CLIENTS                        ALLOWED BY
+  8080 http   Server web  HTTP/1    ServiceAccount shop/front              AuthorizationPolicy front
                                     (does not exist)
-  9090 admin  none        detected  all clients                default policy
+  9090 admin  none        detected  all clients                            default policy
   default policy: all-unauthenticated; kubelet probes are allowed on 8080
   note: younger also selects port 8080, and is ignored: Server web is older (2026-01-01T00:00:00Z
     against 2026-02-01T00:00:00Z)

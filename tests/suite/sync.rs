@@ -244,7 +244,9 @@ fn expired_certificate_is_out_of_sync() {
             &metrics,
         ]);
         let ran = ran_to(1, command.env("COLUMNS", columns));
-        let state = |line: &&str| line.contains(" out of sync") || line.contains(" in sync") || line.contains(" not read");
+        let state = |line: &&str| {
+            line.contains(" out of sync") || line.contains(" in sync") || line.contains(" not read")
+        };
         let first = ran.out.lines().skip(1).find(state);
         assert!(first.is_some_and(|line| line.contains("out of sync")), "{}", ran.out);
         assert!(ran.out.contains("expired 4 min ago"), "{}", ran.out);

@@ -182,9 +182,7 @@ fn other_subnets(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], is_inva
             StepKind::Annotation,
             format!("Write each range with its prefix length in {SUBNETS}, {}", setter.place()),
         ),
-        (true, false) => {
-            rewrite::remove(ctx, Remedy::new(), &format!("Remove {SUBNETS}"), owner, SUBNETS)
-        }
+        (true, false) => rewrite::remove(ctx, Remedy::new(), &format!("Remove {SUBNETS}"), owner, SUBNETS),
         (false, true) => Remedy::new().step(
             StepKind::ChartValue,
             format!("Write each range with its prefix length in {SUBNETS_VALUE}"),

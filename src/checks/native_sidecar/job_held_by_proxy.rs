@@ -171,7 +171,7 @@ fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
     );
     let remedy = match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("Otherwise, on {}: set {key}: \"true\" there", native(ctx));
+            let act = format!("Otherwise, on {}: set {key}: \"true\" in the Job's pod template", native(ctx));
             remedy.step(StepKind::Annotation, act)
         }
         None => wording::without(ctx, switch, remedy),

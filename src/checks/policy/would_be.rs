@@ -160,8 +160,10 @@ impl Known<'_, '_> {
         let (of, namespace, name, fault) =
             missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
         let place = fault.place();
-        let message =
-            format!("the route of {parent} names the backend {place}, which does not exist: {}", failure(kind));
+        let message = format!(
+            "the route of {parent} names the backend {place}, which does not exist: {}",
+            failure(kind)
+        );
         let finding = about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
             kind,
             meta,

@@ -59,7 +59,9 @@ pub(super) fn control_plane(
 fn others(set: &[String]) -> String {
     match set {
         [] => String::new(),
-        [one] => format!(", except for {one}, which keeps the current behavior. Remove it to get the new default"),
+        [one] => {
+            format!(", except for {one}, which keeps the current behavior. Remove it to get the new default")
+        }
         set => format!(
             ", except for {}, which keep the current behavior. Remove one to get its new default",
             set.join(" and ")

@@ -211,7 +211,7 @@ impl Affected<'_> {
                 format!("upgrade the multicluster extension to {fixed} or newer")
             }
             (None, _) => {
-                let notes = "Check the release notes of newer releases: no known release has the fix";
+                let notes = "Read the notes of newer releases, since no known release has the fix";
                 return remedy.step(StepKind::Note, notes);
             }
         };

@@ -53,9 +53,7 @@ const GENERATE: &str = "generate";
 impl Policy {
     /// Whether the first name is the option `--generate` without its dashes.
     pub fn names_generate(&self) -> bool {
-        self.targets
-            .first()
-            .is_some_and(|first| first.workload.is_none() && first.namespace == GENERATE)
+        self.targets.first().is_some_and(|first| first.workload.is_none() && first.namespace == GENERATE)
     }
 
     /// The namespace that was given with it.

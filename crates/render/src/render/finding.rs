@@ -272,8 +272,7 @@ impl Printer {
         let room = self.look.columns().saturating_sub(width(finding.severity.word()) + width(&number) + 2);
         let (name, moved) = named_within(finding, room);
         // The pods of an info are evidence, which it does not show.
-        let is_brief =
-            finding.severity == Severity::Info && self.form != Form::Card && !self.look.verbose;
+        let is_brief = finding.severity == Severity::Info && self.form != Form::Card && !self.look.verbose;
         let without_pods = |subject: &Subject| match subject.clone() {
             Subject::Object { kind, namespace, name, .. } => {
                 Subject::Object { kind, namespace, name, pods: Vec::new() }

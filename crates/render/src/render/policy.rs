@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, count, escape_ci_commands, pad, some_of, width, wrap};
+use super::text::{BOUND, clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{
@@ -215,11 +215,7 @@ fn ports_of(
 }
 
 /// The authorized service accounts that do not exist, as `NAMESPACE/NAME`.
-fn unknown_accounts(
-    evidence: &PolicyEvidence<'_>,
-    ports: &[PortAnswer<'_>],
-    own: &str,
-) -> BTreeSet<String> {
+fn unknown_accounts(evidence: &PolicyEvidence<'_>, ports: &[PortAnswer<'_>], own: &str) -> BTreeSet<String> {
     let Some(accounts) = &evidence.accounts else { return BTreeSet::new() };
     let shown = ports.iter().filter(|port| !port.skips_proxy).map(|port| &port.inbound);
     let all = shown.flat_map(|inbound| {
@@ -249,7 +245,10 @@ fn remarked(clients: &str, unknown: &BTreeSet<String>) -> String {
         let Some((_, account)) = client.split_once(ACCOUNT) else { return client.to_owned() };
         let name = account.split(' ').next().unwrap_or(account);
         match unknown.contains(name) {
-            true => client.replacen(name, &format!("{name} (does not exist)"), 1),
+            true => {
+                let remark = "(does not exist)".replace(' ', BOUND);
+                client.replacen(name, &format!("{name} {remark}"), 1)
+            }
             false => client.to_owned(),
         }
     });
@@ -403,7 +402,9 @@ fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
     }
     let mut text = String::new();
     for row in &rows {
-        let (clients, by) = (wrap(&row[3], widths[3]), wrap(&row[4], widths[4]));
+        let clients: Vec<String> =
+            wrap(&row[3], widths[3]).iter().map(|line| line.replace(BOUND, " ")).collect();
+        let by = wrap(&row[4], widths[4]);
         for at in 0..clients.len().max(by.len()) {
             let first = |column: usize| if at == 0 { row[column].as_str() } else { "" };
             let cells = [

@@ -89,7 +89,9 @@ fn numbered(text: &mut String, steps: &[(String, Vec<String>)], look: Look) {
     for (number, (said, paste)) in (1..).zip(steps) {
         let label = if number == 1 { "fix" } else { "" };
         let said = format!("{number}. {}", sentence(said));
-        for (at, line) in wrap(&clean(&said), look.prose().saturating_sub(PASTED + 11).max(20)).iter().enumerate() {
+        for (at, line) in
+            wrap(&clean(&said), look.prose().saturating_sub(PASTED + 11).max(20)).iter().enumerate()
+        {
             let head = if at == 0 { pad(label, 10) } else { pad("", 13) };
             _ = writeln!(text, "{}{head}{line}", " ".repeat(PASTED - 2));
         }

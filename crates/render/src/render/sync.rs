@@ -109,9 +109,9 @@ fn layout(rows: &[[String; HEADS.len()]], sync: &Sync<'_>, look: Look) -> String
     };
     let widths: Vec<usize> = (0..HEADS.len()).map(widest).collect();
     let is_wide = widths.iter().sum::<usize>() + 2 * (HEADS.len() - 1) <= look.columns();
-    let fitting = (1..=FIRST).rev().find(|shown| {
-        widths[..*shown].iter().sum::<usize>() + 2 * (shown - 1) <= look.columns()
-    });
+    let fitting = (1..=FIRST)
+        .rev()
+        .find(|shown| widths[..*shown].iter().sum::<usize>() + 2 * (shown - 1) <= look.columns());
     // Without any metrics, the other columns are all alike.
     let shown = match is_unread(sync) {
         true => OF_OBJECTS,

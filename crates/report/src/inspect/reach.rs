@@ -389,9 +389,11 @@ impl<'a> Mesh<'a> {
         if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
             let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
             let path = format!("status.containerStatuses[{}].ready", status.name);
-            let step = walk
-                .step(Part::Client, Outcome::Stops, says)
-                .evidence(Evidence::field(subject(pod), path, "false"));
+            let step = walk.step(Part::Client, Outcome::Stops, says).evidence(Evidence::field(
+                subject(pod),
+                path,
+                "false",
+            ));
             self.repair_proxy(step, pod);
             return None;
         }

@@ -336,9 +336,8 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     };
     let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, mesh.calls.proxy_down);
     let path = format!("status.containerStatuses[{}].ready", status.name);
-    let step = walk
-        .step(Part::Server, Outcome::Stops, says)
-        .evidence(Evidence::field(subject(pod), path, "false"));
+    let step =
+        walk.step(Part::Server, Outcome::Stops, says).evidence(Evidence::field(subject(pod), path, "false"));
     mesh.repair_proxy(step, pod);
     true
 }

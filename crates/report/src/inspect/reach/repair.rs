@@ -132,8 +132,9 @@ impl Mesh<'_> {
                 ))
                 .paste(authorization_policy(namespace, name, caller.pod));
                 if is_outside {
-                    let act =
-                        format!("create an AuthorizationPolicy for Server {namespace}/{name} that authorizes it");
+                    let act = format!(
+                        "create an AuthorizationPolicy for Server {namespace}/{name} that authorizes it"
+                    );
                     self.inject_first(step, caller, act);
                 }
             }
@@ -148,7 +149,9 @@ impl Mesh<'_> {
                 .paste(["---".to_owned()])
                 .paste(authorization_policy(namespace, &name, caller.pod));
                 if is_outside {
-                    let act = format!("create a Server for port {port} and an AuthorizationPolicy that authorizes it");
+                    let act = format!(
+                        "create a Server for port {port} and an AuthorizationPolicy that authorizes it"
+                    );
                     self.inject_first(step, caller, act);
                 }
             }
