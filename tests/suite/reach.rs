@@ -561,7 +561,7 @@ fn endpoints_that_differ_pass_a_part_of_the_calls() {
     assert!(says.contains("some calls succeed, others fail"), "{text}");
     // Steps that pass are one row; verbose output has each.
     assert!(
-        says.contains("ok client, service, endpoints") && !says.contains("pod mix-2 has no proxy"),
+        says.contains("ok client, service, routes") && !says.contains("pod mix-2 has no proxy"),
         "{text}"
     );
     let (_, text) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-v"]);

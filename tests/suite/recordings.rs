@@ -166,8 +166,8 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "viz-clusterrole-missing",
         &[
-            "warning viz-prometheus-missing ClusterRole linkerd-linkerd-viz-prometheus",
             "warning viz-tap-api-unavailable APIService v1alpha1.tap.linkerd.io",
+            "warning viz-prometheus-missing ClusterRole linkerd-linkerd-viz-prometheus",
             "warning injector-fails-open Deployment linkerd-viz/metrics-api and 4 more",
             "warning viz-pods-not-injected Deployment linkerd-viz/metrics-api and 4 more <- injector-fails-open",
             "warning viz-proxy-unhealthy Namespace linkerd-viz <- viz-pods-not-injected",

@@ -180,7 +180,8 @@ fn remedy(meta: &Meta, has_access_policy: Option<bool>) -> Remedy {
     Remedy::new()
         .run(
             StepKind::Command,
-            "Set the Server to audit: all clients may connect, and the proxies log connections that no policy authorizes",
+            "Set the Server to audit: all clients may connect, and the proxies log connections that no policy \
+             authorizes",
             audit,
         )
         .step(StepKind::Note, then)

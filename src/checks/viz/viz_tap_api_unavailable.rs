@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
-use crate::objects::{APIService, Pod};
+use crate::objects::{APIService, Condition, Pod};
 
 /// The row of `linkerd check` that this check answers, and the one that also fails if the APIService is
 /// missing.
@@ -37,12 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
             Some(condition) if condition.status == "True" => return Ok(Verdict::fine()),
             Some(condition) => {
-                let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
                 let socket = egress_socket(&condition.message).map(str::to_owned);
-                (
-                    Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said),
-                    TapProblem::Unreached { socket },
-                )
+                (available(condition), TapProblem::Unreached { socket })
             }
             None => (
                 Evidence::field(format!("APIService {API}"), "status.conditions", "no Available"),
@@ -104,14 +100,27 @@ pub(in crate::checks) fn egress_is_down(ctx: &Context<'_>) -> Option<Evidence> {
     let service = ctx.named::<APIService>(Scope::Cluster, API).ok().flatten()?;
     let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available")?;
     egress_socket(&condition.message).filter(|_| condition.status != "True")?;
-    let said = format!("{}: {}: {}", condition.status, condition.reason, condition.message);
-    Some(Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said))
+    Some(available(condition))
 }
+
+/// The condition as evidence. An error of the egress proxy is quoted without the addresses before it, which it does not
+/// depend on.
+fn available(condition: &Condition) -> Evidence {
+    let message = match condition.message.find(DIAL).filter(|_| egress_socket(&condition.message).is_some()) {
+        Some(at) => format!("…{}", &condition.message[at..]),
+        None => condition.message.to_string(),
+    };
+    let said = format!("{}: {}: {message}", condition.status, condition.reason);
+    Evidence::field(format!("APIService {API}"), "status.conditions[Available]", said)
+}
+
+/// The beginning of an error of a Unix socket.
+const DIAL: &str = "dial unix ";
 
 /// The path of a Unix socket that could not be opened: `dial unix /run/egress.sock: connect: ...`. The API server uses
 /// one only for its egress proxy.
 fn egress_socket(message: &str) -> Option<&str> {
-    let (_, rest) = message.split_once("dial unix ")?;
+    let (_, rest) = message.split_once(DIAL)?;
     rest.split_once(": ").map(|(path, _)| path).filter(|path| path.starts_with('/'))
 }
 

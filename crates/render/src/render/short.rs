@@ -9,8 +9,8 @@
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
-//! symptoms; infos last), a check with a piece of requested evidence it could not get, all checks for which evidence was
-//! not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that
+//! symptoms; infos last), a check with a piece of requested evidence it could not get, all checks for which evidence
+//! was not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that
 //! an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -164,8 +164,8 @@ impl Mesh<'_> {
         }
     }
 
-    /// Numbers the steps for a client without a proxy: inject it and authorize it (`act`, with the lines to paste of the
-    /// step), or authorize its network.
+    /// Numbers the steps for a client without a proxy: inject it and authorize it (`act`, with the lines to paste of
+    /// the step), or authorize its network.
     fn inject_first(&self, step: &mut Step, caller: Caller<'_>, act: String) {
         let owner = self.owners.of(caller.pod);
         let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
