@@ -1,6 +1,8 @@
 //! Comments that belong to a field: the lines directly above it, and the end of its line. They go with the
 //! field when it is removed, and come back where an edit puts the same field with the same value.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::layout::{Entry, Holds, Node};
@@ -36,6 +38,56 @@ pub(super) fn start(text: &str, line: usize, column: usize) -> usize {
 pub(super) fn behind(text: &str, at: usize) -> Option<&str> {
     let line = text[at..].split('\n').next().unwrap_or_default().trim();
     line.starts_with('#').then_some(line)
+}
+
+/// The comment lines of a text, without its first line, which is the end of another one.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').skip(1).map(str::trim).filter(|line| line.starts_with('#'))
+}
+
+/// The comment lines of a collection that are not directly above one of its fields or items.
+pub(super) fn of_no_field<'a>(text: &'a str, range: Range<usize>, node: &Node) -> Vec<&'a str> {
+    let mut fields = Vec::new();
+    taken(text, node, &mut fields);
+    let mut found = Vec::new();
+    let mut at = range.start;
+    for (number, line) in text[range.clone()].split_inclusive('\n').enumerate() {
+        let is_comment = number > 0 && line.trim_start().starts_with('#');
+        if is_comment && !fields.iter().any(|field| field.contains(&at)) {
+            found.push(line.trim_end());
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// The lines of fields and items, with the comments directly above them.
+fn taken(text: &str, node: &Node, into: &mut Vec<Range<usize>>) {
+    let field = |begin: usize, column: Option<usize>, value: &Node, into: &mut Vec<Range<usize>>| {
+        let line = text[..begin].rfind('\n').map_or(0, |at| at + 1);
+        let first = start(text, line, column.unwrap_or(begin - line));
+        match value.holds {
+            Holds::Scalar => into.push(first..value.end.max(begin)),
+            _ if value.is_flow => into.push(first..value.end),
+            _ => into.push(first..begin),
+        }
+    };
+    match &node.holds {
+        Holds::Map(entries) => {
+            for entry in entries {
+                field(entry.start, Some(entry.column), &entry.value, into);
+                taken(text, &entry.value, into);
+            }
+        }
+        Holds::List(items) => {
+            for item in items {
+                let dash = text[..item.start].trim_end().len().saturating_sub(1);
+                field(dash, None, item, into);
+                taken(text, item, into);
+            }
+        }
+        Holds::Scalar => {}
+    }
 }
 
 /// The fields with comments that a change of `before` to `after` removes.
@@ -78,7 +130,16 @@ fn of_entry(text: &str, entry: &Entry, value: &Value) -> Option<Removed> {
     let above: Vec<String> = text[from..line].lines().map(|line| line.trim().to_owned()).collect();
     let behind = behind(text, entry.end()).map(str::to_owned);
     let line = format!("{}: {}", scalar::key(&entry.key), scalar::flow(value));
-    (!above.is_empty() || behind.is_some()).then_some(Removed { line, above, behind })
+    let own = text[entry.start..].split('\n').next().unwrap_or_default().trim_end();
+    let others = fields(text, &line).count() - usize::from(own == line);
+    let has_comments = !above.is_empty() || behind.is_some();
+    (has_comments && others == 0).then_some(Removed { line, above, behind })
+}
+
+/// The lines that hold only this field.
+fn fields<'a>(text: &'a str, field: &str) -> impl Iterator<Item = &'a str> {
+    let is_field = move |line: &&str| line.trim_start_matches([' ', '-']).trim_end() == field;
+    text.split_inclusive('\n').filter(is_field)
 }
 
 /// A text with the comments of the fields that moved: those whose only line has no comment.
@@ -89,8 +150,7 @@ pub(super) fn restored(text: &str, removed: &[Removed]) -> String {
 impl Removed {
     /// The text with the comments at the only line of the field.
     fn attached(&self, text: &str) -> Option<String> {
-        let is_field = |line: &&str| line.trim_start_matches([' ', '-']).trim_end() == self.line;
-        let mut lines = text.split_inclusive('\n').filter(is_field);
+        let mut lines = fields(text, &self.line);
         let line = lines.next().filter(|_| lines.next().is_none())?;
         let at = line.as_ptr() as usize - text.as_ptr() as usize;
         let content = line.trim_end();
