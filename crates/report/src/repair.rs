@@ -177,6 +177,10 @@ impl JudgedPlan {
 /// The effects of a step that changes objects; otherwise its proof.
 fn effects(step: &PlanStep) -> Result<Vec<Action>, Proof> {
     let Some(command) = &step.step.command else { return Err(Proof::Manual) };
+    // The values are set in files; the command only helps to find them.
+    if step.step.settings.is_some() {
+        return Err(Proof::Manual);
+    }
     if step.step.is_conditional() {
         return Err(Proof::Conditional);
     }
@@ -187,12 +191,34 @@ fn effects(step: &PlanStep) -> Result<Vec<Action>, Proof> {
     }
 }
 
+/// The effects of a step's command, if they can be computed and change something.
+fn computed(step: &PlanStep) -> Option<Vec<Action>> {
+    let actions = actions(&step.step.command.as_ref()?.to_string()).ok()?;
+    actions.iter().any(|action| *action != Action::Observe).then_some(actions)
+}
+
+/// Whether the effect of a step's command cannot be computed.
+fn has_unknown_effect(step: &PlanStep) -> bool {
+    step.step.command.as_ref().is_some_and(|command| actions(&command.to_string()).is_err())
+}
+
+/// Whether an instruction names an object: `Deployment shop/web` or its name.
+fn names(text: &str, subject: &str) -> bool {
+    let object = subject.rsplit(' ').next().unwrap_or(subject);
+    let name = object.rsplit('/').next().unwrap_or(object);
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+    text.split(|letter| !is_word(letter)).any(|word| word.trim_end_matches('.') == name)
+}
+
 /// One simulation of all steps that are not withheld.
+#[derive(Default)]
 struct Pass {
     proofs: Vec<Proof>,
     /// For each simulated step, the findings that it adds.
     added: BTreeMap<usize, Vec<(Fingerprint, Problem)>>,
     last: Option<State>,
+    /// For each conditional step with computable effects, the state with them on top of all others.
+    conditional: BTreeMap<usize, State>,
 }
 
 impl Pass {
@@ -204,7 +230,7 @@ impl Pass {
         withheld: &BTreeMap<usize, Proof>,
     ) -> Pass {
         let mut set = begin.clone();
-        let mut pass = Pass { proofs: Vec::new(), added: BTreeMap::new(), last: None };
+        let mut pass = Pass::default();
         for (at, step) in plan.steps.iter().enumerate() {
             if let Some(proof) = withheld.get(&at) {
                 pass.proofs.push(proof.clone());
@@ -235,28 +261,53 @@ impl Pass {
                 }
             }
         }
+        let lasts = pass.added.keys().any(|&at| !pass.lasting(at).is_empty());
+        for (at, step) in plan.steps.iter().enumerate().filter(|_| lasts) {
+            if pass.proofs[at] == Proof::Conditional
+                && let Some(changed) = computed(step).and_then(|actions| {
+                    actions.iter().try_fold(set.clone(), |set, action| overlay.apply(&set, action).ok())
+                })
+            {
+                pass.conditional.insert(at, overlay.judge(&changed));
+            }
+        }
         pass
     }
 
     /// The findings that a step adds and the plan does not remove again.
     fn lasting(&self, at: usize) -> Vec<Problem> {
-        let Some(last) = &self.last else { return Vec::new() };
-        let added = self.added.get(&at).into_iter().flatten();
-        added.filter(|(print, _)| last.problems.contains_key(print)).map(|(_, p)| p.clone()).collect()
+        self.lasting_prints(at).map(|(_, problem)| problem.clone()).collect()
     }
 
-    /// Whether a later step with unknown effect repairs the same findings.
-    fn is_open(&self, plan: &RepairPlan, at: usize) -> bool {
+    fn lasting_prints(&self, at: usize) -> impl Iterator<Item = &(Fingerprint, Problem)> {
+        let is_left = |print| self.last.as_ref().is_some_and(|last| last.problems.contains_key(print));
+        self.added.get(&at).into_iter().flatten().filter(move |(print, _)| is_left(print))
+    }
+
+    /// Whether a later step that repairs the same findings can remove what a step added: its effect is unknown, it
+    /// removes the finding if it applies, or its instruction names the object.
+    fn is_open(&self, plan: &RepairPlan, at: usize, print: &Fingerprint, problem: &Problem) -> bool {
         let repairs = &plan.steps[at].repairs;
-        let later = plan.steps.iter().zip(&self.proofs).skip(at + 1);
-        let mut later = later.filter(|(step, _)| !step.repairs.is_disjoint(repairs));
-        later.any(|(_, proof)| matches!(proof, Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional))
+        let later = plan.steps.iter().enumerate().skip(at + 1);
+        let mut later = later.filter(|(_, step)| !step.repairs.is_disjoint(repairs));
+        later.any(|(number, step)| match &self.proofs[number] {
+            Proof::NotSimulated(_) => true,
+            Proof::Conditional if self.conditional.contains_key(&number) => {
+                !self.conditional[&number].problems.contains_key(print)
+            }
+            Proof::Conditional if has_unknown_effect(step) => true,
+            Proof::Conditional | Proof::Manual => names(&step.step.text, &problem.subject),
+            _ => false,
+        })
     }
 
-    /// The first step whose new findings last, with them.
+    /// The first step whose new findings last, with those that no later step can remove.
     fn harmful(&self, plan: &RepairPlan) -> Option<(usize, Vec<Problem>)> {
-        let each = self.added.keys().map(|&at| (at, self.lasting(at)));
-        each.into_iter().find(|(at, lasting)| !lasting.is_empty() && !self.is_open(plan, *at))
+        self.added.keys().find_map(|&at| {
+            let left = self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
+            let left: Vec<Problem> = left.map(|(_, problem)| problem.clone()).collect();
+            (!left.is_empty()).then_some((at, left))
+        })
     }
 
     fn into_plan(mut self) -> JudgedPlan {

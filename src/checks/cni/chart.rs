@@ -7,7 +7,8 @@ pub(super) use super::chart_value::{ChartValue, image_version};
 use super::target::{Target, target};
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
-use crate::finding::{Remedy, StepKind};
+use crate::checks::upgrades::gitops::synced;
+use crate::finding::{ChartSetting, ChartSettings, Remedy, StepKind};
 use crate::model::control_plane::{CREATED_BY, installed};
 use crate::model::managed_by::{Installer, Release};
 use crate::objects::Deployment;
@@ -18,6 +19,16 @@ const CHART: &str = "linkerd2-cni";
 const EDGE: &str = "https://helm.linkerd.io/edge";
 /// The default namespace of `linkerd install-cni`.
 const USUAL: &str = "linkerd-cni";
+
+/// The values, for values files.
+fn settings(values: &[ChartValue]) -> Option<ChartSettings> {
+    let each = values.iter().map(|one| ChartSetting::Value {
+        path: one.key.to_owned(),
+        value: one.value.clone(),
+        is_text: one.text,
+    });
+    ChartSettings::new(CHART, each.collect())
+}
 
 fn with(call: Call, values: &[ChartValue]) -> Call {
     values.iter().fold(call, |call, value| {
@@ -42,7 +53,13 @@ pub(super) fn set(
     };
     if let Some(in_git) = managed_by.in_git() {
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
-        return remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}"));
+        let remedy = remedy
+            .step(StepKind::ChartValue, format!("{words}{with}; {in_git}"))
+            .settings(settings(values));
+        return match managed_by.gitops {
+            Some(owner) => synced(remedy, owner),
+            None => remedy,
+        };
     }
     // Vendors have their own charts and repositories.
     let vendors = matches!(target.version, Some(CniVersion::Unknown(_)) | None);
@@ -68,7 +85,8 @@ pub(super) fn set(
                     listed(some)
                 ),
             },
-        ),
+        )
+        .settings(settings(values)),
         Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
         None => unknown(ctx, &target, remedy, &words, chart, values),
     }
