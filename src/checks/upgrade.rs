@@ -116,17 +116,18 @@ impl<'a> Options<'a> {
     }
 
     /// The settings of the control plane's chart of a release, for values files.
-    fn chart_settings(&self, knowledge: &Knowledge, version: Option<&LinkerdVersion>) -> Option<ChartSettings> {
+    fn chart_settings(
+        &self,
+        knowledge: &Knowledge,
+        version: Option<&LinkerdVersion>,
+    ) -> Option<ChartSettings> {
         let origin = version.and_then(|version| knowledge.channels().of(version));
         let chart = origin.and_then(|origin| origin.chart(CONTROL_PLANE.0)).unwrap_or(CONTROL_PLANE.0);
-        let within = |path: &str| {
-            origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path))
-        };
+        let within =
+            |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
         let values = self.values.iter().map(|(path, value, more)| match more {
             None => ChartSetting::Value { path: within(path), value: value.clone(), is_text: false },
-            Some(variable) => {
-                ChartSetting::Variable { path: within(path), value: value.clone(), variable }
-            }
+            Some(variable) => ChartSetting::Variable { path: within(path), value: value.clone(), variable },
         });
         let files = self.files.iter().map(|(_, path, file)| ChartSetting::File { path: within(path), file });
         let ha = self.ha.then_some(ChartSetting::HighAvailability);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check_outcome::CheckOutcome;
-use crate::finding::{Finding, Fingerprint, Severity, Standing};
+use crate::finding::{Finding, Fingerprint, Severity, Standing, Tie};
 use crate::kubectl::{Action, actions};
 use crate::report::{PlanStep, RepairPlan, Report};
 use crate::source::change::Set;
@@ -16,6 +16,8 @@ pub struct Problem {
     pub check: &'static str,
     pub severity: Severity,
     pub subject: String,
+    /// Whether lines of logs show it, which are from before any step.
+    is_logged: bool,
 }
 
 /// The findings of warning or above in one state of a cluster.
@@ -44,10 +46,11 @@ impl State {
         };
         let mut roots = Vec::new();
         for finding in findings.iter().filter(counts) {
+            let is_logged = finding.ties.iter().any(is_of_log);
             roots.extend(finding.caused_by.is_empty().then_some(finding.severity));
             for subject in &finding.subjects {
                 let (check, severity) = (finding.check, finding.severity);
-                let problem = Problem { check, severity, subject: subject.to_string() };
+                let problem = Problem { check, severity, subject: subject.to_string(), is_logged };
                 problems.insert(finding.subject_fingerprint(subject), problem);
             }
         }
@@ -210,6 +213,11 @@ fn names(text: &str, subject: &str) -> bool {
     text.split(|letter| !is_word(letter)).any(|word| word.trim_end_matches('.') == name)
 }
 
+/// Whether a tie is a line of a log. Another finding of the same check may hide such a finding until its repair.
+fn is_of_log(tie: &Tie) -> bool {
+    matches!(tie, Tie::Fact(fact) if fact.starts_with("log "))
+}
+
 /// One simulation of all steps that are not withheld.
 #[derive(Default)]
 struct Pass {
@@ -246,7 +254,7 @@ impl Pass {
                     set = changed;
                     let state = overlay.judge(&set);
                     let before = pass.last.as_ref().unwrap_or(today);
-                    let added = state.beyond(before).into_iter();
+                    let added = state.beyond(before).into_iter().filter(|(_, problem)| !problem.is_logged);
                     let added: Vec<_> =
                         added.map(|(print, problem)| (print.clone(), problem.clone())).collect();
                     pass.proofs.push(Proof::Simulated {
@@ -304,7 +312,8 @@ impl Pass {
     /// The first step whose new findings last, with those that no later step can remove.
     fn harmful(&self, plan: &RepairPlan) -> Option<(usize, Vec<Problem>)> {
         self.added.keys().find_map(|&at| {
-            let left = self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
+            let left =
+                self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
             let left: Vec<Problem> = left.map(|(_, problem)| problem.clone()).collect();
             (!left.is_empty()).then_some((at, left))
         })
@@ -324,3 +333,6 @@ impl Pass {
         JudgedPlan { proofs: self.proofs, after: self.last }
     }
 }
+
+#[cfg(test)]
+mod tests;

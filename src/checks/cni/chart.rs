@@ -6,8 +6,8 @@ use super::carried::carried;
 pub(super) use super::chart_value::{ChartValue, image_version};
 use super::target::{Target, target};
 use crate::checks::Context;
-use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::checks::upgrades::gitops::synced;
+use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{ChartSetting, ChartSettings, Remedy, StepKind};
 use crate::model::control_plane::{CREATED_BY, installed};
 use crate::model::managed_by::{Installer, Release};
@@ -53,9 +53,8 @@ pub(super) fn set(
     };
     if let Some(in_git) = managed_by.in_git() {
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
-        let remedy = remedy
-            .step(StepKind::ChartValue, format!("{words}{with}; {in_git}"))
-            .settings(settings(values));
+        let remedy =
+            remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}")).settings(settings(values));
         return match managed_by.gitops {
             Some(owner) => synced(remedy, owner),
             None => remedy,
@@ -76,17 +75,20 @@ pub(super) fn set(
         Some(Installer::Release(release)) => {
             remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values))
         }
-        Some(Installer::Chart) => remedy.step(
-            StepKind::ChartValue,
-            match values {
-                [] => format!("{words}. Render the chart {CHART} with the same tool as before, and apply it"),
-                some => format!(
-                    "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
-                    listed(some)
-                ),
-            },
-        )
-        .settings(settings(values)),
+        Some(Installer::Chart) => remedy
+            .step(
+                StepKind::ChartValue,
+                match values {
+                    [] => format!(
+                        "{words}. Render the chart {CHART} with the same tool as before, and apply it"
+                    ),
+                    some => format!(
+                        "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
+                        listed(some)
+                    ),
+                },
+            )
+            .settings(settings(values)),
         Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
         None => unknown(ctx, &target, remedy, &words, chart, values),
     }

@@ -8,9 +8,9 @@ mod complete;
 mod controllers;
 #[cfg(test)]
 pub mod follow;
-mod gateway_api;
 #[cfg(test)]
 mod from_git;
+mod gateway_api;
 mod gitops;
 mod helm;
 mod kubelet;

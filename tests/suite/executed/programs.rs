@@ -12,9 +12,8 @@ use super::world::World;
 use super::{certificates, cni, gateway_api, gitops, helm, linkerd, nodes};
 
 /// Programs that the server answers.
-const ANSWERED: [&str; 10] = [
-    "linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api", "argocd", "flux",
-];
+const ANSWERED: [&str; 10] =
+    ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api", "argocd", "flux"];
 
 /// A call of a program.
 pub struct Call {
@@ -153,6 +152,8 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
         "--context",
         "--timeout",
         "--image",
+        "--labels",
+        "--overrides",
         "--for",
         "-l",
         "--field-selector",
@@ -173,6 +174,8 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
                 None => Err(format!("{kind} {name} not found")),
             }
         }
+        // A pod that only tries to pull its image.
+        ["run", name, "/only-pulled"] if name.starts_with("meshdoctor-pull-") => Ok(String::new()),
         ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;

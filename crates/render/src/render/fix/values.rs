@@ -261,6 +261,31 @@ mod tests {
     }
 
     #[test]
+    fn settings_in_git_are_values_too() {
+        let value = |path: &str, value: &str, is_text| ChartSetting::Value {
+            path: path.to_owned(),
+            value: value.to_owned(),
+            is_text,
+        };
+        let chart = |settings| ChartSettings { chart: "linkerd2-cni".to_owned(), settings };
+        let all =
+            vec![value("a.b", "10.0.0.0/8,fd00::/8", false), value("c", "2", false), value("d", "2", true)];
+        let pairs = in_files(&chart(all)).unwrap().remove("linkerd2-cni").unwrap();
+        let mut document = json!({});
+        pairs.into_iter().for_each(|(path, value)| insert(&mut document, &path, value));
+        assert_eq!(document, json!({"a": {"b": "10.0.0.0/8,fd00::/8"}, "c": 2, "d": "2"}));
+        let variable = ChartSetting::Variable { path: "x".to_owned(), value: String::new(), variable: "X" };
+        let file = ChartSetting::File { path: "x".to_owned(), file: "x.crt" };
+        for (setting, why) in [
+            (variable, "it needs your value of x"),
+            (file, "it reads a value from a file"),
+            (ChartSetting::HighAvailability, "it uses the values of values-ha.yaml"),
+        ] {
+            assert_eq!(in_files(&chart(vec![setting])), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
     fn commands_without_known_values_state_the_reason() {
         for (command, why) in [
             ("kubectl -n linkerd rollout restart deployment/linkerd-identity", "it sets no chart value"),
