@@ -181,10 +181,9 @@ fn kustomize_repository_is_repaired_at_its_source() {
     let web = write(folder.path(), "base/web.yaml", WEB);
     write(folder.path(), "base/kustomization.yaml", "resources: [svc.yaml, web.yaml]\n");
     write(folder.path(), "over/kustomization.yaml", "resources: [../base]\nnamespace: other\n");
-    let overlay = folder.path().join("over");
     let Some(before) = rendered("kubectl", &["kustomize", &at("over")]) else { return };
     assert!(!found_in(&before).is_empty());
-    let written = fix(&overlay, &["--write"]);
+    let written = fix(folder.path(), &["--write"]);
     assert_eq!(written.status, 0, "{}", written.text());
     assert_eq!(read(&service), SERVICE.replace("opaque-port:", "opaque-ports:"));
     let text = read(&web);

@@ -268,7 +268,10 @@ impl<'a> Repairer<'a> {
         let place = places.and_then(|places| places.find(kind, &target.namespace, name, None));
         let place = place.ok_or_else(|| format!("{object} is not in a file of --manifests"))?;
         if let Some((file, line)) = places.and_then(|places| places.earlier(kind, &target.namespace, name)) {
-            return Err(format!("{}:{}: {object} is also in {file}:{line}; keep one", place.file, place.line));
+            return Err(format!(
+                "{}:{}: {object} is also in {file}:{line}; keep one",
+                place.file, place.line
+            ));
         }
         if let Some(source) = place.source {
             return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));

@@ -10,6 +10,8 @@ use super::answer::TOO_LARGE;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Document {
     Report,
+    /// The part of a report about missing evidence.
+    Coverage,
     Check,
     Explanation,
     Reach,
@@ -22,24 +24,12 @@ pub(super) enum Document {
 }
 
 impl Document {
-    /// All of them: what the next part of an answer may be.
-    pub(super) const ALL: &[Document] = &[
-        Document::Report,
-        Document::Reach,
-        Document::Policy,
-        Document::Outbound,
-        Document::Injection,
-        Document::Diff,
-        Document::List,
-        Document::Defects,
-        Document::Explanation,
-        Document::Check,
-    ];
-
     /// Its name, and the text of its schema.
     fn schema(self) -> (&'static str, &'static str) {
         match self {
-            Document::Report => ("report", include_str!("../../../docs/schema/report.v1.json")),
+            Document::Report | Document::Coverage => {
+                ("report", include_str!("../../../docs/schema/report.v1.json"))
+            }
             Document::Check => ("check", include_str!("../../../docs/schema/check.v1.json")),
             Document::Explanation => {
                 ("explanation", include_str!("../../../docs/schema/explanation.v1.json"))
@@ -55,7 +45,14 @@ impl Document {
     }
 }
 
-/// Adds the schemas of a tool's documents to the schema of its answer.
+/// The fields of a report that other answers leave out: the outcome of each check, which the verdict counts.
+pub(super) const WITHOUT: [&str; 3] = ["checks", "coverage", "redaction"];
+
+/// The fields of a report in an answer about coverage.
+pub(super) const COVERAGE: [&str; 4] = ["schema", "subject", "verdict", "coverage"];
+
+/// Adds the schemas of a tool's documents to the schema of its answer; without any, the answer continues that of another
+/// tool.
 ///
 /// # Errors
 /// A schema is not JSON.
@@ -66,18 +63,45 @@ pub(super) fn typed(mut answer: JsonObject, documents: &[Document]) -> Result<Js
         let (name, text) = document.schema();
         let mut schema: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
-        if let Some(Value::Object(own)) = schema.remove("$defs") {
-            let own = own.into_iter().map(|(key, value)| (format!("{name}.{key}"), partial(value, name)));
-            definitions.extend(own);
+        if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+            match document {
+                Document::Coverage => fields.retain(|field, _| COVERAGE.contains(&field.as_str())),
+                Document::Report => fields.retain(|field, _| !WITHOUT.contains(&field.as_str())),
+                _ => {}
+            }
         }
+        let own = schema.remove("$defs").unwrap_or_default();
         let mut form = partial(Value::Object(schema), name);
+        referenced(&form, name, &own, &mut definitions);
         lists(&mut form);
         forms.push(form);
+    }
+    if forms.is_empty() {
+        return Ok(answer);
     }
     let about = answer["properties"]["document"]["description"].clone();
     answer["properties"]["document"] = json!({"description": about, "type": "object", "anyOf": forms});
     answer.insert("$defs".to_owned(), Value::Object(definitions));
     Ok(answer)
+}
+
+/// Adds the definitions that a schema refers to, and those that they refer to.
+fn referenced(schema: &Value, name: &str, all: &Value, into: &mut Map<String, Value>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| referenced(item, name, all, into)),
+        Value::Object(map) => {
+            let to = map.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/$defs/"));
+            let own =
+                to.filter(|to| !into.contains_key(*to)).and_then(|to| to.strip_prefix(&format!("{name}.")));
+            if let Some(own) = own {
+                let definition = partial(all[own].clone(), name);
+                into.insert(format!("{name}.{own}"), definition.clone());
+                referenced(&definition, name, all, into);
+            }
+            map.values().for_each(|value| referenced(value, name, all, into));
+        }
+        _ => {}
+    }
 }
 
 /// A schema of a part of what another one describes, without texts. Its definitions have the prefix `name`.

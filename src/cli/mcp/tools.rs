@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::stop::Stop;
 use super::answer::Answer;
-use super::documents::Document;
+use super::documents::{COVERAGE, Document, WITHOUT};
 use super::session::{Ran, Session, Shape};
 
 /// Maximum size of manifests in an argument, in bytes.
@@ -19,8 +19,7 @@ const MOST_MANIFESTS: usize = 4 << 20;
 const MANIFESTS: &str = "manifests.yaml";
 
 /// Reports without the outcome of each check, which the verdict counts.
-const REPORT: Shape =
-    Shape { list: &["findings"], without: &["checks", "coverage", "redaction"], is_report: true };
+const REPORT: Shape = Shape { list: &["findings"], without: &WITHOUT, is_report: true };
 const fn listing(list: &'static [&'static str]) -> Shape {
     Shape { list, without: &[], is_report: false }
 }
@@ -117,7 +116,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "What was not checked completely: each missing piece of evidence, the reason, the affected checks, and \
                 how to provide it.",
         schema: schema::<CoverageArguments>,
-        documents: &[Document::Report],
+        documents: &[Document::Coverage],
         call: |session, arguments| coverage(session, &parsed(arguments)?),
     },
     Tool {
@@ -133,7 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Continue an answer",
         about: "The next part of a long answer, from the nextCursor of its page.",
         schema: schema::<PageArguments>,
-        documents: Document::ALL,
+        documents: &[],
         call: |session, arguments| next_page(session, &parsed(arguments)?),
     },
 ];
@@ -440,8 +439,7 @@ fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<
         Some(id) => session.kept(id)?,
         None => session.keep(session.run(&check_words(&CheckArguments::default()).0)?, REPORT),
     };
-    let of_coverage = |key: &&str| ["schema", "subject", "verdict", "coverage"].contains(key);
-    let document = report.document.iter().filter(|(key, _)| of_coverage(&key.as_str()));
+    let document = report.document.iter().filter(|(key, _)| COVERAGE.contains(&key.as_str()));
     let ran = Ran {
         status: report.status,
         notes: report.notes.clone(),

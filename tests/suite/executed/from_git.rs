@@ -12,13 +12,12 @@ use crate::remedies::{CaseOverlay, of_check};
 use crate::skip::{Need, skipped};
 
 /// Checks whose remedy changes values of a chart.
-const CHECKS: [&str; 8] = [
+const CHECKS: [&str; 7] = [
     "api-server-port-redirected",
     "control-plane-below-ha",
     "control-plane-ha-partial",
     "heartbeat-failing",
-    "injector-fails-open",
-    "networks-without-pods",
+    "cluster-networks-incomplete",
     "proxy-init-not-root",
     "cni-config-drift",
 ];

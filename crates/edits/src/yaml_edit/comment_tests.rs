@@ -160,13 +160,3 @@ fn a_renamed_block_scalar_keeps_its_layout() {
     let expected = text.replace("old: |\n    20Mi", "new: \"20Mi\"");
     assert_eq!(changed(text, &before, &trimmed), Ok(expected));
 }
-
-#[test]
-fn comments_do_not_move_to_an_equal_field() {
-    let text = "a:\n  # why\n  x: y\nb:\n  x: y\n";
-    let before: Value = crate::yaml::parse(text).expect("YAML");
-    assert_eq!(
-        changed(text, &before, &json!({"a": {}, "b": {"x": "y"}})).as_deref(),
-        Ok("a: {}\nb:\n  x: y\n")
-    );
-}

@@ -130,16 +130,7 @@ fn of_entry(text: &str, entry: &Entry, value: &Value) -> Option<Removed> {
     let above: Vec<String> = text[from..line].lines().map(|line| line.trim().to_owned()).collect();
     let behind = behind(text, entry.end()).map(str::to_owned);
     let line = format!("{}: {}", scalar::key(&entry.key), scalar::flow(value));
-    let own = text[entry.start..].split('\n').next().unwrap_or_default().trim_end();
-    let others = fields(text, &line).count() - usize::from(own == line);
-    let has_comments = !above.is_empty() || behind.is_some();
-    (has_comments && others == 0).then_some(Removed { line, above, behind })
-}
-
-/// The lines that hold only this field.
-fn fields<'a>(text: &'a str, field: &str) -> impl Iterator<Item = &'a str> {
-    let is_field = move |line: &&str| line.trim_start_matches([' ', '-']).trim_end() == field;
-    text.split_inclusive('\n').filter(is_field)
+    (!above.is_empty() || behind.is_some()).then_some(Removed { line, above, behind })
 }
 
 /// A text with the comments of the fields that moved: those whose only line has no comment.
@@ -150,7 +141,8 @@ pub(super) fn restored(text: &str, removed: &[Removed]) -> String {
 impl Removed {
     /// The text with the comments at the only line of the field.
     fn attached(&self, text: &str) -> Option<String> {
-        let mut lines = fields(text, &self.line);
+        let is_field = |line: &&str| line.trim_start_matches([' ', '-']).trim_end() == self.line;
+        let mut lines = text.split_inclusive('\n').filter(is_field);
         let line = lines.next().filter(|_| lines.next().is_none())?;
         let at = line.as_ptr() as usize - text.as_ptr() as usize;
         let content = line.trim_end();

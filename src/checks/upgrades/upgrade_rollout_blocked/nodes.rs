@@ -130,12 +130,12 @@ impl<'a> Free<'a> {
 
 /// Cores as Kubernetes writes them: `250m`.
 fn cores(amount: f64) -> String {
-    format!("{:.0}m", amount.max(0.0) * 1000.0)
+    format!("{:.0}m", (amount.max(0.0) + 0.0) * 1000.0)
 }
 
 /// Bytes as Kubernetes writes them: `250Mi`.
 fn bytes(amount: f64) -> String {
-    format!("{:.0}Mi", amount.max(0.0) / (1024.0 * 1024.0))
+    format!("{:.0}Mi", (amount.max(0.0) + 0.0) / (1024.0 * 1024.0))
 }
 
 fn without_room(
@@ -144,8 +144,8 @@ fn without_room(
     (cpu, memory): (f64, f64),
     free: &[Free<'_>],
 ) -> Finding {
-    let message = "The rollout hangs: it starts a new pod before it stops an old one, and no node has room for \
-         its requests";
+    let message =
+        "The rollout hangs: it starts a new pod before it stops an old one, and no node has room for it";
     let remedy = Remedy::new().step(
         StepKind::Note,
         "Add a node during the upgrade, or set maxUnavailable of its update strategy to 1",
