@@ -2,7 +2,7 @@
 # Builds the release twice, each in a folder of its own, and compares the bytes: reproducible.sh [TARGET]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-target=${1:-x86_64-unknown-linux-gnu}
+target=${1:-x86_64-unknown-linux-musl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for name in first second/deeper; do

@@ -111,6 +111,13 @@ pub(super) fn obstacle(
         .or_else(|| own.iter().filter(|_| needs_room).find_map(|quota| pod.no_room(quota)))
 }
 
+/// The CPU in cores and the memory in bytes that the containers of a pod request.
+pub(super) fn requests(pod: &PodSpec) -> (f64, f64) {
+    let pod = NewPod { pod, limits: None };
+    let sum = |resource| pod.needed(resource).map_or(0.0, |(amount, _)| amount);
+    (sum("cpu"), sum("memory"))
+}
+
 /// Whether a quota counts every pod that runs for good.
 pub(super) fn counts_running_pods(quota: &ResourceQuota) -> bool {
     !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")

@@ -10,9 +10,11 @@ mod kept;
 mod stored;
 
 use crate::checks::Context;
+use crate::checks::upgrades::gitops;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
-use crate::finding::{Forced, Remedy, StepKind};
+use crate::finding::{ChartSetting, ChartSettings, Forced, Remedy, StepKind};
 use crate::item::Scope;
+use crate::knowledge::Knowledge;
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{CustomResourceDefinition, Deployment};
@@ -113,6 +115,25 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// The settings of the control plane's chart of a release, for values files.
+    fn chart_settings(
+        &self,
+        knowledge: &Knowledge,
+        version: Option<&LinkerdVersion>,
+    ) -> Option<ChartSettings> {
+        let origin = version.and_then(|version| knowledge.channels().of(version));
+        let chart = origin.and_then(|origin| origin.chart(CONTROL_PLANE.0)).unwrap_or(CONTROL_PLANE.0);
+        let within =
+            |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
+        let values = self.values.iter().map(|(path, value, more)| match more {
+            None => ChartSetting::Value { path: within(path), value: value.clone(), is_text: false },
+            Some(variable) => ChartSetting::Variable { path: within(path), value: value.clone(), variable },
+        });
+        let files = self.files.iter().map(|(_, path, file)| ChartSetting::File { path: within(path), file });
+        let ha = self.ha.then_some(ChartSetting::HighAvailability);
+        ChartSettings::new(chart, values.chain(files).chain(ha).collect())
+    }
+
     /// The settings as text, for changes elsewhere: `clusterNetworks=10.0.0.0/8; identityTrustAnchorsPEM from
     /// bundle.crt`.
     fn in_words(&self) -> Option<String> {
@@ -176,11 +197,14 @@ fn changed(
         InstallationPart::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
     };
     let set = set.unwrap_or_default();
+    let settings = match &part {
+        InstallationPart::ControlPlane(options) => options.chart_settings(ctx.knowledge, version.as_ref()),
+        InstallationPart::Crds { .. } => None,
+    };
     if let Some(owner) = by.gitops {
-        return remedy.step(
-            kind,
-            format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes"),
-        );
+        let text =
+            format!("{act}: in Git{set}, since {owner} manages the control plane and reverts other changes");
+        return gitops::synced(remedy.step(kind, text).settings(settings), owner);
     }
     match (by.installer, version) {
         (Some(Installer::Release(release)), version) => match &part {
@@ -201,7 +225,8 @@ fn changed(
                 "{act}: in the tool that renders the chart{set}, as no Helm release in the cluster \
              holds it"
             ),
-        ),
+        )
+        .settings(settings),
         (Some(Installer::Cli), version) => {
             let remedy = match &part {
                 InstallationPart::ControlPlane(options) if stored::is_unusable(ctx) => {
@@ -233,7 +258,8 @@ fn changed(
                  that Secret"
                 ),
                 which_tool(home),
-            ),
+            )
+            .settings(settings),
         },
     }
 }

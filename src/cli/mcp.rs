@@ -3,6 +3,7 @@
 
 #[cfg(feature = "mcp")]
 mod answer;
+mod documents;
 #[cfg(feature = "mcp")]
 mod server;
 #[cfg(feature = "mcp")]

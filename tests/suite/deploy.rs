@@ -322,6 +322,47 @@ fn release_is_the_build_that_ci_compares() {
     assert!(read("docs/install.md").contains(&format!("Rust {oldest} or newer")), "{oldest}");
 }
 
+#[test]
+fn compared_build_is_of_a_released_target() {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    let compared = regex::Regex::new(r"(?m)- run: scripts/reproducible\.sh (\S+)$").unwrap();
+    let ci = read(".github/workflows/ci.yml");
+    let target = &compared.captures(&ci).unwrap()[1];
+    let workflow = documents(&read(".github/workflows/release.yml"));
+    let targets = workflow[0]["jobs"]["build"]["strategy"]["matrix"]["include"].as_array().unwrap();
+    assert!(targets.iter().any(|row| row["target"] == target), "{target} is not released");
+    assert!(read("scripts/reproducible.sh").contains(&format!("${{1:-{target}}}")), "{target}");
+    assert!(read("SECURITY.md").contains(&format!("`{target}`")), "{target}");
+}
+
+#[test]
+fn archives_and_image_are_attested() {
+    let workflow = documents(&std::fs::read_to_string(".github/workflows/release.yml").unwrap());
+    let steps = workflow[0]["jobs"]["publish"]["steps"].as_array().unwrap();
+    let position = |is: &dyn Fn(&Value) -> bool| steps.iter().position(is);
+    let is_attested = |step: &Value| {
+        step["uses"].as_str().is_some_and(|action| action.starts_with("actions/attest-build-provenance@"))
+    };
+    let image = position(&|step| step["id"] == "image").unwrap();
+    assert!(steps[image]["run"].as_str().unwrap().contains("containerimage.digest"));
+    let attested = position(&|step| is_attested(step) && step["with"]["push-to-registry"] == true).unwrap();
+    assert!(attested > image);
+    assert_eq!(steps[attested]["with"]["subject-digest"], "${{ steps.image.outputs.digest }}");
+    assert_eq!(steps[attested]["with"]["subject-name"], "${{ steps.image.outputs.name }}");
+    let files = position(&|step| is_attested(step) && !step["with"]["subject-path"].is_null());
+    assert!(files.is_some());
+}
+
+#[test]
+fn security_policy_names_all_commands_that_change_something() {
+    let policy = std::fs::read_to_string("SECURITY.md").unwrap();
+    let readme = std::fs::read_to_string("README.md").unwrap();
+    let listed = readme.split("opt-in commands (").nth(1).unwrap().split(')').next().unwrap();
+    for command in listed.split(", ").chain(["`fix --write`"]) {
+        assert!(policy.contains(command), "{command}");
+    }
+}
+
 /// The metrics of a query: name, and the labels with their required values.
 fn asked(query: &str) -> Vec<(String, Vec<(String, String)>)> {
     let metric = regex::Regex::new(r"(meshdoctor_[a-z_]+)(\{[^}]*\})?").unwrap();
@@ -468,6 +509,18 @@ fn plugins_of_other_tools_run_existing_commands() {
         }
         assert!(commands >= at_least, "{file}: only {commands}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn k9s_checks_one_namespace_or_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = documents(&std::fs::read_to_string("packaging/k9s/meshdoctor.yaml").unwrap()).remove(0);
+    let script = document["plugins"]["meshdoctor-check"]["args"][1].as_str().unwrap();
+    let one = arguments(folder.path(), script);
+    assert_eq!(one, ["check", "--context", "prod", "--namespace=web", "--color", "always"]);
+    let all = arguments(folder.path(), &format!("NAME=all; {script}"));
+    assert_eq!(all, ["check", "--context", "prod", "--color", "always"]);
 }
 
 /// The script of the action, with a command that only prints its arguments.

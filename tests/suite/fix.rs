@@ -116,8 +116,11 @@ fn script_runs_steps_and_stops_if_one_fails() {
     let patch = "-n shop patch deployment books --type merge -p {\"spec\":{\"template\":{\"metadata\":{\"annotations\":{\
                  \"config.linkerd.io/skip-oubound-ports\":null,\"config.linkerd.io/skip-outbound-ports\":\"5432\"}}}}}\n";
     assert_eq!((called.as_str(), err.as_str()), (patch, ""));
-    let (called, _) = run(folder.path(), &ran.out, &["2"], 0);
-    assert_eq!(called, "");
+    for wrong in [&["2"][..], &["0"], &["abc"], &[""], &["1", "1"], &["-1"], &["99999999999999999999"]] {
+        let (called, err) = run(folder.path(), &ran.out, wrong, 2);
+        assert_eq!(called, "", "{wrong:?}");
+        assert!(err.starts_with("usage: sh ") && err.ends_with(" with a number from 1 to 1\n"), "{err}");
+    }
     let (_, err) = run(folder.path(), &ran.out, &[], 9);
     let script = folder.path().join("fix.sh").display().to_string();
     let expected = format!("step 1 failed: repair the cause, then continue with: sh {script} 1");
@@ -139,7 +142,7 @@ fn script_stops_at_steps_that_weaken_protection_and_at_manual_ones() {
         (&[][..], 1, "step 1 is manual: Set the Server to audit"),
         (&["2"], 1, "step 2 is manual: Write an AuthorizationPolicy"),
         (&["2"], 1, "It is the last step."),
-        (&["3"], 0, ""),
+        (&["3"], 2, "with a number from 1 to 2"),
     ] {
         let (called, err) = run(folder.path(), &ran.out, from, status);
         assert_eq!(called, "");

@@ -37,6 +37,7 @@ mod explanations;
 #[cfg(feature = "live")]
 mod faults;
 mod fix;
+mod fix_files;
 mod fleets;
 mod free_text;
 mod fuzz;

@@ -196,7 +196,11 @@ fn answers_are_those_of_the_commands_and_valid() {
     let folder = Folder::new();
     let mut client = on_demo(&folder);
     let listed = client.request("tools/list", json!({}));
-    let schema = jsonschema::validator_for(&listed["result"]["tools"][0]["outputSchema"]).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let schema = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        jsonschema::validator_for(&tool["outputSchema"]).unwrap()
+    };
     let bundle = folder.bundle("injector-fails-open", State::Before, AT);
     let report = ran(meshdoctor(&["check", "--bundle", bundle.to_str().unwrap(), "-o", "json"])).document();
 
@@ -227,8 +231,36 @@ fn answers_are_those_of_the_commands_and_valid() {
     assert_eq!(checks["document"]["schema"], "meshdoctor.list/1");
     let defects = client.call("list", json!({"defects": true}));
     assert!(!defects["document"]["defects"].as_array().unwrap().is_empty());
-    for answer in [checked, one, page, traced, policy, injected, gaps, target, checks, defects] {
-        assert!(schema.is_valid(&answer), "{answer}");
+    let outbound = client.call("policy", json!({"to": ["shop/redis:6379"], "from": "shop"}));
+    // The server keeps the last results only.
+    let last = client.call("check", json!({}));
+    let compared = client.call("diff", json!({"before": last["report"]}));
+    for (tool, answer) in [
+        ("check", checked),
+        ("check", one),
+        ("explain", page),
+        ("explain", code),
+        ("reach", traced),
+        ("policy", policy),
+        ("policy", outbound),
+        ("injection", injected),
+        ("coverage", gaps),
+        ("rehearse", target),
+        ("list", checks),
+        ("list", defects),
+        ("diff", compared),
+    ] {
+        if let Err(error) = schema(tool).validate(&answer) {
+            panic!("{tool}: {} {error}: {answer}", error.instance_path);
+        }
+        assert!(schema("next_page").is_valid(&answer), "{tool}: {answer}");
+        // The document is described field by field.
+        let mut wrong = answer.clone();
+        wrong["document"]["schema"] = json!("meshdoctor.other/1");
+        assert!(!schema(tool).is_valid(&wrong), "{tool}");
+        let mut wrong = answer;
+        wrong["document"]["unknown"] = json!(1);
+        assert!(!schema(tool).is_valid(&wrong), "{tool}");
     }
     assert_eq!(client.end(), 0);
 }

@@ -181,6 +181,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "failureThreshold",
             "cpu",
             "memory",
+            "allocatable.pods",
             "hard.pods",
             "hard.count/replicasets.apps",
             "used.count/replicasets.apps",

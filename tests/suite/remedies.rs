@@ -150,8 +150,10 @@ fn outcome(check: &'static Check, case: &Case) -> Outcome {
 /// The proof for one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Proof {
-    /// Its commands were run, or those of a case with the same commands.
+    /// Its commands were run.
     Runs,
+    /// Those of an earlier case with the same programs and options were run.
+    Alike,
     /// The state after its steps was judged.
     Judged,
     /// Neither, for this reason.
@@ -177,61 +179,102 @@ fn shape(check: &'static Check, scene: &Scene) -> Vec<String> {
     words
 }
 
+/// The proof of one case, and its remedy: the index of the first case with the same programs and options.
+type CaseProof = (usize, Proof);
+
 /// The proof of each firing case of a check.
-fn proofs(machine: &Machine, check: &'static Check) -> Vec<Proof> {
+fn proofs(machine: &Machine, check: &'static Check) -> Vec<CaseProof> {
     let every = std::env::var_os("MESHDOCTOR_SWEEP").is_some();
     let mut proven = BTreeSet::new();
+    let mut shapes: Vec<Vec<String>> = Vec::new();
     let fires = check.cases().iter().filter(|case| case.kind == CaseKind::Fires);
     fires
         .map(|case| {
             let scene = Scene::of(&case.blocks, &case::base).unwrap();
             let shape = shape(check, &scene);
+            let known = shapes.iter().position(|known| *known == shape);
+            let remedy = known.unwrap_or_else(|| {
+                shapes.push(shape.clone());
+                shapes.len() - 1
+            });
             if !every && proven.contains(&shape) {
-                return Proof::Runs;
+                return (remedy, Proof::Alike);
             }
-            let ran = machine.remedy(check, &scene);
-            if ran == Ran::Cured {
+            let proof = proof(machine, check, case, &scene);
+            if proof == Proof::Runs {
                 proven.insert(shape);
-                return Proof::Runs;
             }
-            if let Some(title) = &case.repaired {
-                let after = check.cases().iter().find(|other| other.title == *title);
-                let after = after.unwrap_or_else(|| panic!("{}: no case is called {title:?}", check.id));
-                return match repaired(check, case, after) {
-                    Outcome::Proven => {
-                        println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
-                        Proof::Judged
-                    }
-                    other => Proof::Wrong(format!("{} / {}: {title}: {other:?}", check.id, case.title)),
-                };
-            }
-            if outcome(check, case) == Outcome::Proven {
-                println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
-                return Proof::Judged;
-            }
-            println!("open\t{}\t{}\t{ran:?}", check.id, case.title);
-            Proof::Open(match ran {
-                Ran::NoCommand => "it has no command",
-                Ran::Failed(..) => "a command needs more than the test cluster has",
-                Ran::Adds(_) => "a manual step of the remedy is missing",
-                _ => "the finding shows in state that the test does not change",
-            })
+            (remedy, proof)
         })
         .collect()
 }
 
-/// The proof of a check by those of its cases; `None` if none is proven.
-fn class(proofs: &[Proof]) -> Option<Proves> {
-    match (proofs.contains(&Proof::Runs), proofs.contains(&Proof::Judged)) {
-        (true, _) => Some(Proves::Runs),
-        (false, true) => Some(Proves::Overlay),
-        (false, false) => None,
+/// The proof of a case.
+fn proof(machine: &Machine, check: &'static Check, case: &Case, scene: &Scene) -> Proof {
+    let ran = machine.remedy(check, scene);
+    if ran == Ran::Cured {
+        return Proof::Runs;
+    }
+    if let Some(title) = &case.repaired {
+        let after = check.cases().iter().find(|other| other.title == *title);
+        let after = after.unwrap_or_else(|| panic!("{}: no case is called {title:?}", check.id));
+        return match repaired(check, case, after) {
+            Outcome::Proven => {
+                println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
+                Proof::Judged
+            }
+            other => Proof::Wrong(format!("{} / {}: {title}: {other:?}", check.id, case.title)),
+        };
+    }
+    if outcome(check, case) == Outcome::Proven {
+        println!("judged\t{}\t{}\t{ran:?}", check.id, case.title);
+        return Proof::Judged;
+    }
+    println!("open\t{}\t{}\t{ran:?}", check.id, case.title);
+    Proof::Open(match ran {
+        Ran::NoCommand => "it has no command",
+        Ran::Failed(..) => "a command needs more than the test cluster has",
+        Ran::Adds(_) => "a manual step of the remedy is missing",
+        _ => "the finding shows in state that the test does not change",
+    })
+}
+
+/// The proof of a check by the best proof of each remedy; `None` if none is proven.
+fn class(proofs: &[CaseProof]) -> Option<Proves> {
+    let best = |remedy: usize| -> Option<&Proof> {
+        let own = || proofs.iter().filter(|(of, _)| *of == remedy).map(|(_, proof)| proof);
+        let first = |proof: Proof| own().find(|one| **one == proof);
+        first(Proof::Runs).or_else(|| first(Proof::Judged)).or_else(|| own().next())
+    };
+    let remedies: BTreeSet<usize> = proofs.iter().map(|(remedy, _)| *remedy).collect();
+    let best: Vec<&Proof> = remedies.into_iter().filter_map(best).collect();
+    let count = |wanted: &Proof| best.iter().filter(|proof| **proof == wanted).count();
+    let (runs, overlay) = (count(&Proof::Runs), count(&Proof::Judged));
+    let open = best.len() - runs - overlay;
+    match (runs, overlay, open) {
+        (0, 0, _) => None,
+        (_, 0, 0) => Some(Proves::Runs),
+        (0, _, 0) => Some(Proves::Overlay),
+        (runs, overlay, open) => {
+            Some(Proves::Several { runs, overlay, open, reason: reasons(best.into_iter()) })
+        }
     }
 }
 
+/// The reasons of open proofs, each once.
+fn reasons<'p>(proofs: impl Iterator<Item = &'p Proof>) -> String {
+    let reasons: BTreeSet<&str> = proofs
+        .filter_map(|proof| match proof {
+            Proof::Open(reason) => Some(*reason),
+            _ => None,
+        })
+        .collect();
+    reasons.into_iter().collect::<Vec<_>>().join("; ")
+}
+
 /// Compares the claim of a card with the result, or writes it. Returns the claim.
-fn claim(check: &'static Check, proofs: &[Proof], wrong: &mut Vec<String>) -> Proves {
-    wrong.extend(proofs.iter().filter_map(|proof| match proof {
+fn claim(check: &'static Check, proofs: &[CaseProof], wrong: &mut Vec<String>) -> Proves {
+    wrong.extend(proofs.iter().filter_map(|(_, proof)| match proof {
         Proof::Wrong(why) => Some(why.clone()),
         _ => None,
     }));
@@ -259,7 +302,11 @@ fn claim(check: &'static Check, proofs: &[Proof], wrong: &mut Vec<String>) -> Pr
 fn write_claim(check: &'static Check, proven: &Proves) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(check.card().path());
     let text = std::fs::read_to_string(&path).unwrap();
-    let line = format!("proves: {}", proven.text());
+    let claim = proven.text();
+    let line = match claim.contains(": ") {
+        true => format!("proves: \"{claim}\""),
+        false => format!("proves: {claim}"),
+    };
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("proves: ")).collect();
     let at = lines.iter().position(|line| line.starts_with("since: ")).unwrap() + 1;
     let mut lines = lines;
@@ -271,44 +318,51 @@ const HEAD: &str = "<!-- Generated from the cards by `UPDATE=1 cargo test`; do n
 # Proven remedies
 
 A test carries out the remedy of each firing case, and all checks judge the cluster again. A remedy is proven if the finding is gone and nothing new of
-warning or above came. Each check has one of three classes, from the best of its cases:
+warning or above came. Cases of a check whose commands have the same programs and options share a remedy. Each remedy has one of three classes, from the
+best of its cases:
 
 - **runs**: the printed commands are run with `/bin/sh` and the real `kubectl` on an API server that holds the objects of the case. The programs `linkerd`,
-  `helm`, `step` and those of a node are stand-ins with the guards of the real ones; new pods come from the model of injection.
+  `helm`, `step`, `argocd`, `flux` and those of a node are stand-ins with the guards of the real ones; new pods come from the model of injection.
 - **overlay**: the cluster is judged as a person leaves it who follows the steps.
-- **manual**: no test carries it out, for the reason in the last column.
+- **manual**, or open for some remedies of a check: no test carries it out, for the reason in the last column.
+
+In the columns of cases, \"same\" counts cases that are not run because a case with the same programs and options was run: they differ in names and values.
 
 ";
 
 /// The text of docs/remedies.md.
-fn page(all: &BTreeMap<&str, (Proves, Vec<Proof>)>) -> String {
+fn page(all: &BTreeMap<&str, (Proves, Vec<CaseProof>)>) -> String {
     let count = |is: fn(&Proves) -> bool| all.values().filter(|(claim, _)| is(claim)).count();
     let (runs, overlay) = (count(|one| *one == Proves::Runs), count(|one| *one == Proves::Overlay));
+    let several = count(|one| matches!(one, Proves::Several { .. }));
     let mut text = HEAD.to_owned();
     _ = writeln!(
         text,
-        "Of {} checks, {runs} run, {overlay} are judged on an overlay, and {} are manual.\n",
+        "Of {} checks, {runs} run with all remedies, {overlay} are judged on an overlay, {several} have remedies of several classes, and {} \
+         are manual.\n",
         all.len(),
-        all.len() - runs - overlay
+        all.len() - runs - overlay - several
     );
-    text.push_str("| check | class | cases | proven | the others |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "| check | class | cases | run | same | judged | the others |\n|---|---|---|---|---|---|---|\n",
+    );
     for (check, (claim, proofs)) in all {
-        let reasons: BTreeSet<&str> = proofs
-            .iter()
-            .filter_map(|proof| match proof {
-                Proof::Open(reason) => Some(*reason),
-                _ => None,
-            })
-            .collect();
+        let open = reasons(proofs.iter().map(|(_, proof)| proof));
         let (class, others) = match claim {
-            Proves::Manual(reason) => ("manual", reason.clone()),
-            Proves::Runs => ("runs", reasons.into_iter().collect::<Vec<_>>().join("; ")),
-            Proves::Overlay => ("overlay", reasons.into_iter().collect::<Vec<_>>().join("; ")),
+            Proves::Manual(reason) => ("manual".to_owned(), reason.clone()),
+            Proves::Several { runs, overlay, open: left, .. } => {
+                let each = [("runs", runs), ("overlay", overlay), ("open", left)].into_iter();
+                let each = each.filter(|(_, number)| **number > 0);
+                let each: Vec<String> = each.map(|(class, number)| format!("{class} {number}")).collect();
+                (each.join(", "), open)
+            }
+            other => (other.text(), open),
         };
-        let proven = proofs.iter().filter(|proof| matches!(proof, Proof::Runs | Proof::Judged)).count();
+        let of = |wanted: &Proof| proofs.iter().filter(|(_, proof)| proof == wanted).count();
+        let (run, same, judged) = (of(&Proof::Runs), of(&Proof::Alike), of(&Proof::Judged));
         let cases = proofs.len();
         let link = docgen::card_link(checks::find(check).unwrap());
-        _ = writeln!(text, "| {link} | {class} | {cases} | {proven} | {others} |");
+        _ = writeln!(text, "| {link} | {class} | {cases} | {run} | {same} | {judged} | {others} |");
     }
     text
 }
@@ -342,7 +396,7 @@ fn printed_remedies_cure_their_cases() {
         let claim = claim(check, &proofs, &mut wrong);
         (id, (claim, proofs))
     });
-    let all: BTreeMap<&str, (Proves, Vec<Proof>)> = all.collect();
+    let all: BTreeMap<&str, (Proves, Vec<CaseProof>)> = all.collect();
     if wanted.is_some() {
         print!("{}", page(&all));
     }

@@ -29,7 +29,10 @@ fn schemas() -> BTreeMap<String, Validator> {
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let (tag, version) = name.strip_suffix(".json").unwrap().split_once(".v").unwrap();
-        assert!(schema["$id"].as_str().unwrap().ends_with(&format!("docs/schema/{name}")), "{name}");
+        assert!(
+            schema["$id"].as_str().unwrap().ends_with(&format!("/blob/main/docs/schema/{name}")),
+            "{name}"
+        );
         (format!("meshdoctor.{tag}/{version}"), jsonschema::validator_for(&schema).unwrap())
     });
     each.collect()

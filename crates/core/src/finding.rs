@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::version::LinkerdVersion;
 
+mod chart_settings;
 mod evidence;
 mod forced;
 mod remedy;
@@ -16,6 +17,7 @@ mod rows;
 mod subject;
 mod timeline;
 
+pub use chart_settings::{ChartSetting, ChartSettings};
 pub use evidence::{Evidence, Place, Reference, Written};
 pub use forced::{Forced, lift_forced};
 pub use remedy::{Applies, Remedy, Restarts, Step, StepKind};

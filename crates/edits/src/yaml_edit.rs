@@ -101,15 +101,14 @@ impl Editor<'_> {
         for (at, entry) in entries.iter().enumerate() {
             match (before.get(&entry.key), after.get(&entry.key)) {
                 // A key with the same value is the corrected name: its line keeps layout and comment.
-                (Some(old), None) => {
-                    match added.iter().find(|(_, new)| *new == old).map(|(key, _)| key.clone()) {
-                        Some(key) => {
-                            added.remove(&key);
-                            self.edits.push((self.key_of(entry), scalar::key(&key)));
-                        }
-                        None => self.remove(entries, at)?,
+                (Some(old), None) => match new_name(&added, old) {
+                    Some(key) => {
+                        let new = added.remove(&key).unwrap_or_default();
+                        self.edits.push((self.key_of(entry), scalar::key(&key)));
+                        self.trimmed(entry, old, &new)?;
                     }
-                }
+                    None => self.remove(entries, at)?,
+                },
                 (Some(old), Some(new)) if old != new => self.entry(entry, old, new)?,
                 _ => {}
             }
@@ -120,6 +119,18 @@ impl Editor<'_> {
             let at = self.line_after(last.end());
             self.edits.push((at..at, lines));
         }
+        Ok(())
+    }
+
+    /// The value of a renamed field, without the blanks and line ends around it.
+    fn trimmed(&mut self, entry: &Entry, old: &Value, new: &Value) -> Result<(), String> {
+        let text = &self.text[entry.value.range()];
+        if old == new || !text.starts_with(['|', '>']) {
+            return self.node(&entry.value, old, new);
+        }
+        let header = text.lines().next().unwrap_or_default();
+        let comment = header.find(" #").map_or("", |at| &header[at..]);
+        self.edits.push((entry.value.range(), format!("{}{comment}", scalar::plain(new))));
         Ok(())
     }
 
@@ -141,12 +152,18 @@ impl Editor<'_> {
         if is_collection && is_empty(new) {
             let from = entry.colon;
             let mut to = entry.value.end.max(from);
-            // A comment of the last removed field is not one of the whole map.
+            let mut empty = String::from(if new.is_object() { " {}" } else { " []" });
             if !entry.value.is_flow && self.text[from..to].contains('\n') {
+                // A comment of the last removed field is not one of the whole map; that of its key is.
                 to += comments::behind(self.text, to).map_or(0, |_| self.rest_of_line(to));
+                if let Some(comment) = comments::behind(self.text, from) {
+                    empty = format!("{empty} {comment}");
+                }
+                for line in comments::of_no_field(self.text, from..to, &entry.value) {
+                    empty = format!("{empty}\n{line}");
+                }
             }
-            let empty = if new.is_object() { " {}" } else { " []" };
-            self.edits.push((from..to, empty.to_owned()));
+            self.edits.push((from..to, empty));
             return Ok(());
         }
         if is_collection && is_empty(old) {
@@ -175,8 +192,13 @@ impl Editor<'_> {
                 self.edits.push((comments::start(self.text, line, entry.column)..end, String::new()));
                 Ok(())
             }
-            // The first key of a list item shares its line with the dash.
+            // The first key of a list item shares its line with the dash: other comments go above it.
             (false, Some(next)) => {
+                let comments = comments::lines(&self.text[entry.end()..next.start]);
+                let indent =
+                    self.text[line..entry.start].len() - self.text[line..entry.start].trim_start().len();
+                let above = comments.map(|comment| format!("{}{comment}\n", " ".repeat(indent)));
+                self.edits.push((line..line, above.collect()));
                 self.edits.push((entry.start..next.start, String::new()));
                 Ok(())
             }
@@ -256,5 +278,16 @@ impl Editor<'_> {
     }
 }
 
+/// The added key that has the value of a removed one. Blanks and line ends around a text do not count.
+fn new_name(added: &Map<String, Value>, old: &Value) -> Option<String> {
+    let same = added.iter().find(|(_, new)| *new == old);
+    let trimmed = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
+    let same = same
+        .or_else(|| added.iter().find(|(_, new)| trimmed(new).is_some_and(|new| trimmed(old) == Some(new))));
+    same.map(|(key, _)| key.clone())
+}
+
+#[cfg(test)]
+mod comment_tests;
 #[cfg(test)]
 mod tests;

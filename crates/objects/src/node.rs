@@ -1,11 +1,12 @@
 //! Nodes.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::meta::{Meta, nullable, redacted};
+use super::meta::{Meta, nullable, quantities, redacted};
 use super::time::Time;
 use super::{Kind, KindInfo, Listed, object};
 
@@ -49,6 +50,9 @@ pub struct NodeStatus {
     /// Its addresses and names.
     #[serde(deserialize_with = "nullable")]
     pub addresses: Vec<NodeAddress>,
+    /// Quantities that its pods may use: `cpu`, `memory`, `pods`.
+    #[serde(deserialize_with = "quantities")]
+    pub allocatable: BTreeMap<String, String>,
 }
 
 /// An address or a name of a node.
@@ -108,6 +112,12 @@ impl Node {
     /// Whether its pods run in Docker.
     pub fn runs_docker(&self) -> bool {
         self.status.node_info.container_runtime_version.starts_with("docker:")
+    }
+
+    /// Whether the scheduler may start pods on it, as far as its state decides: it is ready and not cordoned.
+    pub fn takes_pods(&self) -> bool {
+        let is_ready = |one: &NodeCondition| one.kind == "Ready" && one.status == "True";
+        self.status.conditions.iter().any(is_ready) && !self.spec.unschedulable
     }
 
     /// Its internal addresses, without invalid ones.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check_outcome::CheckOutcome;
-use crate::finding::{Finding, Fingerprint, Severity, Standing};
+use crate::finding::{Finding, Fingerprint, Severity, Standing, Tie};
 use crate::kubectl::{Action, Target, actions};
 use crate::objects::Kind;
 use crate::report::{PlanStep, RepairPlan, Report};
@@ -17,6 +17,8 @@ pub struct Problem {
     pub check: &'static str,
     pub severity: Severity,
     pub subject: String,
+    /// Whether lines of logs show it, which are from before any step.
+    is_logged: bool,
 }
 
 /// The findings of warning or above in one state of a cluster.
@@ -45,10 +47,11 @@ impl State {
         };
         let mut roots = Vec::new();
         for finding in findings.iter().filter(counts) {
+            let is_logged = finding.ties.iter().any(is_of_log);
             roots.extend(finding.caused_by.is_empty().then_some(finding.severity));
             for subject in &finding.subjects {
                 let (check, severity) = (finding.check, finding.severity);
-                let problem = Problem { check, severity, subject: subject.to_string() };
+                let problem = Problem { check, severity, subject: subject.to_string(), is_logged };
                 problems.insert(finding.subject_fingerprint(subject), problem);
             }
         }
@@ -178,6 +181,10 @@ impl JudgedPlan {
 /// The effects of a step that changes objects; otherwise its proof.
 fn effects(step: &PlanStep) -> Result<Vec<Action>, Proof> {
     let Some(command) = &step.step.command else { return Err(Proof::Manual) };
+    // The values are set in files; the command only helps to find them.
+    if step.step.settings.is_some() {
+        return Err(Proof::Manual);
+    }
     if step.step.is_conditional() {
         return Err(Proof::Conditional);
     }
@@ -213,13 +220,39 @@ const DECIDE_ON_PODS: [Kind; 9] = [
     Kind::ResourceQuota,
     Kind::LimitRange,
 ];
+/// The effects of a step's command, if they can be computed and change something.
+fn computed(step: &PlanStep) -> Option<Vec<Action>> {
+    let actions = actions(&step.step.command.as_ref()?.to_string()).ok()?;
+    actions.iter().any(|action| *action != Action::Observe).then_some(actions)
+}
+
+/// Whether the effect of a step's command cannot be computed.
+fn has_unknown_effect(step: &PlanStep) -> bool {
+    step.step.command.as_ref().is_some_and(|command| actions(&command.to_string()).is_err())
+}
+
+/// Whether an instruction names an object: `Deployment shop/web` or its name.
+fn names(text: &str, subject: &str) -> bool {
+    let object = subject.rsplit(' ').next().unwrap_or(subject);
+    let name = object.rsplit('/').next().unwrap_or(object);
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+    text.split(|letter| !is_word(letter)).any(|word| word.trim_end_matches('.') == name)
+}
+
+/// Whether a tie is a line of a log. Another finding of the same check may hide such a finding until its repair.
+fn is_of_log(tie: &Tie) -> bool {
+    matches!(tie, Tie::Fact(fact) if fact.starts_with("log "))
+}
 
 /// One simulation of all steps that are not withheld.
+#[derive(Default)]
 struct Pass {
     proofs: Vec<Proof>,
     /// For each simulated step, the findings that it adds.
     added: BTreeMap<usize, Vec<(Fingerprint, Problem)>>,
     last: Option<State>,
+    /// For each conditional step with computable effects, the state with them on top of all others.
+    conditional: BTreeMap<usize, State>,
 }
 
 impl Pass {
@@ -231,7 +264,7 @@ impl Pass {
         withheld: &BTreeMap<usize, Proof>,
     ) -> Pass {
         let mut set = begin.clone();
-        let mut pass = Pass { proofs: Vec::new(), added: BTreeMap::new(), last: None };
+        let mut pass = Pass::default();
         for (at, step) in plan.steps.iter().enumerate() {
             if let Some(proof) = withheld.get(&at) {
                 pass.proofs.push(proof.clone());
@@ -247,7 +280,7 @@ impl Pass {
                     set = changed;
                     let state = overlay.judge(&set);
                     let before = pass.last.as_ref().unwrap_or(today);
-                    let added = state.beyond(before).into_iter();
+                    let added = state.beyond(before).into_iter().filter(|(_, problem)| !problem.is_logged);
                     let added: Vec<_> =
                         added.map(|(print, problem)| (print.clone(), problem.clone())).collect();
                     pass.proofs.push(Proof::Simulated {
@@ -262,28 +295,54 @@ impl Pass {
                 }
             }
         }
+        let lasts = pass.added.keys().any(|&at| !pass.lasting(at).is_empty());
+        for (at, step) in plan.steps.iter().enumerate().filter(|_| lasts) {
+            if pass.proofs[at] == Proof::Conditional
+                && let Some(changed) = computed(step).and_then(|actions| {
+                    actions.iter().try_fold(set.clone(), |set, action| overlay.apply(&set, action).ok())
+                })
+            {
+                pass.conditional.insert(at, overlay.judge(&changed));
+            }
+        }
         pass
     }
 
     /// The findings that a step adds and the plan does not remove again.
     fn lasting(&self, at: usize) -> Vec<Problem> {
-        let Some(last) = &self.last else { return Vec::new() };
-        let added = self.added.get(&at).into_iter().flatten();
-        added.filter(|(print, _)| last.problems.contains_key(print)).map(|(_, p)| p.clone()).collect()
+        self.lasting_prints(at).map(|(_, problem)| problem.clone()).collect()
     }
 
-    /// Whether a later step with unknown effect repairs the same findings.
-    fn is_open(&self, plan: &RepairPlan, at: usize) -> bool {
+    fn lasting_prints(&self, at: usize) -> impl Iterator<Item = &(Fingerprint, Problem)> {
+        let is_left = |print| self.last.as_ref().is_some_and(|last| last.problems.contains_key(print));
+        self.added.get(&at).into_iter().flatten().filter(move |(print, _)| is_left(print))
+    }
+
+    /// Whether a later step that repairs the same findings can remove what a step added: its effect is unknown, it
+    /// removes the finding if it applies, or its instruction names the object.
+    fn is_open(&self, plan: &RepairPlan, at: usize, print: &Fingerprint, problem: &Problem) -> bool {
         let repairs = &plan.steps[at].repairs;
-        let later = plan.steps.iter().zip(&self.proofs).skip(at + 1);
-        let mut later = later.filter(|(step, _)| !step.repairs.is_disjoint(repairs));
-        later.any(|(_, proof)| matches!(proof, Proof::NotSimulated(_) | Proof::Manual | Proof::Conditional))
+        let later = plan.steps.iter().enumerate().skip(at + 1);
+        let mut later = later.filter(|(_, step)| !step.repairs.is_disjoint(repairs));
+        later.any(|(number, step)| match &self.proofs[number] {
+            Proof::NotSimulated(_) => true,
+            Proof::Conditional if self.conditional.contains_key(&number) => {
+                !self.conditional[&number].problems.contains_key(print)
+            }
+            Proof::Conditional if has_unknown_effect(step) => true,
+            Proof::Conditional | Proof::Manual => names(&step.step.text, &problem.subject),
+            _ => false,
+        })
     }
 
-    /// The first step whose new findings last, with them.
+    /// The first step whose new findings last, with those that no later step can remove.
     fn harmful(&self, plan: &RepairPlan) -> Option<(usize, Vec<Problem>)> {
-        let each = self.added.keys().map(|&at| (at, self.lasting(at)));
-        each.into_iter().find(|(at, lasting)| !lasting.is_empty() && !self.is_open(plan, *at))
+        self.added.keys().find_map(|&at| {
+            let left =
+                self.lasting_prints(at).filter(|(print, problem)| !self.is_open(plan, at, print, problem));
+            let left: Vec<Problem> = left.map(|(_, problem)| problem.clone()).collect();
+            (!left.is_empty()).then_some((at, left))
+        })
     }
 
     fn into_plan(mut self, plan: &RepairPlan) -> JudgedPlan {
@@ -321,3 +380,6 @@ impl Pass {
         actions.iter().find_map(unpredicted)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,9 @@ use super::carried::carried;
 pub(super) use super::chart_value::{ChartValue, image_version};
 use super::target::{Target, target};
 use crate::checks::Context;
+use crate::checks::upgrades::gitops::synced;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{ChartSetting, ChartSettings, Remedy, StepKind};
 use crate::model::control_plane::{CREATED_BY, installed};
 use crate::model::managed_by::{Installer, Release};
 use crate::objects::Deployment;
@@ -18,6 +19,16 @@ const CHART: &str = "linkerd2-cni";
 const EDGE: &str = "https://helm.linkerd.io/edge";
 /// The default namespace of `linkerd install-cni`.
 const USUAL: &str = "linkerd-cni";
+
+/// The values, for values files.
+fn settings(values: &[ChartValue]) -> Option<ChartSettings> {
+    let each = values.iter().map(|one| ChartSetting::Value {
+        path: one.key.to_owned(),
+        value: one.value.clone(),
+        is_text: one.text,
+    });
+    ChartSettings::new(CHART, each.collect())
+}
 
 fn with(call: Call, values: &[ChartValue]) -> Call {
     values.iter().fold(call, |call, value| {
@@ -42,7 +53,12 @@ pub(super) fn set(
     };
     if let Some(in_git) = managed_by.in_git() {
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
-        return remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}"));
+        let remedy =
+            remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}")).settings(settings(values));
+        return match managed_by.gitops {
+            Some(owner) => synced(remedy, owner),
+            None => remedy,
+        };
     }
     // Vendors have their own charts and repositories.
     let vendors = matches!(target.version, Some(CniVersion::Unknown(_)) | None);
@@ -59,16 +75,20 @@ pub(super) fn set(
         Some(Installer::Release(release)) => {
             remedy.run(StepKind::ChartValue, words, by_helm(release, chart, values))
         }
-        Some(Installer::Chart) => remedy.step(
-            StepKind::ChartValue,
-            match values {
-                [] => format!("{words}. Render the chart {CHART} with the same tool as before, and apply it"),
-                some => format!(
-                    "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
-                    listed(some)
-                ),
-            },
-        ),
+        Some(Installer::Chart) => remedy
+            .step(
+                StepKind::ChartValue,
+                match values {
+                    [] => format!(
+                        "{words}. Render the chart {CHART} with the same tool as before, and apply it"
+                    ),
+                    some => format!(
+                        "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
+                        listed(some)
+                    ),
+                },
+            )
+            .settings(settings(values)),
         Some(Installer::Cli) => by_cli(ctx, &target, remedy, &words, chart, values),
         None => unknown(ctx, &target, remedy, &words, chart, values),
     }

@@ -61,12 +61,26 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
     };
     let remedy =
         remedy.step(StepKind::Note, "Keep the CRDs of the newer release: deleting a CRD deletes its objects");
+    let remedy = remedy.step(StepKind::Note, lost(by.gitops.is_none() && by.release().is_some()));
     let remedy = remedy.step(
         StepKind::Note,
         "Once pods run the newer proxy, Linkerd supports no rollback: no release supports proxies that are \
          newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
     Phase { title: "Rollback".to_owned(), part: Part::WayBack, release: None, remedy }
+}
+
+/// What a rollback loses in addition to its time; Helm also restores the earlier values.
+fn lost(by_helm: bool) -> String {
+    let ignored = "Expect these losses: the previous release ignores chart values, annotations and fields of policies \
+         and routes that only the newer one knows";
+    match by_helm {
+        true => format!(
+            "{ignored}, and Helm restores the values of its revision, trust anchors and issuer included. Set later \
+             changes of values again"
+        ),
+        false => ignored.to_owned(),
+    }
 }
 
 /// Adds the steps that make stored values of a release readable for the CLI of the previous one, which

@@ -30,11 +30,13 @@ pub(super) fn bring(
         }
         GitOps::HelmRelease(..) | GitOps::Kustomization(..) => remedy.step(StepKind::Upgrade, text),
     };
-    remedy.run(
-        StepKind::Command,
-        format!("Sync it with {owner}, and wait until the sync is complete"),
-        taken(owner),
-    )
+    synced(remedy, owner)
+}
+
+/// Adds the step that syncs a change in Git.
+pub(in crate::checks) fn synced(remedy: Remedy, owner: GitOps<'_>) -> Remedy {
+    let text = format!("Sync it with {owner}, and wait until the sync is complete");
+    remedy.run(StepKind::Command, text, taken(owner))
 }
 
 /// The command that syncs from Git and waits.

@@ -14,6 +14,7 @@ mod held;
 pub(super) mod mirrors;
 pub(super) mod phases;
 pub(super) mod plan;
+mod pull;
 mod reached;
 pub(super) mod release;
 mod target_images;

@@ -5,6 +5,7 @@ use super::back;
 use super::held::HeldDefinitions;
 use super::mirrors;
 use super::phases::{Phase, Plan};
+use super::pull;
 use super::reached::Reached;
 use super::release;
 use crate::card::Part;
@@ -48,9 +49,9 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     if from.same_release(&upgrade.to) {
         return None;
     }
-    let mut phases = vec![before()];
-    let mut reached = Reached::now(ctx);
     let hops = hops(ctx, &from, &upgrade.to)?;
+    let mut phases = vec![before(ctx, &from, &hops)];
+    let mut reached = Reached::now(ctx);
     let mut earlier = from.clone();
     for release in hops.clone() {
         hop(ctx, (&earlier, &release), &mut reached, &mut phases);
@@ -81,7 +82,8 @@ pub(super) fn hops(
     Some(rows.map(ReleaseRow::release).chain([to.clone()]).collect())
 }
 
-fn before() -> Phase {
+/// The preparation: `from` is the installed release, `hops` the target releases in order.
+fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
@@ -105,6 +107,8 @@ fn before() -> Phase {
              lists first",
             meshdoctor().words("check --only certificates --fail-on warning"),
         );
+    let before = std::iter::once(from).chain(hops);
+    let remedy = before.zip(hops).fold(remedy, |remedy, hop| pull::tried(ctx, remedy, hop));
     Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Placed {
 /// The images of the target.
 pub(super) struct TargetImages<'c, 'a> {
     ctx: &'c Context<'a>,
-    way: &'c Way<'a>,
+    way: &'c Way<'c>,
     /// Whether the values fix the version of the proxy.
     pins_proxy: bool,
     /// The same, of the controllers.
@@ -60,7 +60,7 @@ pub(super) enum Part {
 
 impl<'c, 'a> TargetImages<'c, 'a> {
     /// Reads `deployments.apps` and `linkerd-config`.
-    pub(super) fn new(ctx: &'c Context<'a>, way: &'c Way<'a>) -> TargetImages<'c, 'a> {
+    pub(super) fn new(ctx: &'c Context<'a>, way: &'c Way<'_>) -> TargetImages<'c, 'a> {
         let values = values(ctx).ok();
         let by_cli = managed_by(ctx).is_by_cli();
         // The CLI renders its own release into these values; in a chart they are empty.

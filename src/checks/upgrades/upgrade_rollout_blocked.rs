@@ -1,5 +1,7 @@
 //! `upgrade-rollout-blocked`: a Deployment that the upgrade changes or restarts cannot replace its pods.
 
+mod nodes;
+
 use std::collections::HashSet;
 
 use super::Way;
@@ -10,7 +12,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::objects::{Deployment, LimitRange, Node, Pod, ResourceQuota, Workload};
+use crate::objects::{Deployment, LimitRange, Node, Pod, PodSpec, ResourceQuota, Workload};
+use nodes::Nodes;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
@@ -24,7 +27,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         pod.spec.proxy().is_some() && pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished()
     });
     let meshed: HashSet<Owner> = meshed.map(|pod| owners.of(pod)).collect();
-    let spread = spread_over(ctx);
+    let nodes = ctx.or_gap(ctx.every::<Node>()).map(|all| Nodes::new(all, ctx.every::<Pod>().ok()));
+    let is_spread = values(ctx).ok().and_then(|values| values.bool("enablePodAntiAffinity")) == Some(true);
+    let spread = nodes.as_ref().filter(|_| is_spread).map(Nodes::usable);
+    let spec_of = |meta: &crate::objects::Meta| {
+        let is_own = |pod: &&Pod| {
+            let owner = owners.of(pod);
+            owner.kind == "Deployment" && owner.name == meta.name && pod.metadata.namespace == meta.namespace
+        };
+        pods.iter().find(is_own).map(|pod| &*pod.spec)
+    };
     let mut findings = Vec::new();
     for deployment in deployments {
         let meta = &deployment.metadata;
@@ -43,6 +55,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             quota::obstacle(ctx, Rolled::Deployment(deployment), ranges.as_ref().ok().copied())
                 .map(|obstacle| refused(ctx, deployment, &obstacle)),
             spread.filter(|_| is_own).and_then(|nodes| without_node(ctx, deployment, nodes)),
+            nodes.as_ref().filter(|_| is_own).and_then(|nodes| {
+                let spec: &PodSpec = spec_of(meta).unwrap_or(&deployment.spec.template.spec);
+                nodes.obstacle(ctx, deployment, spec)
+            }),
         ];
         let found = found.into_iter().flatten();
         findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
@@ -126,17 +142,6 @@ fn refused(ctx: &Context<'_>, deployment: &Workload, obstacle: &Obstacle) -> Fin
     finding(ctx, deployment, message, remedy)
         .parameter(parameter)
         .evidence(Evidence::other(name, &obstacle.object))
-}
-
-/// The nodes that take new pods, if replicas of the control plane must not share one.
-fn spread_over(ctx: &Context<'_>) -> Option<usize> {
-    let is_spread = values(ctx).ok()?.bool("enablePodAntiAffinity") == Some(true);
-    let nodes = is_spread.then(|| ctx.every::<Node>().ok())??;
-    let takes_pods = |node: &&Node| {
-        let ready = node.status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True");
-        ready && !node.spec.unschedulable
-    };
-    Some(nodes.iter().filter(takes_pods).count())
 }
 
 fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Option<Finding> {

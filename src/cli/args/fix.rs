@@ -14,7 +14,10 @@ pub struct Fix {
     /// A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first.
     #[arg(
         value_name = "REPORT.json",
-        conflicts_with_all = ["bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace"],
+        conflicts_with_all = [
+            "bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace", "write", "linkerd_version",
+            "kubernetes_version", "into",
+        ],
     )]
     pub report: Option<PathBuf>,
     /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless

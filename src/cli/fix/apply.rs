@@ -42,7 +42,8 @@ pub(super) fn run(
         if !proof.is_offered() || step.step.applies == Applies::Instead && !declined {
             continue;
         }
-        let command = step.step.command.as_ref().filter(|command| render::can_run(command));
+        let command = step.step.command.as_ref();
+        let command = command.filter(|command| *proof != Proof::Manual && render::can_run(command));
         let question = match command {
             Some(_) if *proof == Proof::Conditional => "Does it apply? Run it? [y]es, [n]o, [q]uit: ",
             Some(_) => "Run it? [y]es, [n]o, [q]uit: ",

@@ -2,10 +2,11 @@
 //! without a new one; every other finding is listed with the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::overlay::{Overlay, Questions};
-use crate::checks::{Check, Settings};
+use crate::checks::{self, Check, Settings};
 use crate::cli::args::{self, Fix, FixFormat};
 use crate::cli::stop::Stop;
 use crate::cli::{asked, change, chart, check, files, output};
@@ -24,6 +25,9 @@ use crate::report::Report;
 use crate::source::change::{Set, Versions};
 use crate::source::dump::Places;
 use crate::yaml;
+
+/// The category of checks of chart values.
+const CHART_VALUES: &str = "chart-values";
 
 pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     let is_stdin = |path: &std::path::PathBuf| path.as_os_str() == "-";
@@ -136,6 +140,8 @@ struct Repairer<'a> {
     state: State,
     /// The text of each edited file.
     texts: BTreeMap<String, String>,
+    /// The lines of each file that a suggestion replaces.
+    suggested: Vec<(String, RangeInclusive<usize>)>,
     repair: FileRepair,
 }
 
@@ -143,7 +149,15 @@ impl<'a> Repairer<'a> {
     fn new(judged: &'a JudgedManifests, overlay: &'a Overlay<'a, Versions>) -> Repairer<'a> {
         let state = overlay.judge(&judged.set);
         let repair = FileRepair { status: judged.report.verdict.status, ..FileRepair::default() };
-        Repairer { judged, overlay, set: judged.set.clone(), state, texts: BTreeMap::new(), repair }
+        Repairer {
+            judged,
+            overlay,
+            set: judged.set.clone(),
+            state,
+            texts: BTreeMap::new(),
+            suggested: Vec::new(),
+            repair,
+        }
     }
 
     fn repair(mut self) -> FileRepair {
@@ -151,6 +165,10 @@ impl<'a> Repairer<'a> {
             let finding = &self.judged.report.findings[at];
             let mut edits = Vec::new();
             let outcome = self.finding(finding, &mut edits);
+            // Suggestions are accepted one by one, so they must not touch the same lines.
+            if outcome.is_ok() && !self.suggest(&edits) {
+                edits.clear();
+            }
             self.repair.findings.push(RepairedFinding {
                 at,
                 number: planned.number,
@@ -171,6 +189,24 @@ impl<'a> Repairer<'a> {
         self.repair
     }
 
+    /// Whether the edits of a finding touch no line of earlier suggestions; then they are one too.
+    fn suggest(&mut self, edits: &[ObjectEdit]) -> bool {
+        let lines = || {
+            let each = edits.iter().flat_map(|edit| edit.replacements.iter().map(move |one| (edit, one)));
+            each.map(|(edit, one)| (edit.file.clone(), one.first..=one.last))
+        };
+        let overlaps = |(file, lines): (String, RangeInclusive<usize>)| {
+            let touches =
+                |other: &RangeInclusive<usize>| lines.start() <= other.end() && other.start() <= lines.end();
+            self.suggested.iter().any(|(known, other)| *known == file && touches(other))
+        };
+        let is_free = !lines().any(overlaps);
+        if is_free {
+            self.suggested.extend(lines());
+        }
+        is_free
+    }
+
     /// Edits the files for a finding, and lists its edits; otherwise why nothing is edited.
     fn finding(&mut self, finding: &Finding, alone: &mut Vec<ObjectEdit>) -> Result<Vec<String>, String> {
         let prints: Vec<_> = finding.subjects.iter().map(|one| finding.subject_fingerprint(one)).collect();
@@ -178,7 +214,7 @@ impl<'a> Repairer<'a> {
             // The edit of an earlier finding removes this one too.
             return Ok(Vec::new());
         }
-        let edits = edits(&finding.remedy.steps)?;
+        let edits = edits(finding)?;
         let mut set = self.set.clone();
         let mut texts = self.texts.clone();
         let mut edited = Vec::new();
@@ -186,8 +222,12 @@ impl<'a> Repairer<'a> {
             set = self.overlay.apply(&set, action)?;
             let Action::Edit { target, .. } = action else { continue };
             for name in &target.names {
-                edited.push(self.object(target, name, action, &mut texts)?);
-                alone.extend(self.object_edit(target, name, action));
+                let place = self.object(target, name, action, &mut texts)?;
+                let own = self.object_edit(target, name, action);
+                // The first line of the edit, in the file as it is; that of the object if another edit comes first.
+                let line = own.as_ref().and_then(|edit| edit.replacements.iter().find_map(|one| one.changed));
+                edited.push(format!("{}:{}", place.0, line.unwrap_or(place.1)));
+                alone.extend(own);
             }
         }
         let state = self.overlay.judge(&set);
@@ -221,12 +261,18 @@ impl<'a> Repairer<'a> {
         name: &str,
         action: &Action,
         texts: &mut BTreeMap<String, String>,
-    ) -> Result<String, String> {
+    ) -> Result<(String, usize), String> {
         let kind = target.kind.info().kind;
         let object = Subject::object(kind, &target.namespace, name);
         let places = self.judged.places.as_ref();
         let place = places.and_then(|places| places.find(kind, &target.namespace, name, None));
         let place = place.ok_or_else(|| format!("{object} is not in a file of --manifests"))?;
+        if let Some((file, line)) = places.and_then(|places| places.earlier(kind, &target.namespace, name)) {
+            return Err(format!(
+                "{}:{}: {object} is also in {file}:{line}; keep one",
+                place.file, place.line
+            ));
+        }
         if let Some(source) = place.source {
             return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));
         }
@@ -247,24 +293,24 @@ impl<'a> Repairer<'a> {
         };
         let Action::Edit { edit, .. } = action else { return Err("it is not an edit".to_owned()) };
         let at = |why: String| format!("{}:{}: {why}", place.file, place.line);
-        let (range, value) = document(&text, kind, target, name)
+        let line = usize::try_from(place.line).unwrap_or(usize::MAX);
+        let number = self.repair.files.get(&place.file).map_or(0, |read| number_of_document(&read.old, line));
+        let (range, value) = document(&text, kind, name, number)
             .ok_or_else(|| at(format!("{object} is not a document of its own")))?;
+        if has_merge_key(&value) {
+            return Err(at("it uses merge keys (<<)".to_owned()));
+        }
         let after = edit.apply(&value).map_err(at)?;
         let document = crate::yaml_edit::changed(&text[range.clone()], &value, &after).map_err(at)?;
         let mut edited = text;
         edited.replace_range(range, &document);
         texts.insert(place.file.clone(), edited);
-        Ok(format!("{}:{}", place.file, place.line))
+        Ok((place.file.clone(), line))
     }
 }
 
-/// The document of an object in a file, and its value.
-fn document(
-    text: &str,
-    kind: &str,
-    target: &Target,
-    name: &str,
-) -> Option<(std::ops::Range<usize>, serde_json::Value)> {
+/// The documents of a file.
+fn documents(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -276,23 +322,39 @@ fn document(
         }
     }
     parts.push(start..text.len());
-    let mut found = parts.into_iter().filter_map(|range| {
-        let value: serde_json::Value = yaml::parse(&text[range.clone()]).ok()?;
-        let namespace = value["metadata"]["namespace"].as_str().unwrap_or(&target.namespace);
-        let is_it = value["kind"] == kind
-            && value["metadata"]["name"] == name
-            && (!target.kind.info().namespaced || namespace == target.namespace);
-        is_it.then_some((range, value))
-    });
-    let first = found.next()?;
-    // Of two documents with this name, it is unknown which one applies.
-    found.next().is_none().then_some(first)
+    parts
+}
+
+/// The index of the document that contains a line, from 1. Edits keep it.
+fn number_of_document(text: &str, line: usize) -> usize {
+    text.split_inclusive('\n').take(line).filter(|line| yaml::is_separator(line)).count()
+}
+
+/// The document at an index, and its value, if it is this object. A renderer may give the object another namespace.
+fn document(text: &str, kind: &str, name: &str, number: usize) -> Option<(Range<usize>, serde_json::Value)> {
+    let range = documents(text).into_iter().nth(number)?;
+    let value: serde_json::Value = yaml::parse(&text[range.clone()]).ok()?;
+    (value["kind"] == kind && value["metadata"]["name"] == name).then_some((range, value))
+}
+
+/// Whether fields of a document come from a merge key.
+fn has_merge_key(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Object(map) => map.contains_key("<<") || map.values().any(has_merge_key),
+        serde_json::Value::Array(items) => items.iter().any(has_merge_key),
+        _ => false,
+    }
 }
 
 /// The edits of a remedy. Steps that only matter to a running cluster are left out.
-fn edits(steps: &[Step]) -> Result<Vec<Action>, String> {
+fn edits(finding: &Finding) -> Result<Vec<Action>, String> {
+    let steps: &[Step] = &finding.remedy.steps;
     let mut edits = Vec::new();
-    let mut other = None;
+    let is_of_chart =
+        checks::find(finding.check).is_some_and(|check| check.card().front.category == CHART_VALUES);
+    let mut other = steps.first().filter(|_| is_of_chart).map(|step| {
+        format!("chart values are not edited, since another file or a Secret may set them too: {}", step.text)
+    });
     for step in steps {
         let Some(command) = &step.command else {
             other = other.or_else(|| Some(format!("it is manual: {}", step.text)));

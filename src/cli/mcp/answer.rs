@@ -15,6 +15,9 @@ const MOST: usize = 32 << 10;
 /// suffices is used.
 const LIMITS: [(usize, usize); 6] = [(100, 8000), (40, 4000), (15, 1500), (6, 600), (3, 200), (1, 80)];
 
+/// The replacement of a value that no limit makes small enough.
+pub(super) const TOO_LARGE: &str = "too large to show";
+
 /// The answer of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -188,7 +191,7 @@ fn shorten(value: &mut Value, most: usize, shortened: &mut BTreeSet<String>) {
         cut(value, "", (elements, letters), shortened);
     }
     if size(value) > most {
-        *value = Value::from("too large to show");
+        *value = Value::from(TOO_LARGE);
     }
 }
 

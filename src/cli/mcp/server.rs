@@ -18,6 +18,7 @@ use super::super::output;
 use super::super::signals::{Signals, ends_when};
 use super::super::stop::Stop;
 use super::answer::Answer;
+use super::documents;
 use super::session::Session;
 use super::tools::{TOOLS, Tool};
 use crate::exit;
@@ -162,7 +163,8 @@ fn listed(tool: &Tool) -> Result<Listed, String> {
     let schema = without_formats((tool.schema)()?.as_ref().clone());
     let listed = Listed::new(tool.name, tool.about, schema).with_title(tool.title).annotate(annotations);
     let answer = rmcp::handler::server::tool::schema_for_output::<Answer>();
-    Ok(listed.with_raw_output_schema(Arc::new(without_formats(answer.as_ref().clone()))))
+    let answer = documents::typed(without_formats(answer.as_ref().clone()), tool.documents)?;
+    Ok(listed.with_raw_output_schema(Arc::new(answer)))
 }
 
 /// A schema without formats of Rust's integers, which are unknown to validators.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::stop::Stop;
 use super::answer::Answer;
+use super::documents::{COVERAGE, Document, WITHOUT};
 use super::session::{Ran, Session, Shape};
 
 /// Maximum size of manifests in an argument, in bytes.
@@ -18,8 +19,7 @@ const MOST_MANIFESTS: usize = 4 << 20;
 const MANIFESTS: &str = "manifests.yaml";
 
 /// Reports without the outcome of each check, which the verdict counts.
-const REPORT: Shape =
-    Shape { list: &["findings"], without: &["checks", "coverage", "redaction"], is_report: true };
+const REPORT: Shape = Shape { list: &["findings"], without: &WITHOUT, is_report: true };
 const fn listing(list: &'static [&'static str]) -> Shape {
     Shape { list, without: &[], is_report: false }
 }
@@ -31,6 +31,8 @@ pub(super) struct Tool {
     pub(super) about: &'static str,
     /// The JSON Schema of the arguments.
     pub(super) schema: fn() -> Result<Arc<JsonObject>, String>,
+    /// The documents that it answers with.
+    pub(super) documents: &'static [Document],
     /// Answers a call.
     pub(super) call: fn(&Session, JsonObject) -> anyhow::Result<Answer>,
 }
@@ -43,6 +45,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Diagnose the mesh: findings with cause, evidence and repair steps, the worst first, and one repair \
                 plan. The answer names the report, for diff and coverage.",
         schema: schema::<CheckArguments>,
+        documents: &[Document::Report],
         call: |session, arguments| check(session, &parsed(arguments)?),
     },
     Tool {
@@ -52,6 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 text: a log line, the header l5d-proxy-error, a status code with its headers, an event message, or an \
                 exit code of a Linkerd program.",
         schema: schema::<ExplainArguments>,
+        documents: &[Document::Check, Document::Explanation],
         call: |session, arguments| explain(session, &parsed(arguments)?),
     },
     Tool {
@@ -60,6 +64,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Trace a connection between two workloads step by step, and show where it fails; or, with only a \
                 namespace, which of its workloads can connect to which Service ports.",
         schema: schema::<ReachArguments>,
+        documents: &[Document::Reach],
         call: |session, arguments| reach(session, &parsed(arguments)?),
     },
     Tool {
@@ -68,6 +73,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "The effective policy of workload ports: who may connect, why, and which policies have no effect. \
                 With to, the outbound policy of clients for a Service.",
         schema: schema::<PolicyArguments>,
+        documents: &[Document::Policy, Document::Outbound],
         call: |session, arguments| policy(session, &parsed(arguments)?),
     },
     Tool {
@@ -76,6 +82,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Which pods the injector would give a proxy and why, the annotations that take effect, and the \
                 resulting proxy settings; of the cluster, or of manifests given as text.",
         schema: schema::<InjectionArguments>,
+        documents: &[Document::Injection],
         call: |session, arguments| injection(session, &parsed(arguments)?),
     },
     Tool {
@@ -83,6 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Preview an upgrade",
         about: "Preview an upgrade of Linkerd: what it breaks and changes on this cluster, and the plan in order.",
         schema: schema::<RehearseArguments>,
+        documents: &[Document::Report],
         call: |session, arguments| rehearse(session, &parsed(arguments)?),
     },
     Tool {
@@ -91,6 +99,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "Check the cluster as it would be with these manifests applied: what the change introduces, what it \
                 fixes, and what stays. Nothing is applied.",
         schema: schema::<WithArguments>,
+        documents: &[Document::Report],
         call: |session, arguments| with(session, &parsed(arguments)?),
     },
     Tool {
@@ -98,6 +107,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Compare two reports",
         about: "Compare two reports of this server: new, changed, fixed and unchanged findings.",
         schema: schema::<DiffArguments>,
+        documents: &[Document::Diff],
         call: |session, arguments| diff(session, parsed(arguments)?),
     },
     Tool {
@@ -106,6 +116,7 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "What was not checked completely: each missing piece of evidence, the reason, the affected checks, and \
                 how to provide it.",
         schema: schema::<CoverageArguments>,
+        documents: &[Document::Coverage],
         call: |session, arguments| coverage(session, &parsed(arguments)?),
     },
     Tool {
@@ -113,6 +124,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "List the checks",
         about: "The checks, with severity and required evidence; or the known defects of Linkerd releases.",
         schema: schema::<ListArguments>,
+        documents: &[Document::List, Document::Defects],
         call: |session, arguments| list(session, &parsed(arguments)?),
     },
     Tool {
@@ -120,6 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
         title: "Continue an answer",
         about: "The next part of a long answer, from the nextCursor of its page.",
         schema: schema::<PageArguments>,
+        documents: &[],
         call: |session, arguments| next_page(session, &parsed(arguments)?),
     },
 ];
@@ -426,8 +439,7 @@ fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<
         Some(id) => session.kept(id)?,
         None => session.keep(session.run(&check_words(&CheckArguments::default()).0)?, REPORT),
     };
-    let of_coverage = |key: &&str| ["schema", "subject", "verdict", "coverage"].contains(key);
-    let document = report.document.iter().filter(|(key, _)| of_coverage(&key.as_str()));
+    let document = report.document.iter().filter(|(key, _)| COVERAGE.contains(&key.as_str()));
     let ran = Ran {
         status: report.status,
         notes: report.notes.clone(),

@@ -8,7 +8,10 @@ mod complete;
 mod controllers;
 #[cfg(test)]
 pub mod follow;
+#[cfg(test)]
+mod from_git;
 mod gateway_api;
+mod gitops;
 mod helm;
 mod kubelet;
 mod linkerd;
@@ -155,6 +158,9 @@ impl Machine {
         *self.world.lock().unwrap() = Some(world);
         for (number, step) in steps {
             by_hand(self.world.lock().unwrap().as_mut().unwrap(), check, scene, step);
+            if let Err(why) = in_files(self.world.lock().unwrap().as_mut().unwrap(), step) {
+                return Ran::Failed(*number, why);
+            }
             let Some(command) = &step.command else { continue };
             if let (Some(release), Some(world)) =
                 (command.required_cli(), self.world.lock().unwrap().as_mut())
@@ -284,6 +290,16 @@ fn by_hand(world: &mut World, check: &'static Check, scene: &Scene, step: &Step)
     }
 }
 
+/// Sets the chart values that a step leaves to the files of the installation.
+fn in_files(world: &mut World, step: &Step) -> Result<(), String> {
+    if step.settings.is_some() {
+        gitops::commit(world, step);
+        gitops::rendered(world)?;
+        programs::settle(world);
+    }
+    Ok(())
+}
+
 /// Runs a script in the root shell of each node.
 fn on_nodes(world: &mut World, script: &str) -> Result<(), String> {
     let known = world.of_kind(Kind::Node).filter_map(|node| node["metadata"]["name"].as_str());
@@ -326,7 +342,8 @@ fn routes<'s>(steps: &[(usize, &'s Step)]) -> Vec<Vec<(usize, &'s Step)>> {
             let text = step.command.as_ref().map(ToString::to_string).unwrap_or_default();
             let by_hand =
                 ["again from its manifest", "again from their manifest", "again by hand", "by hand, since"];
-            rerun::is_with_other_arguments(&text)
+            step.settings.is_some()
+                || rerun::is_with_other_arguments(&text)
                 || by_hand.iter().any(|words| step.text.contains(words))
                 || !meshdoctor::kubectl::actions(&text)
                     .is_ok_and(|all| all.iter().all(|action| *action == meshdoctor::kubectl::Action::Observe))

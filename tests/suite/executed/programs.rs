@@ -9,11 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use meshdoctor::item::Kind;
 
 use super::world::World;
-use super::{certificates, cni, gateway_api, helm, linkerd, nodes};
+use super::{certificates, cni, gateway_api, gitops, helm, linkerd, nodes};
 
 /// Programs that the server answers.
-const ANSWERED: [&str; 8] =
-    ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api"];
+const ANSWERED: [&str; 10] =
+    ["linkerd", "helm", "step", "cmctl", "curl", "meshdoctor", "chronyc", "gateway-api", "argocd", "flux"];
 
 /// A call of a program.
 pub struct Call {
@@ -138,6 +138,8 @@ pub fn run(world: &mut World, program: &str, body: &[u8]) -> Result<String, Stri
         // The script of the installer, which installs the release in its environment.
         "curl" => Ok("linkerd stand-in \"$LINKERD2_VERSION\"\n".to_owned()),
         "gateway-api" => gateway_api::applied(world, &call),
+        "argocd" => gitops::argocd(world, &call),
+        "flux" => gitops::flux(world, &call),
         "cmctl" => certificates::renewed(world, &call),
         other => Err(format!("{other} is not played")),
     }
@@ -150,6 +152,8 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
         "--context",
         "--timeout",
         "--image",
+        "--labels",
+        "--overrides",
         "--for",
         "-l",
         "--field-selector",
@@ -170,6 +174,8 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
                 None => Err(format!("{kind} {name} not found")),
             }
         }
+        // A pod that only tries to pull its image.
+        ["run", name, "/only-pulled"] if name.starts_with("meshdoctor-pull-") => Ok(String::new()),
         ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;

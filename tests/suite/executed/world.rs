@@ -51,6 +51,8 @@ pub struct World {
     pub keys: super::authorities::Keys,
     /// The arguments of each call of meshdoctor.
     pub reruns: Vec<Vec<String>>,
+    /// Changes of chart values in Git that are not synced.
+    pub git: Vec<meshdoctor::finding::ChartSettings>,
     /// Pods that their workload ended without a successor.
     pub ended: BTreeSet<Key>,
 }
@@ -98,6 +100,7 @@ impl World {
             by_hand: Vec::new(),
             keys: super::authorities::Keys::default(),
             reruns: Vec::new(),
+            git: Vec::new(),
             ended: BTreeSet::new(),
         }
     }

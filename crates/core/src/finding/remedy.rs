@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Forced;
+use super::{ChartSettings, Forced};
 use crate::command::{Command, Connection};
 
 /// The type of a step.
@@ -85,6 +85,8 @@ pub struct Step {
     pub applies: Applies,
     /// An option of its command that is needed only until other pods are recreated.
     pub forced: Option<Box<Forced>>,
+    /// The chart values that the reader sets in files, if the step has no command that sets them.
+    pub settings: Option<Box<ChartSettings>>,
 }
 
 impl Step {
@@ -92,7 +94,7 @@ impl Step {
     pub fn new(kind: StepKind, text: impl Into<String>, command: Option<Command>) -> Step {
         let text = text.into();
         let applies = Applies::from_text(&text);
-        Step { kind, text, command, restarts: Restarts::default(), applies, forced: None }
+        Step { kind, text, command, restarts: Restarts::default(), applies, forced: None, settings: None }
     }
 
     /// Its text for several workloads, if it recreates the pods of one.
@@ -185,6 +187,14 @@ impl Remedy {
     pub fn restarting(mut self, restarts: Restarts) -> Remedy {
         if let Some(last) = self.steps.last_mut() {
             last.restarts = restarts;
+        }
+        self
+    }
+
+    /// States which chart values the reader sets in the last step.
+    pub fn settings(mut self, settings: Option<ChartSettings>) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.settings = settings.map(Box::new);
         }
         self
     }

@@ -1,6 +1,8 @@
 //! Comments that belong to a field: the lines directly above it, and the end of its line. They go with the
 //! field when it is removed, and come back where an edit puts the same field with the same value.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::layout::{Entry, Holds, Node};
@@ -36,6 +38,56 @@ pub(super) fn start(text: &str, line: usize, column: usize) -> usize {
 pub(super) fn behind(text: &str, at: usize) -> Option<&str> {
     let line = text[at..].split('\n').next().unwrap_or_default().trim();
     line.starts_with('#').then_some(line)
+}
+
+/// The comment lines of a text, without its first line, which is the end of another one.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').skip(1).map(str::trim).filter(|line| line.starts_with('#'))
+}
+
+/// The comment lines of a collection that are not directly above one of its fields or items.
+pub(super) fn of_no_field<'a>(text: &'a str, range: Range<usize>, node: &Node) -> Vec<&'a str> {
+    let mut fields = Vec::new();
+    taken(text, node, &mut fields);
+    let mut found = Vec::new();
+    let mut at = range.start;
+    for (number, line) in text[range.clone()].split_inclusive('\n').enumerate() {
+        let is_comment = number > 0 && line.trim_start().starts_with('#');
+        if is_comment && !fields.iter().any(|field| field.contains(&at)) {
+            found.push(line.trim_end());
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// The lines of fields and items, with the comments directly above them.
+fn taken(text: &str, node: &Node, into: &mut Vec<Range<usize>>) {
+    let field = |begin: usize, column: Option<usize>, value: &Node, into: &mut Vec<Range<usize>>| {
+        let line = text[..begin].rfind('\n').map_or(0, |at| at + 1);
+        let first = start(text, line, column.unwrap_or(begin - line));
+        match value.holds {
+            Holds::Scalar => into.push(first..value.end.max(begin)),
+            _ if value.is_flow => into.push(first..value.end),
+            _ => into.push(first..begin),
+        }
+    };
+    match &node.holds {
+        Holds::Map(entries) => {
+            for entry in entries {
+                field(entry.start, Some(entry.column), &entry.value, into);
+                taken(text, &entry.value, into);
+            }
+        }
+        Holds::List(items) => {
+            for item in items {
+                let dash = text[..item.start].trim_end().len().saturating_sub(1);
+                field(dash, None, item, into);
+                taken(text, item, into);
+            }
+        }
+        Holds::Scalar => {}
+    }
 }
 
 /// The fields with comments that a change of `before` to `after` removes.

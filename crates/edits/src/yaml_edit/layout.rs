@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, options};
+use granit_parser::{Event, Parser, ScalarStyle, options};
 
 /// Maximum nesting of a document.
 const DEPTH: usize = 100;
@@ -83,8 +83,15 @@ pub(super) fn read(text: &str) -> Option<Node> {
                 };
                 node
             }
-            Event::Scalar(value, ..) => {
+            Event::Scalar(value, style, ..) => {
                 scalar = Some(value.to_string());
+                let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                let (start, end) = match block_header(text, start, open.last()).filter(|_| is_block) {
+                    Some(header) => {
+                        (header, block_end(text, header, parent_column(text, header, open.last())))
+                    }
+                    None => (start, end),
+                };
                 Node { start, end, is_flow: false, holds: Holds::Scalar }
             }
             Event::Alias(..) => return None,
@@ -104,4 +111,64 @@ pub(super) fn read(text: &str) -> Option<Node> {
         }
     }
     None
+}
+
+/// Position of the `|` or `>` of a block scalar, which begins for the parser behind it.
+fn block_header(text: &str, start: usize, parent: Option<&(Node, Option<OpenKey>)>) -> Option<usize> {
+    let (node, key) = parent?;
+    let from = match (key, &node.holds) {
+        (Some((_, _, end, _)), _) => *end,
+        (None, Holds::List(items)) => items.last().map_or(node.start, |item| item.end),
+        (None, _) => return None,
+    };
+    let mut at = from;
+    for line in text[from..].split_inclusive('\n') {
+        if at >= start && at > from {
+            return None;
+        }
+        let is_comment = at > from && line.trim_start().starts_with('#');
+        if let Some(found) = line.find(['|', '>']).filter(|_| !is_comment) {
+            return Some(at + found);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Column of the collection that holds a block scalar; `None` for the root of a document.
+fn parent_column(text: &str, start: usize, parent: Option<&(Node, Option<OpenKey>)>) -> Option<usize> {
+    match parent? {
+        (_, Some((.., column))) => Some(*column),
+        _ => {
+            let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+            text[line..start].rfind('-')
+        }
+    }
+}
+
+/// End of a block scalar, without the last line end. For the parser, it includes the comments behind it.
+fn block_end(text: &str, start: usize, parent: Option<usize>) -> usize {
+    let mut lines = text[start..].split_inclusive('\n');
+    let header = lines.next().unwrap_or_default();
+    let indicators = header.split([' ', '\t', '#']).next().unwrap_or_default();
+    let outer = parent.map_or(0, |column| column + 1);
+    let stated = indicators.chars().find_map(|letter| letter.to_digit(10));
+    let mut indent = stated.map(|number| parent.unwrap_or(0) + number as usize);
+    let mut at = start + header.len();
+    let mut end = at;
+    for line in lines {
+        let content = line.trim_end_matches(['\n', '\r']);
+        at += line.len();
+        let column = content.len() - content.trim_start_matches(' ').len();
+        if column < content.len() {
+            if column < *indent.get_or_insert(column.max(outer)) {
+                break;
+            }
+            end = at;
+        } else if indicators.contains('+') {
+            end = at;
+        }
+    }
+    let content = text[start..end].strip_suffix('\n').unwrap_or(&text[start..end]);
+    start + content.strip_suffix('\r').unwrap_or(content).len()
 }

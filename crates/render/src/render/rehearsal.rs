@@ -1,5 +1,7 @@
 //! The verdict on a rehearsed upgrade, and what it brings, as the heading of its findings.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::coverage;
@@ -136,13 +138,34 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
     if let Some(plan) = &rehearsal.plan {
         let phases = count(plan.phases.len(), "phase", "phases");
         rows.push(format!("plan: {phases}; -o plan prints the steps in order"));
+        rows.extend(pulled(plan));
         rows.extend(rollback_until(plan).map(|phase| {
             format!(
-                "rollback: to the previous release, only before phase {phase}; CRDs cannot be rolled back"
+                "rollback: to the previous release, only before phase {phase}; CRDs cannot be rolled back, and \
+                 settings that only the newer release knows lose their effect"
             )
         }));
     }
     rows
+}
+
+/// `images: 3 to pull from cr.l5d.io, not tested; phase 1 tests it`; `None` if the plan names no image.
+fn pulled(plan: &Plan) -> Option<String> {
+    let before = plan.phases.iter().position(|phase| phase.part == Part::Before)?;
+    let commands = plan.phases[before].remedy.steps.iter().filter_map(|step| step.command.as_ref());
+    let lines: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
+    let words = lines.iter().flat_map(|line| line.split_whitespace());
+    let images: BTreeSet<&str> = words.filter_map(|word| word.strip_prefix("--image=")).collect();
+    let registries: BTreeSet<&str> = images.iter().filter_map(|image| image.split('/').next()).collect();
+    let from: Vec<&str> = registries.into_iter().collect();
+    (!images.is_empty()).then(|| {
+        let number = images.len();
+        format!(
+            "images: {number} to pull from {}, not tested; phase {} tests it",
+            from.join(", "),
+            before + 1
+        )
+    })
 }
 
 /// `today: 1 error, 1 warning, to repair first`.

@@ -222,7 +222,7 @@ impl Merge {
 
     fn apply(self, one: &mut Step, other: Step) {
         match self {
-            Merge::First => {}
+            Merge::First => one.restarts = one.restarts.max(other.restarts),
             Merge::Second => *one = other,
             Merge::Both => {
                 one.text = one.of_several();

@@ -18,6 +18,8 @@ const MOST: u64 = 8 << 20;
 pub struct Places {
     files: Vec<(String, Blob)>,
     objects: BTreeMap<(Kind, Key), ObjectPlace>,
+    /// An earlier place of an object that is in the files more than once.
+    earlier: BTreeMap<(Kind, Key), ObjectPlace>,
     /// The objects that are filed as another kind, by the kind in the file.
     by_written_kind: BTreeMap<(String, Key), Kind>,
 }
@@ -51,7 +53,19 @@ impl Places {
         if let Some(of_kind) = &of_kind {
             self.by_written_kind.insert((of_kind.clone(), key.clone()), kind);
         }
-        self.objects.insert((kind, key), ObjectPlace { file, line, of_kind });
+        let of = (kind, key);
+        let place = ObjectPlace { file, line, of_kind };
+        let earlier = self.objects.insert(of.clone(), place);
+        if let Some(earlier) = earlier.filter(|earlier| (earlier.file, earlier.line) != (file, line)) {
+            self.earlier.insert(of, earlier);
+        }
+    }
+
+    /// File and line of an earlier object of this name, if the files have several.
+    pub fn earlier(&self, kind: &str, namespace: &str, name: &str) -> Option<(&str, u64)> {
+        let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
+        let place = kinds.find_map(|kind| self.earlier.get(&(kind, (namespace.into(), name.into()))))?;
+        Some((self.files[place.file].0.as_str(), place.line))
     }
 
     /// The kind in the file of an object that is filed as another kind: a Rollout of Argo, filed as a Deployment.

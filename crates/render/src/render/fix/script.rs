@@ -15,12 +15,21 @@ const WIDTH: usize = 100;
 
 /// Whether a line shows what an apply would change: its status is 1 if there are differences, and higher if it fails.
 fn shows_differences(line: &str) -> bool {
-    line.contains("kubectl ") && line.split_whitespace().any(|word| word == "diff")
+    let is_known = line.contains("kubectl ") || line.contains("argocd ");
+    is_known && line.split_whitespace().any(|word| word == "diff")
 }
 
 /// The functions of the script.
-const FUNCTIONS: &str = r#"set -eu
-first=${1:-1}
+const FUNCTIONS: &str = r#"usage() {
+  printf 'usage: sh %s [STEP], with a number from 1 to %s\n' "$0" "$last" >&2
+  exit 2
+}
+[ $# -le 1 ] || usage
+first=${1-1}
+case "$first" in
+  '' | *[!0-9]* | ??????*) usage ;;
+esac
+if [ "$first" -lt 1 ] || [ "$first" -gt "$last" ]; then usage; fi
 failed() {
   printf 'step %s failed: repair the cause, then continue with: sh %s %s\n' "$1" "$0" "$1" >&2
   exit 1
@@ -55,8 +64,9 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
             .comment(&format!("Finding {}: {} {}, {about}", planned.number, finding.severity, finding.check));
     }
     script.0.push('\n');
-    script.0.push_str(FUNCTIONS);
+    script.line("set -eu");
     script.line(&format!("last={}", steps.len()));
+    script.0.push_str(FUNCTIONS);
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
         script.step((at + 1, steps.len()), step, proof);
     }
@@ -191,7 +201,7 @@ pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
         lines.iter().all(|line| line.contains(" rollout status ") || line.contains(" wait "))
     };
     step.step.command.as_ref().is_some_and(|command| match proof {
-        Proof::Conditional => false,
+        Proof::Conditional | Proof::Manual => false,
         Proof::Reads => waits(command),
         Proof::Simulated { added, .. } if !added.is_empty() => false,
         _ => !needs_person(command) && !weakens(command),

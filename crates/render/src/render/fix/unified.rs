@@ -24,6 +24,8 @@ pub struct Replacement {
     pub last: usize,
     /// The new lines, without the end of the last one.
     pub text: String,
+    /// The first line that differs, which a neighbor may precede; `None` behind the last line.
+    pub changed: Option<usize>,
 }
 
 /// The replacements that change `old` into `new`. Inserted and removed lines take an unchanged neighbor with them, so
@@ -31,27 +33,29 @@ pub struct Replacement {
 pub fn replacements(old: &str, new: &str) -> Vec<Replacement> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let mut changes: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut changes: Vec<(Range<usize>, Range<usize>, usize)> = Vec::new();
     for change in capture_diff_slices(Algorithm::Myers, &before, &after) {
         if change.tag() == DiffTag::Equal {
             continue;
         }
         let (mut old, mut new) = (change.old_range(), change.new_range());
+        let first = old.start;
         if old.is_empty() || new.is_empty() {
             match old.start {
                 0 => (old.end, new.end) = ((old.end + 1).min(before.len()), (new.end + 1).min(after.len())),
                 _ => (old.start, new.start) = (old.start - 1, new.start - 1),
             }
         }
-        match changes.last_mut().filter(|(last, _)| last.end > old.start) {
-            Some((last_old, last_new)) => (last_old.end, last_new.end) = (old.end, new.end),
-            None => changes.push((old, new)),
+        match changes.last_mut().filter(|(last, ..)| last.end > old.start) {
+            Some((last_old, last_new, _)) => (last_old.end, last_new.end) = (old.end, new.end),
+            None => changes.push((old, new, first)),
         }
     }
-    let replacement = |(old, new): (Range<usize>, Range<usize>)| {
+    let replacement = |(old, new, first): (Range<usize>, Range<usize>, usize)| {
         let text = after[new].concat();
         let text = text.strip_suffix('\n').unwrap_or(&text);
-        Replacement { first: old.start + 1, last: old.end, text: text.to_owned() }
+        let changed = (first < before.len()).then_some(first + 1);
+        Replacement { first: old.start + 1, last: old.end, text: text.to_owned(), changed }
     };
     changes.into_iter().map(replacement).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::proof_text;
+use crate::finding::{ChartSetting, ChartSettings};
 use crate::render::text::{clean, wrap};
 use crate::render::yaml;
 use crate::repair::{JudgedPlan, Proof};
@@ -42,7 +43,11 @@ pub fn values(report: &Report, plan: &JudgedPlan) -> String {
     for (number, (step, proof)) in (1..).zip(report.repair.steps.iter().zip(&plan.proofs)) {
         let command = step.step.command.as_ref().map(ToString::to_string).unwrap_or_default();
         let is_sure = proof.is_offered() && *proof != Proof::Conditional;
-        let set = if is_sure { settings(&command) } else { Err(proof_text(proof)) };
+        let set = match &step.step.settings {
+            _ if !is_sure => Err(proof_text(proof)),
+            Some(settings) => in_files(settings),
+            None => settings(&command),
+        };
         match set {
             Ok(set) => {
                 for (chart, pairs) in set {
@@ -78,6 +83,18 @@ fn comment(text: &mut String, words: &str) {
 
 /// A path in the values, and the value there.
 type Pair = (String, Value);
+
+/// The values that a reader sets in files, by chart; otherwise why they are not complete, as the rest of a sentence.
+fn in_files(set: &ChartSettings) -> Result<BTreeMap<String, Vec<Pair>>, String> {
+    let pair = |setting: &ChartSetting| match setting {
+        ChartSetting::Value { path, value, is_text } => Ok((path.clone(), typed(value, *is_text))),
+        ChartSetting::Variable { path, .. } => Err(format!("it needs your value of {path}")),
+        ChartSetting::File { .. } => Err("it reads a value from a file".to_owned()),
+        ChartSetting::HighAvailability => Err("it uses the values of values-ha.yaml".to_owned()),
+    };
+    let pairs = set.settings.iter().map(pair).collect::<Result<_, _>>()?;
+    Ok(BTreeMap::from([(set.chart.clone(), pairs)]))
+}
 
 /// The values that a command sets, by chart; otherwise why it sets none, as the rest of a sentence.
 fn settings(command: &str) -> Result<BTreeMap<String, Vec<Pair>>, String> {
@@ -168,7 +185,12 @@ fn read(value: &str, is_text: bool) -> Value {
             letter => text.push(letter),
         }
     }
-    match (is_text, text.as_str()) {
+    typed(&text, is_text)
+}
+
+/// A value without escapes, with the type that `--set` gives it; as text, with `is_text`.
+fn typed(text: &str, is_text: bool) -> Value {
+    match (is_text, text) {
         (false, "true") => json!(true),
         (false, "false") => json!(false),
         (false, "null") => Value::Null,
@@ -236,6 +258,31 @@ mod tests {
             json!({"linkerd2-cni": {"tolerations": [{"operator": "Exists"}], "image": {"version": "1"},
                 "a.b/c": {"d": true}}})
         );
+    }
+
+    #[test]
+    fn settings_in_git_are_values_too() {
+        let value = |path: &str, value: &str, is_text| ChartSetting::Value {
+            path: path.to_owned(),
+            value: value.to_owned(),
+            is_text,
+        };
+        let chart = |settings| ChartSettings { chart: "linkerd2-cni".to_owned(), settings };
+        let all =
+            vec![value("a.b", "10.0.0.0/8,fd00::/8", false), value("c", "2", false), value("d", "2", true)];
+        let pairs = in_files(&chart(all)).unwrap().remove("linkerd2-cni").unwrap();
+        let mut document = json!({});
+        pairs.into_iter().for_each(|(path, value)| insert(&mut document, &path, value));
+        assert_eq!(document, json!({"a": {"b": "10.0.0.0/8,fd00::/8"}, "c": 2, "d": "2"}));
+        let variable = ChartSetting::Variable { path: "x".to_owned(), value: String::new(), variable: "X" };
+        let file = ChartSetting::File { path: "x".to_owned(), file: "x.crt" };
+        for (setting, why) in [
+            (variable, "it needs your value of x"),
+            (file, "it reads a value from a file"),
+            (ChartSetting::HighAvailability, "it uses the values of values-ha.yaml"),
+        ] {
+            assert_eq!(in_files(&chart(vec![setting])), Err(why.to_owned()));
+        }
     }
 
     #[test]

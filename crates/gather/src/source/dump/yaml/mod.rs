@@ -316,6 +316,44 @@ fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
         let at = refused.line().saturating_sub(1) as u64;
         Bad { line: line + at, why: refused.to_string() }
     })?;
+    let mut value = parsed(text, line)?;
+    if memchr::memmem::find(text, MERGE.as_bytes()).is_some() {
+        merge(&mut value);
+    }
+    Ok(value)
+}
+
+/// The key whose maps are merged into its own: `<<: *defaults`.
+const MERGE: &str = "<<";
+
+/// Merges the maps of merge keys, as kubectl does: existing keys win, then those of earlier maps.
+fn merge(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(merge),
+        Value::Object(map) => {
+            map.values_mut().for_each(merge);
+            let maps = match map.remove(MERGE) {
+                Some(Value::Object(one)) => vec![one],
+                Some(Value::Array(items)) if items.iter().all(Value::is_object) => items
+                    .into_iter()
+                    .filter_map(|item| if let Value::Object(map) = item { Some(map) } else { None })
+                    .collect(),
+                // Any other value is the value of an ordinary key.
+                Some(other) => {
+                    map.insert(MERGE.to_owned(), other);
+                    Vec::new()
+                }
+                None => Vec::new(),
+            };
+            for (key, value) in maps.into_iter().flatten() {
+                map.entry(key).or_insert(value);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn parsed(text: &[u8], line: u64) -> Result<Value, Bad> {
     serde_yaml::from_slice(text).map_err(|error| {
         // Errors at the end belong to the last line, not to the one after it.
         let last = text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);

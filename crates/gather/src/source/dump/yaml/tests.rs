@@ -153,3 +153,22 @@ proptest! {
         prop_assert_eq!(found, whole["items"].as_array().unwrap().iter().collect::<Vec<_>>(), "{}", text);
     }
 }
+
+#[test]
+fn merge_keys_are_merged_as_kubectl_does() {
+    let text = "\
+x-one: &one {a: 1, b: 1}
+x-two: &two {b: 2, c: 2, d: {<<: {e: 1}, f: 2}}
+kind: X
+one: {<<: *one, b: 0}
+both:
+  <<: [*one, *two]
+text: {<<: text}
+";
+    let seen = seen(text);
+    assert_eq!(seen.bad, Vec::new());
+    let (_, object) = &seen.objects[0];
+    assert_eq!(object["one"], json!({"a": 1, "b": 0}));
+    assert_eq!(object["both"], json!({"a": 1, "b": 1, "c": 2, "d": {"e": 1, "f": 2}}));
+    assert_eq!(object["text"], json!({"<<": "text"}));
+}

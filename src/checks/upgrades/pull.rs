@@ -1,0 +1,74 @@
+//! The images that nodes must pull for a release, and the commands that try it before the upgrade.
+
+use std::collections::BTreeSet;
+
+use super::Way;
+use super::target_images::{Part, TargetImages};
+use crate::checks::Context;
+use crate::command::{Command, Line, kubectl, program};
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::model::cni;
+use crate::model::installed::COMPONENT;
+use crate::objects::{Meta, Pod};
+use crate::version::LinkerdVersion;
+
+/// The label of the pods that try a pull.
+const LABEL: &str = "meshdoctor-pull=test";
+/// The account whose pull secrets the control plane uses.
+const ACCOUNT: &str =
+    r#"{"spec":{"serviceAccountName":"linkerd-destination","automountServiceAccountToken":false}}"#;
+
+/// Adds the steps that try to pull the images of a release. Reads `pods`.
+pub(super) fn tried(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+) -> Remedy {
+    let images = images(ctx, (from, to));
+    if images.is_empty() {
+        return remedy;
+    }
+    let home = ctx.namespaces().control_plane.as_str();
+    let run = (1..).zip(&images).map(|(number, image)| {
+        let run = kubectl().namespace(home).words("run").operand(format!("meshdoctor-pull-{number}"));
+        let run = run.arg(format!("--image={image}")).words("--image-pull-policy=Always --restart=Never");
+        let run = run.option("--labels", LABEL).option("--overrides", ACCOUNT);
+        // The program does not exist, so nothing of the image runs.
+        Line::from(run.words("--command -- /only-pulled"))
+    });
+    let shown = [
+        Line::from(program("sleep").words("60")),
+        Line::from(kubectl().namespace(home).words("get pods -l").arg(LABEL)),
+    ];
+    let text = format!(
+        "Try whether nodes can pull the images of {to}: {}. A pod with ErrImagePull or ImagePullBackOff cannot; a \
+         pod that fails to start its container can",
+        images.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    );
+    let delete = kubectl().namespace(home).words("delete pods -l").arg(LABEL);
+    remedy.run(StepKind::Command, text, Command::lines(run.chain(shown))).run(
+        StepKind::Command,
+        "Delete the pods of this test",
+        delete,
+    )
+}
+
+/// The images of the control plane and of linkerd-cni that a release changes, in order.
+fn images(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> BTreeSet<String> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let evidence = || Evidence::other("--to", to.as_str());
+    let way = Way { from: from.clone(), seen: evidence(), to, target: evidence() };
+    let target = TargetImages::new(ctx, &way);
+    let none = Meta::default();
+    let changed = |pod: &Pod| -> Vec<String> {
+        let meta = &pod.metadata;
+        let is_own = meta.namespace == home && meta.label(COMPONENT).is_some();
+        let own = is_own.then_some(Part::ControlPlane);
+        let part = if cni::is_installer_pod(pod) { Some(Part::LinkerdCni) } else { own };
+        let Some(part) = part else { return Vec::new() };
+        let (today, then) = target.of(part, [meta, &none], &pod.spec);
+        let pairs = today.iter().zip(then).filter(|(before, after)| before.image != after.image);
+        pairs.map(|(_, after)| after.image).collect()
+    };
+    ctx.for_steps::<Pod>().iter().flat_map(changed).collect()
+}

@@ -1,0 +1,237 @@
+//! `fix --manifests` on small repositories: layouts of YAML, kustomize with overlays, charts, and objects of Argo CD and Flux.
+//! After `--write`, the renderers of the repositories read them, and the findings are gone.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::binary::{Ran, meshdoctor, ran, write};
+use crate::skip::{Need, skipped};
+
+fn fix(folder: &Path, more: &[&str]) -> Ran {
+    let place = folder.display().to_string();
+    let given = ["fix", "--no-config", "--manifests", &place, "--linkerd-version", "2.18"];
+    ran(meshdoctor(&[&given, more].concat()))
+}
+
+/// The ids of the findings of warning or above.
+fn found(folder: &Path) -> Vec<String> {
+    let place = folder.display().to_string();
+    let given = ["check", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "-o", "json"];
+    let report = ran(meshdoctor(&given)).document();
+    let findings = report["findings"].as_array().unwrap().iter();
+    let serious = findings.filter(|finding| finding["severity"] != "info");
+    serious.map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+const NAMESPACE: &str = "\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: d
+  annotations:
+    config.linkerd.io/proxy-memroy-limit: |
+      20Mi
+  # comment for labels
+  labels:
+    a: b
+";
+
+#[test]
+fn comments_behind_a_block_scalar_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "d.yaml", NAMESPACE);
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(written.status, 0, "{}", written.text());
+    let text = read(&file);
+    assert!(text.contains("proxy-memory-limit:"), "{text}");
+    assert!(text.ends_with("  # comment for labels\n  labels:\n    a: b\n"), "{text}");
+}
+
+#[test]
+fn merged_fields_are_judged_and_not_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "x-common: &c\n  config.linkred.io/proxy-cpu-limit: \"1\"\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: m\n  \
+                annotations:\n    <<: *c\n    z: \"1\"\n";
+    let file = write(folder.path(), "m.yaml", text);
+    assert_eq!(found(folder.path()), ["annotation-unknown"]);
+    let shown = fix(folder.path(), &["--write"]);
+    assert!(shown.out.contains("not edited: ") && shown.out.contains("merge keys (<<)"), "{}", shown.text());
+    assert_eq!(read(&file), text);
+}
+
+#[test]
+fn an_object_in_two_files_is_not_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["a.yaml", "b.yaml"].map(|name| (write(folder.path(), name, NAMESPACE), name));
+    let shown = fix(folder.path(), &["--write"]);
+    let place = folder.path().display();
+    let reason = format!("{place}/b.yaml:1: Namespace d is also in {place}/a.yaml:1; keep one");
+    assert!(shown.out.contains(&reason), "{}", shown.text());
+    assert!(texts.iter().all(|(file, _)| read(file) == NAMESPACE));
+}
+
+/// A label that must be an annotation, behind lines that the edit keeps.
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels:
+        app: web
+        linkerd.io/inject: enabled  # wrong place
+      annotations:
+        config.linkerd.io/skip-oubound-ports: \"5432\"
+    spec:
+      containers: [{name: web, image: web}]
+";
+
+#[test]
+fn edits_name_the_changed_line() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "web.yaml", WEB);
+    let shown = fix(folder.path(), &[]);
+    let renamed = WEB.lines().position(|line| line.contains("oubound")).unwrap() + 1;
+    let line = shown.out.lines().find(|line| line.contains(" annotation-unknown ")).unwrap();
+    assert!(line.ends_with(&format!("edits {}/web.yaml:{renamed}", folder.path().display())), "{line}");
+}
+
+#[test]
+fn suggestions_do_not_overlap() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        WEB.replace("      annotations:\n        config.linkerd.io/skip-oubound-ports: \"5432\"\n", "");
+    let text = text.replace(
+        "namespace: shop\n",
+        "namespace: shop\n  annotations:\n    config.linkerd.io/proxy-cpu-limit: \"1\"\n",
+    );
+    let file = write(folder.path(), "web.yaml", &text);
+    let document: Value = serde_json::from_str(&fix(folder.path(), &["-o", "sarif"]).out).unwrap();
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    let fixes = results.iter().filter_map(|result| result["fixes"].as_array()).flatten();
+    let changes = fixes.flat_map(|fix| fix["artifactChanges"].as_array().unwrap());
+    let regions = changes.flat_map(|change| change["replacements"].as_array().unwrap());
+    let mut lines: Vec<(u64, u64)> = regions
+        .map(|one| {
+            let region = &one["deletedRegion"];
+            let start = region["startLine"].as_u64().unwrap();
+            (start, region["endLine"].as_u64().unwrap_or(start))
+        })
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert!(!lines.is_empty(), "{document:#}");
+    assert!(lines.windows(2).all(|pair| pair[0].1 < pair[1].0), "{lines:?}");
+    // All findings are repaired by the edits together.
+    fix(folder.path(), &["--write"]);
+    assert_eq!(found(folder.path()), Vec::<String>::new(), "{}", read(&file));
+}
+
+fn rendered(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = match Command::new(program).args(arguments).output() {
+        Ok(output) => output,
+        Err(_) => {
+            skipped(
+                if program == "helm" { Need::Helm } else { Need::Kubectl },
+                "a repository is not rendered",
+            );
+            return None;
+        }
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Writes what a renderer prints into a folder, and returns its findings.
+fn found_in(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "all.yaml", text);
+    found(folder.path())
+}
+
+const SERVICE: &str = "\
+# The database.
+apiVersion: v1
+kind: Service
+metadata:
+  name: db
+  namespace: shop
+  annotations:
+    # Postgres
+    config.linkerd.io/opaque-port: \"5432\"
+spec:
+  ports: [{port: 5432}]
+";
+
+#[test]
+fn kustomize_repository_is_repaired_at_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path).display().to_string();
+    let service = write(folder.path(), "base/svc.yaml", SERVICE);
+    let web = write(folder.path(), "base/web.yaml", WEB);
+    write(folder.path(), "base/kustomization.yaml", "resources: [svc.yaml, web.yaml]\n");
+    write(folder.path(), "over/kustomization.yaml", "resources: [../base]\nnamespace: other\n");
+    let Some(before) = rendered("kubectl", &["kustomize", &at("over")]) else { return };
+    assert!(!found_in(&before).is_empty());
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(written.status, 0, "{}", written.text());
+    assert_eq!(read(&service), SERVICE.replace("opaque-port:", "opaque-ports:"));
+    let text = read(&web);
+    assert!(!text.contains("oubound") && text.contains("linkerd.io/inject: enabled"), "{text}");
+    let after = rendered("kubectl", &["kustomize", &at("over")]).unwrap();
+    assert_eq!(found_in(&after), Vec::<String>::new(), "{after}");
+}
+
+#[test]
+fn values_in_git_keep_their_files_and_state_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: mesh, namespace: linkerd}\nspec:\n  \
+                   chart: {spec: {chart: linkerd-control-plane, version: 2025.4.4}}\n  values:\n    # why\n    proxy: {logLevl: warn}\n";
+    let file = write(folder.path(), "release.yaml", release);
+    let shown = fix(folder.path(), &["--write"]);
+    let line = shown.out.lines().find(|line| line.contains(" chart-value-unknown ")).unwrap();
+    assert!(line.contains("release.yaml:8"), "{line}");
+    let reason = "not edited: chart values are not edited, since another file or a Secret may set them too: ";
+    assert!(line.contains(reason) && line.contains("proxy.logLevel"), "{line}");
+    assert_eq!(read(&file), release);
+}
+
+#[test]
+fn app_of_apps_is_repaired_and_its_chart_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec:\n  \
+               source: {repoURL: https://example.com/r.git, path: shop, targetRevision: main}\n  \
+               destination: {namespace: shop, server: https://kubernetes.default.svc}\n";
+    write(folder.path(), "apps/shop.yaml", app);
+    let plain = write(folder.path(), "shop/svc.yaml", SERVICE);
+    write(folder.path(), "chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 0.1.0\n");
+    write(folder.path(), "chart/values.yaml", "ports: \"5432\"\n");
+    let template = WEB.replace("\"5432\"", "{{ .Values.ports | quote }}");
+    let template = write(folder.path(), "chart/templates/web.yaml", &template);
+    let chart = folder.path().join("chart").display().to_string();
+    let Some(before) = rendered("helm", &["template", "web", &chart]) else { return };
+    assert!(found_in(&before).contains(&"annotation-unknown".to_owned()));
+    let written = fix(folder.path(), &["--write"]);
+    assert_eq!(read(&plain), SERVICE.replace("opaque-port:", "opaque-ports:"), "{}", written.text());
+    // Templates stay for a person, who finds the file by the rendered output.
+    let output = tempfile::tempdir().unwrap();
+    write(output.path(), "web.yaml", &before);
+    let shown = fix(output.path(), &[]);
+    assert!(shown.out.contains("is rendered from web/templates/web.yaml; edit it there"), "{}", shown.text());
+    let text = read(&template).replace("skip-oubound", "skip-outbound");
+    let text = text.replace("        linkerd.io/inject: enabled  # wrong place\n", "");
+    let text = text.replace("annotations:\n", "annotations:\n        linkerd.io/inject: enabled\n");
+    std::fs::write(&template, text).unwrap();
+    let after = rendered("helm", &["template", "web", &chart]).unwrap();
+    assert_eq!(found_in(&after), Vec::<String>::new(), "{after}");
+}
