@@ -109,8 +109,8 @@ pub(super) fn exporting<'a>(
     having(ctx, all, part, |_, metrics| metrics.exported.contains(&meaning))
 }
 
-/// Those that export a family whose series exist from the first use on, or whose release has the family: then none is in
-/// use. The others are noted as a gap.
+/// Those that export a family whose series exist from the first use on, or whose release has the family: then none is
+/// in use. The others are noted as a gap.
 pub(super) fn exporting_if_used<'a>(
     ctx: &Context<'a>,
     all: Vec<(&'a Pod, &'a ProxyMetrics)>,

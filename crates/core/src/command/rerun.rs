@@ -136,14 +136,6 @@ impl Rerun {
         self
     }
 
-    /// As [`Rerun::without_folders`], also of the kubeconfig: for what others read.
-    #[must_use]
-    pub fn for_others(self) -> Rerun {
-        let mut rerun = self.without_folders();
-        rerun.connection.kubeconfig = rerun.connection.kubeconfig.as_deref().map(without_folder);
-        rerun
-    }
-
     /// Adds the options for evaluation.
     pub fn judged(&self, call: Call) -> Call {
         repeated(call, self.options.iter().filter(|flag| flag.option == Repeated::Knowledge))
@@ -178,14 +170,8 @@ mod tests {
             ("before.txt", "before.txt"),
         ] {
             let flag = |option| Flag { option, value: Some(value.to_owned()) };
-            let connection =
-                Connection { kubeconfig: Some("/home/kim/.kube/config".into()), ..Connection::default() };
-            let rerun =
-                Rerun { connection, options: Vec::new(), provided: vec![flag(Repeated::Diagnostics)] };
-            let bundle = rerun.clone().without_folders();
-            assert_eq!(bundle.provided[0].value.as_deref(), Some(stored));
-            assert_eq!(bundle.connection, rerun.connection);
-            assert_eq!(rerun.for_others().connection.kubeconfig.as_deref(), Some("config"));
+            let rerun = Rerun { provided: vec![flag(Repeated::Diagnostics)], ..Rerun::default() };
+            assert_eq!(rerun.without_folders().provided[0].value.as_deref(), Some(stored));
         }
         let label = Flag { option: Repeated::PrometheusLabel, value: Some("cluster=a/b".to_owned()) };
         let rerun = Rerun { options: vec![label.clone()], ..Rerun::default() };

@@ -358,7 +358,7 @@ impl SaverState {
             nodes,
             uncollected: closing.uncollected,
             redaction: RedactionRecord { touched: closing.redacted },
-            rerun: closing.rerun.without_folders(),
+            rerun: closing.rerun,
             asked: closing.asked,
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest has only text keys");
