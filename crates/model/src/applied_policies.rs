@@ -1,5 +1,5 @@
-//! Compares the inbound policy that a proxy applies with the objects. The counters of a proxy name the Server or default
-//! policy of each port, and the authorization by which it allowed a request or connection.
+//! Compares the inbound policy that a proxy applies with the objects. The counters of a proxy name the Server or
+//! default policy of each port, and the authorization by which it allowed a request or connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -177,8 +177,8 @@ impl ProxyState {
         }
     }
 
-    /// The worst agreement of its endpoints and policies; `None` if some were not compared. A proxy without calls has no
-    /// endpoints, but every proxy has a policy.
+    /// The worst agreement of its endpoints and policies; `None` if some were not compared. A proxy without calls has
+    /// no endpoints, but every proxy has a policy.
     fn agreement(&self) -> Option<Agreement> {
         let policies = self.policies.iter().flatten().map(|one| one.agreement);
         let worst = self.services.iter().map(|one| one.agreement).chain(policies).max();
