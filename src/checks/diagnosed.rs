@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use crate::checks::words::{and_more, some};
+use crate::checks::words::{and_more, counted, some};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Subject};
+use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::item::Item;
 use crate::item::diagnostic::{Answer, MetricsSample};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
 use crate::knowledge::{Knowledge, MetricMeaning};
 use crate::missing::Missing;
+use crate::model::control_plane::proxy_version;
 use crate::model::owners::Owner;
 use crate::model::read_metrics::ReadMetrics;
 use crate::objects::Pod;
@@ -105,8 +106,34 @@ pub(super) fn exporting<'a>(
     meaning: MetricMeaning,
     part: &str,
 ) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
-    let (have, lack): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(_, metrics)| metrics.exported.contains(&meaning));
+    having(ctx, all, part, |_, metrics| metrics.exported.contains(&meaning))
+}
+
+/// Those that export a family whose series exist from the first use on, or whose release has the family: then none is
+/// in use. The others are noted as a gap.
+pub(super) fn exporting_if_used<'a>(
+    ctx: &Context<'a>,
+    all: Vec<(&'a Pod, &'a ProxyMetrics)>,
+    meaning: MetricMeaning,
+    part: &str,
+) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
+    let names = Knowledge::embedded().proxy_metrics();
+    having(ctx, all, part, |pod, metrics| {
+        let has_family = || {
+            let version = proxy_version(pod);
+            version.is_some_and(|version| names.is_exported_by(meaning, &version, ctx.knowledge.minors()))
+        };
+        metrics.exported.contains(&meaning) || metrics.is_whole() && has_family()
+    })
+}
+
+fn having<'a>(
+    ctx: &Context<'a>,
+    all: Vec<(&'a Pod, &'a ProxyMetrics)>,
+    part: &str,
+    has: impl Fn(&Pod, &ProxyMetrics) -> bool,
+) -> Vec<(&'a Pod, &'a ProxyMetrics)> {
+    let (have, lack): (Vec<_>, Vec<_>) = all.into_iter().partition(|(pod, metrics)| has(pod, metrics));
     if !lack.is_empty() {
         let names = lack.iter().map(|(pod, _)| name_of(pod));
         ctx.gap(lacking(ctx, format!("{part} of {}", some(names, NAMED))));
@@ -116,7 +143,8 @@ pub(super) fn exporting<'a>(
 
 /// The period between two reads as text.
 pub(super) fn within(metrics: &ProxyMetrics) -> String {
-    format!("within {} seconds", metrics.period.unwrap_or_default())
+    let seconds = metrics.period.and_then(|period| u64::try_from(period).ok());
+    format!("within {}", counted(seconds.unwrap_or_default(), "second"))
 }
 
 /// `NAMESPACE/NAME`.
@@ -222,6 +250,13 @@ pub(super) struct Growth<'a> {
     pub(super) grown: Vec<(&'a Series, u64)>,
 }
 
+impl Growth<'_> {
+    /// The growth of all its counters.
+    pub(super) fn total(&self) -> u64 {
+        self.grown.iter().map(|(_, count)| count).sum()
+    }
+}
+
 /// The proxies with counters of a meaning that grew between two reads.
 ///
 /// # Errors
@@ -237,6 +272,14 @@ pub(super) fn growing<'a>(
         Growth { pod, metrics, grown }
     });
     Ok(each.filter(|growth| !growth.grown.is_empty()).collect())
+}
+
+/// Events between two reads from which they are more than single ones.
+const REPEATED: u64 = 3;
+
+/// A finding about this number of events between two reads. Single ones are information: a scan, or a moment of load.
+pub(super) fn by_number(finding: Finding, events: u64) -> Finding {
+    if events < REPEATED { finding.severity(Severity::Info) } else { finding }
 }
 
 /// Groups results by the workload of their pod.

@@ -16,6 +16,11 @@ pub(super) fn and_more(left: usize) -> String {
     if left > 0 { format!(" and {left} more") } else { String::new() }
 }
 
+/// A number of things, of which `one` is the word for one: `1 request`, `3 requests`.
+pub(super) fn counted(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The text with a capital first letter.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();

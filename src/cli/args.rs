@@ -131,7 +131,7 @@ pub enum Command {
     /// Trace a connection between two workloads step by step, and show where it fails.
     Reach(Box<Reach>),
     /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate,
-    /// connections to the control plane, endpoints, uptime, and problems.
+    /// connections to the control plane, endpoints, policies, uptime, and problems.
     Sync(Box<Sync>),
     /// Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that
     /// must wait.

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
     namespaces::known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
-    settings.rerun = read.rerun.clone();
+    settings.rerun = read.rerun.clone().without_folders();
     settings.time_limit = examine::time_limit(began, args.connection.timeout);
     let question = Question {
         checks: &checks,
@@ -61,7 +61,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     report.asked.cni_namespace = args.evidence.cni_namespace.clone();
     let contents = Contents { left_out, beside: beside(&report) };
     let left_out = in_words(&contents.left_out, &read.collected.cluster);
-    let closing = Closing { asked: asked(&report), ..read.closing.clone() };
+    let rerun = read.closing.rerun.clone().without_folders();
+    let closing = Closing { asked: asked(&report), rerun, ..read.closing.clone() };
     let packed = writer.pack(closing, contents).context("the ticket was not written")?;
     if args.dry_run {
         dry_run(args, packed, &report, &left_out, &read)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meshdoctor::collect::{Options, collect_now};
-use meshdoctor::inspect::sync::{Agreement, Certificate, State, Sync, items};
+use meshdoctor::inspect::sync::{Agreement, Certificate, Since, State, Sync, items};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::model::control_clients::ClientState;
 use serde_json::Value;
@@ -56,7 +56,17 @@ fn real_proxies_show_certificate_clients_and_endpoints() {
     let sync = Sync::read(&collected.cluster, Knowledge::embedded(), &["shop".to_owned()]);
     let web = sync.rows.iter().find(|row| row.pod.metadata.name.starts_with("web-")).unwrap();
     let proxy = web.proxy.as_ref().unwrap();
-    assert_eq!(proxy.clients, [ClientState::Connected, ClientState::Connected, ClientState::Idle]);
+    let states = proxy.clients.map(|client| client.state);
+    assert_eq!(states, [ClientState::Connected, ClientState::Connected, ClientState::Idle]);
+    // One replica of destination serves both clients; the proxy states since when.
+    for at in [0, 1] {
+        assert_eq!((proxy.clients[at].connected, proxy.replicas[at].len()), (1, 1), "{proxy:?}");
+        assert!(proxy.clients[at].since.is_some_and(|since| since > 0), "{proxy:?}");
+    }
+    let policies = proxy.policies.as_ref().unwrap();
+    assert!(!policies.is_empty(), "{proxy:?}");
+    assert!(policies.iter().all(|policy| policy.agreement == Agreement::Agrees), "{policies:?}");
+    assert!(matches!(web.since(), Some(Since::AtLeast(seconds)) if seconds > 0));
     assert!(matches!(proxy.certificate, Certificate::Valid(seconds) if seconds > 80_000), "{proxy:?}");
     assert!(proxy.services.iter().all(|service| service.agreement == Agreement::Agrees), "{proxy:?}");
     assert_eq!((proxy.services.len(), proxy.services[0].held), (2, 2), "{proxy:?}");
@@ -78,6 +88,11 @@ fn endpoints_of_real_proxies_never_differ() {
         for proxy in sync.rows.iter().filter_map(|row| row.proxy.as_ref().ok()) {
             let differs = proxy.services.iter().find(|service| service.agreement == Agreement::Differs);
             assert_eq!(differs, None, "{}", scenario.display());
+            // Without a policy controller, proxies keep the policy of the time before.
+            let is_served = !scenario.file_name().unwrap().to_string_lossy().starts_with("policy-down");
+            let mut policies = proxy.policies.iter().flatten().filter(|_| is_served);
+            let differs = policies.find(|policy| policy.agreement == Agreement::Differs);
+            assert_eq!(differs, None, "{}", scenario.display());
         }
     }
 }
@@ -94,13 +109,16 @@ fn mesh(ready: usize) -> String {
         format!(
             r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"{namespace}","name":"{name}","labels":{{
             "linkerd.io/control-plane-ns":"linkerd"{component}}}}},"spec":{{"containers":[{{"name":"linkerd-proxy",
-            "image":"cr.l5d.io/linkerd/proxy:edge-26.8.3"}}]}},"status":{{"phase":"Running","podIP":"10.1.0.9"}}}}"#
+            "image":"cr.l5d.io/linkerd/proxy:edge-26.8.3"}}]}},"status":{{"phase":"Running","podIP":"10.1.0.9",
+            "conditions":[{{"type":"Ready","status":"True"}}]}}}}"#
         )
     };
     let component = r#","linkerd.io/control-plane-component":"destination""#;
     format!(
         r#"{{"apiVersion":"v1","kind":"List","items":[{},{},
         {{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"shop"}}}},
+        {{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"namespace":"linkerd","name":"linkerd-destination"}},
+        "spec":{{"template":{{"spec":{{"containers":[{{"name":"policy"}}]}}}}}}}},
         {{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"linkerd"}}}},
         {{"apiVersion":"v1","kind":"Service","metadata":{{"namespace":"shop","name":"api"}},"spec":{{"selector":{{"app":"api"}},
         "ports":[{{"port":80}}]}}}},
@@ -114,6 +132,12 @@ fn mesh(ready: usize) -> String {
 
 /// Metrics of the client and of the replica, `held` endpoints in its load balancer.
 fn metrics(at: i64, expires: i64, held: u64) -> String {
+    metrics_with(at, expires, held, "srv_kind=\"default\",srv_name=\"all-unauthenticated\"")
+}
+
+/// As [`metrics`], with the labels of the policy that both proxies apply to port 4191.
+fn metrics_with(at: i64, expires: i64, held: u64, policy: &str) -> String {
+    let probes = at - 1_768_470_000;
     let one = |pod: &str| {
         let client = |name: &str| {
             format!(
@@ -124,7 +148,9 @@ fn metrics(at: i64, expires: i64, held: u64) -> String {
         format!(
             "#\n# POD {pod} (1 of 1)\n# CONTAINER linkerd-proxy\n#\nprocess_start_time_seconds 1768470000\n\
              process_clock_time_seconds {at}\ncontrol_identity_cert_expiration_timestamp_seconds {expires}\n\
-             control_identity_cert_refresh_timestamp_seconds 1768470000\n{}{}{}",
+             control_identity_cert_refresh_timestamp_seconds 1768470000\n\
+             inbound_http_authz_allow_total{{target_port=\"4191\",{policy},authz_kind=\"default\",\
+             authz_name=\"probe\"}} {probes}\n{}{}{}",
             client("destination"),
             client("policy"),
             client("identity")
@@ -173,6 +199,50 @@ fn assert_valid(document: &Value) {
 const VALID: i64 = READ_AT + 50_000;
 
 #[test]
+fn policy_of_other_objects_is_out_of_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = write(folder.path(), "mesh.json", mesh(3));
+    let server = "srv_kind=\"server\",srv_name=\"deleted\"";
+    let read = |name: &str, at: i64| write(folder.path(), name, metrics_with(at, VALID, 3, server));
+    let (first, second) = (read("first.txt", READ_AT - 30), read("second.txt", READ_AT));
+    let words = ["sync", "--bundle", &mesh, "--complete", "all", "--at", AT, "--diagnostics", &first];
+    let words = [&words[..], &["--diagnostics", &second]].concat();
+    let document = ran_to(1, meshdoctor(&[&words[..], &["-o", "json"]].concat())).document();
+    assert_valid(&document);
+    let web = &document["pods"][1];
+    assert_eq!(web["state"], "out-of-sync");
+    let port = &web["policies"]["ports"][0];
+    assert_eq!((&port["applied"], &port["agreement"]), (&"Server deleted".into(), &"differs".into()));
+    let table = ran_to(1, meshdoctor(&words).env("COLUMNS", "240"));
+    assert!(table.out.contains("connected to 1 of 1") && table.out.contains("1 differs"), "{}", table.out);
+    assert!(table.out.contains("applies Server deleted to port 4191"), "{}", table.out);
+}
+
+/// Without a second read, or without a request to compare, a proxy is not in sync.
+#[test]
+fn proxies_that_could_not_be_compared_are_not_in_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = write(folder.path(), "mesh.json", mesh(3));
+    let second = write(folder.path(), "second.txt", metrics(READ_AT, VALID, 3));
+    let words = ["sync", "--bundle", &mesh, "--complete", "all", "--at", AT, "--diagnostics", &second];
+    let once = ran_to(4, meshdoctor(&[&words[..], &["-o", "json"]].concat())).document();
+    assert_valid(&once);
+    assert_eq!((&once["pods"][1]["state"], &once["pods"][1]["since"]), (&"not-known".into(), &Value::Null));
+    let silent = |at: i64| {
+        let text = metrics(at, VALID, 3);
+        text.lines()
+            .filter(|line| !line.contains("authz_allow"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    let first = write(folder.path(), "first.txt", silent(READ_AT - 30));
+    _ = write(folder.path(), "second.txt", silent(READ_AT));
+    let both = [&words[..], &["--diagnostics", &first]].concat();
+    let table = ran_to(4, meshdoctor(&both).env("COLUMNS", "240"));
+    assert!(!table.out.contains("in sync"), "{}", table.out);
+}
+
+#[test]
 fn healthy_mesh_is_in_sync() {
     let folder = tempfile::tempdir().unwrap();
     let (status, document) = document(folder.path(), 3, (VALID, 3));
@@ -182,6 +252,12 @@ fn healthy_mesh_is_in_sync() {
     assert_eq!((&web["state"], &web["version"]), (&"in-sync".into(), &"edge-26.8.3".into()));
     assert_eq!(web["certificate"]["secondsLeft"], 50_000);
     assert_eq!(web["endpoints"]["services"][0]["agreement"], "agrees");
+    let port = &web["policies"]["ports"][0];
+    assert_eq!((&port["port"], &port["agreement"]), (&4191.into(), &"agrees".into()), "{document:#}");
+    assert_eq!(web["replicas"]["destination"]["names"], serde_json::json!(["linkerd-destination-1"]));
+    assert_eq!(web["replicas"]["destination"]["sinceSeconds"], READ_AT - 1_768_470_000);
+    assert_eq!(web["replicas"]["identity"]["names"], Value::Null);
+    assert_eq!(web["since"], serde_json::json!({"seconds": 30, "atLeast": true}));
     let yaml = sync(folder.path(), 3, (VALID, 3), &["-o", "yaml"]);
     assert_eq!(serde_yaml::from_str::<Value>(&yaml.out).unwrap(), document);
 }
@@ -192,8 +268,8 @@ fn endpoints_beyond_all_explanations_differ() {
     // Two load balancers, for HTTP/1 and HTTP/2, explain the others.
     for (ready, held, agreement, status) in [
         (3, 3, "agrees", 0),
-        (3, 2, "not-known", 0),
-        (3, 6, "not-known", 0),
+        (3, 2, "not-known", 4),
+        (3, 6, "not-known", 4),
         (3, 4, "differs", 1),
         (3, 7, "differs", 1),
         (2, 5, "differs", 1),
@@ -216,7 +292,7 @@ fn zones_explain_a_part_of_the_endpoints_in_each_load_balancer() {
     let zoned = mesh(3).replace(r#""conditions""#, hints);
     let ran = sync_of(folder.path(), zoned, (VALID, 4), &["-o", "json"]);
     let agreement = &ran.document()["pods"][1]["endpoints"]["services"][0]["agreement"];
-    assert_eq!((ran.status, agreement), (0, &"not-known".into()));
+    assert_eq!((ran.status, agreement), (4, &"not-known".into()));
 }
 
 #[test]

@@ -95,8 +95,8 @@ pub const SYNC: [(u8, &str); 6] = [
     (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,
-        "nothing is known to be out of sync, but the metrics of a replica or selected proxy, or lists that \
-         they are compared with, were not read",
+        "nothing is known to be out of sync, but a comparison was not possible: metrics, or lists that they are \
+         compared with, were not read",
     ),
     (INTERRUPTED, STOPPED),
 ];

@@ -85,10 +85,7 @@ impl<'a> Slices<'a> {
         for series in metrics.of(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
             balancers.entry(fail_fast::key(series)).or_default().add(series);
         }
-        let is_same_moment = self.at.zip(metrics.read_at).is_some_and(|(at, read)| {
-            let first = read.saturating_sub(metrics.period.unwrap_or_default());
-            (first.saturating_sub(SAME_MOMENT)..=read.saturating_add(SAME_MOMENT)).contains(&at)
-        });
+        let is_same_moment = is_same_moment(metrics, self.at);
         let mut services: BTreeMap<(String, String, String), BalancedService> = BTreeMap::new();
         for held in balancers.into_values() {
             // A load balancer without requests is empty until the next one.
@@ -123,6 +120,14 @@ impl<'a> Slices<'a> {
             agreement,
         }
     }
+}
+
+/// Whether objects of a moment, in seconds, are as old as the metrics of a process.
+pub fn is_same_moment(metrics: &ProxyMetrics, at: Option<i64>) -> bool {
+    at.zip(metrics.read_at).is_some_and(|(at, read)| {
+        let first = read.saturating_sub(metrics.period.unwrap_or_default());
+        (first.saturating_sub(SAME_MOMENT)..=read.saturating_add(SAME_MOMENT)).contains(&at)
+    })
 }
 
 /// The number of endpoints of each Service.

@@ -33,6 +33,42 @@ pub enum ClientState {
     Unknown,
 }
 
+/// A client of a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ControlClient {
+    pub state: ClientState,
+    /// Number of replicas to which it has a connection. A proxy connects to every replica that the Service lists, and
+    /// sends each request to one of them.
+    pub connected: u64,
+    /// Seconds since it connected, or since it was cut off; `None` if unknown.
+    pub since: Option<i64>,
+}
+
+impl ControlClient {
+    /// The client with this label.
+    pub fn new(metrics: &ProxyMetrics, client: &str) -> ControlClient {
+        let state = ClientState::of(metrics, client);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+        let age = |meaning| {
+            let of_client = |series: &&Series| series.label("client") == client && series.value > 0.0;
+            let at = metrics.of(meaning).find(of_client)?.value as i64;
+            Some(metrics.read_at?.saturating_sub(at)).filter(|age| *age >= 0)
+        };
+        let since = match state {
+            ClientState::Connected | ClientState::Failing => age(ControlGateOpenedAt),
+            ClientState::CutOff => age(ControlGateShutAt),
+            ClientState::Idle | ClientState::Connecting | ClientState::Unknown => None,
+        };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+        let connected = metrics
+            .of(ControlEndpoints)
+            .filter(|series| series.label("client") == client && series.label("endpoint_state") == "ready")
+            .map(|series| series.value as u64)
+            .sum();
+        ControlClient { state, connected, since }
+    }
+}
+
 impl ClientState {
     /// The state of a client with this label.
     pub fn of(metrics: &ProxyMetrics, client: &str) -> ClientState {

@@ -2,6 +2,7 @@
 //! here fetches, prints or reads a clock.
 
 pub mod annotated;
+pub mod applied_policies;
 pub mod availability;
 pub mod balanced_services;
 pub mod cluster;

@@ -29,6 +29,7 @@ mod proxies;
 mod proxy_certificate_expired;
 mod proxy_certificate_not_renewed;
 mod proxy_certificate_of_old_issuer;
+mod proxy_certificates_end_with_issuer;
 mod proxy_clock_off;
 mod proxy_trust_domain_differs;
 pub(super) mod remedy;
@@ -71,6 +72,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "proxy-certificate-expired", proxy_certificate_expired),
     row!("certificates", "proxy-certificate-not-renewed", proxy_certificate_not_renewed),
     row!("certificates", "proxy-certificate-of-old-issuer", proxy_certificate_of_old_issuer),
+    row!("certificates", "proxy-certificates-end-with-issuer", proxy_certificates_end_with_issuer),
     row!("certificates", "proxy-clock-off", proxy_clock_off),
     row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),

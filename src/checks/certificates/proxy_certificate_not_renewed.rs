@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted};
+use crate::checks::diagnosed::{by_workload, exporting, name_of, proxies, quoted, within};
 use crate::checks::restart::{self, Needs};
 use crate::checks::serving::component_missing;
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Finding, Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::ProxyMetrics;
-use crate::knowledge::MetricMeaning::CertificateRefreshedAt;
+use crate::knowledge::MetricMeaning::{CertificateRefreshedAt, CertificateRefreshes};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 /// Share of the lifetime, in percent, after which a renewal is overdue; proxies renew after 70 %.
 const OVERDUE: i64 = 85;
+/// Minimum number of failed renewals between two reads: a single one may be a restart of identity.
+const LEAST_FAILED: u64 = 2;
 /// The number of quoted proxies per workload.
 const QUOTED: usize = 5;
 
@@ -30,8 +33,12 @@ struct Overdue {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, CertificateRefreshedAt, "the renewal time of the certificate");
+    let failing = all.iter().filter_map(|(pod, metrics)| Some((*pod, (*metrics, failed(metrics)?))));
+    let failing =
+        by_workload(ctx, failing).into_iter().map(|(subject, all)| failing_renewals(ctx, subject, &all));
+    let failing: Vec<Finding> = failing.collect();
     let late = all.into_iter().filter_map(|(pod, metrics)| Some((pod, overdue(metrics)?)));
-    let findings = by_workload(ctx, late).into_iter().map(|(subject, late)| {
+    let late = by_workload(ctx, late).into_iter().map(|(subject, late)| {
         let said = late.iter().take(QUOTED).map(|(pod, times)| {
             quoted(
                 pod,
@@ -52,7 +59,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy(ctx, &late))
         .tie(component_missing("identity"))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(failing.into_iter().chain(late).collect::<Vec<_>>().into())
+}
+
+/// Number of renewals that failed between two reads, if none succeeded and the certificate is not yet overdue.
+fn failed(metrics: &ProxyMetrics) -> Option<u64> {
+    let count = |result: &str| -> u64 {
+        let of_result = metrics.grown(CertificateRefreshes).filter(|(one, _)| one.label("result") == result);
+        of_result.map(|(_, count)| count).sum()
+    };
+    let (failed, is_valid) = (count("error"), metrics.read_at < metrics.expires_at);
+    (failed >= LEAST_FAILED && count("ok") == 0 && is_valid && overdue(metrics).is_none()).then_some(failed)
+}
+
+fn failing_renewals(ctx: &Context<'_>, subject: Subject, all: &[(&Pod, (&ProxyMetrics, u64))]) -> Finding {
+    let said = all.iter().take(QUOTED).map(|(pod, (metrics, count))| {
+        quoted(pod, format!("{} of the certificate failed {}", counted(*count, "renewal"), within(metrics)))
+    });
+    ctx.finding(
+        subject,
+        "renewals of the proxy's certificate fail: it keeps the current one, and other proxies reject it once that \
+         expires",
+    )
+    .parameter("failing")
+    .evidences(said)
+    .remedy(remedy(ctx, all))
+    .tie(component_missing("identity"))
 }
 
 fn overdue(metrics: &ProxyMetrics) -> Option<Overdue> {

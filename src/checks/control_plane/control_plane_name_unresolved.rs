@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::diagnosed::{by_workload, exporting, grown, proxies, quoted, within};
+use crate::checks::diagnosed::{by_number, by_workload, exporting_if_used, grown, proxies, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
@@ -18,7 +19,7 @@ const CLIENTS: [(&str, &str); 3] =
     [("destination", "destination"), ("identity", "identity"), ("policy", "destination")];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = exporting(ctx, proxies(ctx)?, DnsResolutions, "the DNS resolutions");
+    let all = exporting_if_used(ctx, proxies(ctx)?, DnsResolutions, "the DNS resolutions");
     let all = grown(ctx, all, &[DnsResolutions])?;
     let home = ctx.namespaces().control_plane.as_str();
     let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
@@ -37,26 +38,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 |series: &Series| series.label("client") == client && series.label("result") == result;
             grown.iter().filter(|(series, _)| is_it(series)).map(|(_, growth)| growth).sum()
         };
-        let clients: Vec<String> = CLIENTS
+        let clients: Vec<(&str, u64)> = CLIENTS
             .iter()
             .filter(|(client, component)| {
                 served.contains(component) && count(client, "not_found") > 0 && count(client, "ok") == 0
             })
-            .map(|(client, _)| format!("{client} {} times", count(client, "not_found")))
+            .map(|(client, _)| (*client, count(client, "not_found")))
             .collect();
         (!clients.is_empty()).then_some((pod, (clients, metrics)))
     });
     let findings = by_workload(ctx, failing).into_iter().map(|(subject, failing)| {
         let said = failing.iter().take(QUOTED).map(|(pod, (clients, metrics))| {
-            quoted(pod, format!("no address found for {} {}", clients.join(", "), within(metrics)))
+            let each = clients.iter().map(|(client, count)| format!("{client} {}", counted(*count, "time")));
+            let clients = each.collect::<Vec<_>>().join(", ");
+            quoted(pod, format!("no address found for {clients} {}", within(metrics)))
         });
-        ctx.finding(
+        let events = failing.iter().flat_map(|(_, (clients, _))| clients).map(|(_, count)| count).sum();
+        let finding = ctx.finding(
             subject,
             "the cluster's DNS does not resolve the names of the control plane for the proxy: it cannot \
              connect again after an interruption",
-        )
-        .evidences(said)
-        .remedy(
+        );
+        by_number(finding, events).evidences(said).remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::diagnosed::{controllers, exporting, grown, name_of, within};
+use crate::checks::diagnosed::{controllers, exporting_if_used, grown, name_of, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -28,7 +29,8 @@ struct Replica<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = exporting(ctx, controllers(ctx, DESTINATION)?, EndpointUpdates, "the updates of endpoints");
+    let all =
+        exporting_if_used(ctx, controllers(ctx, DESTINATION)?, EndpointUpdates, "the updates of endpoints");
     let all = grown(ctx, all, &[EndpointUpdates, EndpointSubscribers])?;
     let replicas: Vec<Replica<'_>> = all
         .into_iter()
@@ -70,11 +72,11 @@ fn finding(ctx: &Context<'_>, replica: &Replica<'_>, missed: &[(ServicePort<'_>,
     let (namespace, name) = replica.pod.metadata.key();
     let of = format!("metrics of destination, Pod {}", name_of(replica.pod));
     let quoted = missed.iter().take(QUOTED).map(|((namespace, service, port), count)| {
-        let updates = if *count == 1 { "update" } else { "updates" };
+        let updates = counted(*count, "update");
         Evidence::other(
             of.clone(),
             format!(
-                "no update of Service {namespace}/{service} port {port} {}, another replica made {count} {updates}",
+                "no update of Service {namespace}/{service} port {port} {}, another replica made {updates}",
                 within(replica.metrics)
             ),
         )

@@ -1,6 +1,6 @@
 //! `destination-updates-delayed`: destination drops updates for slow clients, or learns of changes late.
 
-use crate::checks::diagnosed::{controllers, grown, name_of, within};
+use crate::checks::diagnosed::{by_number, controllers, grown, name_of, within};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
@@ -9,8 +9,10 @@ use crate::objects::{Kind, Pod};
 
 /// The container of destination.
 const DESTINATION: &str = "destination";
-/// Minimum number of late updates.
+/// Minimum number of updates of a kind.
 const LEAST: u64 = 5;
+/// Minimum number of late ones among them: a watch that began again delivers one or two.
+const LEAST_LATE: u64 = 3;
 /// The number of quoted queues and kinds.
 const QUOTED: usize = 5;
 
@@ -18,12 +20,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = controllers(ctx, DESTINATION)?;
     let all = grown(ctx, all, &[UpdateOverflows, InformerUpdates, InformerUpdatesInTime])?;
     let dropped: Vec<Evidence> = all.iter().flat_map(|(pod, metrics)| overflows(pod, metrics)).collect();
+    let overflows = all.iter().flat_map(|(_, metrics)| metrics.grown(UpdateOverflows));
+    let overflows = overflows.map(|(_, count)| count).sum();
     let late: Vec<Evidence> = all.iter().flat_map(|(pod, metrics)| late_updates(pod, metrics)).collect();
     let subject =
         || Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination");
     let mut findings = Vec::new();
     if !dropped.is_empty() {
-        findings.push(
+        findings.push(by_number(
             ctx.finding(
                 subject(),
                 "destination ends streams to proxies because their update queue is full: the proxies use \
@@ -39,7 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     )
                     .step(StepKind::Note, "Find out why the endpoints of the Service change so often"),
             ),
-        );
+            overflows,
+        ));
     }
     if !late.is_empty() {
         findings.push(
@@ -86,7 +91,7 @@ fn late_updates(pod: &Pod, metrics: &ProxyMetrics) -> Vec<Evidence> {
     };
     let each = metrics.grown(InformerUpdates).filter_map(|(series, count)| {
         let late = count.saturating_sub(in_time(series));
-        (late >= LEAST && late * 100 > count).then(|| {
+        (count >= LEAST && late >= LEAST_LATE && late * 100 > count).then(|| {
             let kind = series.label("resource");
             said_by(
                 pod,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::checks::diagnosed::{Growth, by_workload, growing, name_of, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
@@ -34,8 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = by_workload(ctx, calls).into_iter().map(|(subject, calls)| {
         let said = calls.iter().take(QUOTED).map(|(pod, (metrics, target, series, count))| {
             let (port, reason) = (series.label("target_port"), series.label("no_tls_reason"));
-            let to = name_of(target);
-            quoted(pod, format!("{count} connections to port {port} of {to} {}: {reason}", within(metrics)))
+            let (to, connections) = (name_of(target), counted(*count, "connection"));
+            quoted(pod, format!("{connections} to port {port} of {to} {}: {reason}", within(metrics)))
         });
         ctx.finding(
             subject,

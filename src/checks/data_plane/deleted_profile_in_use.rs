@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::Remedy;
 use crate::knowledge::MetricMeaning::ProfileResponses;
@@ -27,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             services.into_iter().map(move |dst| {
                 let of = growth.grown.iter().filter(|(series, _)| series.label("dst") == dst);
                 let count: u64 = of.map(|(_, count)| count).sum();
-                quoted(pod, format!("{count} responses on its routes to {dst} {}", within(growth.metrics)))
+                quoted(pod, format!("{} on its routes to {dst} {}", counted(count, "response"), within(growth.metrics)))
             })
         });
         let mut remedy = Remedy::new();

@@ -43,7 +43,7 @@ impl<'a> FailingClient<'a> {
 
     fn quoted(&self) -> Evidence {
         let state = match self.shut.pending > 0.0 {
-            true => format!("{} endpoints pending, none ready", self.shut.pending),
+            true => format!("endpoints pending: {}, ready: 0", self.shut.pending),
             false => "no endpoint ready".to_owned(),
         };
         let when = match self.shut.has_entered {

@@ -1,6 +1,7 @@
 //! `inbound-requests-shed`: a proxy rejects requests because its application does not take them.
 
-use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Remedy, StepKind};
@@ -16,17 +17,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let said = all.iter().flat_map(|(pod, growth)| {
             growth.grown.iter().map(move |(series, count)| {
                 let port = series.label("target_port");
-                quoted(pod, format!("port {port}: {count} requests shed {}", within(growth.metrics)))
+                quoted(
+                    pod,
+                    format!("port {port}: {} shed {}", counted(*count, "request"), within(growth.metrics)),
+                )
             })
         });
         let (namespace, pod) = all.first().map_or(("", ""), |(pod, _)| pod.metadata.key());
-        ctx.finding(
+        let events = all.iter().map(|(_, growth)| growth.total()).sum();
+        let finding = ctx.finding(
             subject,
             "the proxy rejects inbound requests with 503: the application accepts no connection, or answers \
              too slowly",
-        )
-        .evidences(said.take(QUOTED))
-        .remedy(
+        );
+        by_number(finding, events).evidences(said.take(QUOTED)).remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,

@@ -30,6 +30,7 @@ mod opaque_defaults_lost;
 mod opaque_port_missing;
 mod opaque_port_speaks_http;
 mod opaque_ports_mismatch;
+mod outbound_requests_shed;
 mod pod_address_shared;
 mod pod_dns_bypasses_cluster;
 mod probe_fails_behind_proxy;
@@ -38,6 +39,7 @@ mod proxies_fail_on_some_nodes;
 mod proxy_cpu_limit_low;
 mod proxy_ended_with_error;
 mod proxy_endpoints_stale;
+mod proxy_exports_many_series;
 mod proxy_file_descriptors_low;
 mod proxy_init_failing;
 mod proxy_killed_at_shutdown;
@@ -94,6 +96,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "opaque-port-missing", opaque_port_missing),
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),
     row!("data-plane", "opaque-ports-mismatch", opaque_ports_mismatch),
+    row!("data-plane", "outbound-requests-shed", outbound_requests_shed),
     row!("data-plane", "pod-address-shared", pod_address_shared),
     row!("data-plane", "pod-dns-bypasses-cluster", pod_dns_bypasses_cluster),
     row!("data-plane", "probe-fails-behind-proxy", probe_fails_behind_proxy),
@@ -102,6 +105,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
     row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
     row!("data-plane", "proxy-endpoints-stale", proxy_endpoints_stale),
+    row!("data-plane", "proxy-exports-many-series", proxy_exports_many_series),
     row!("data-plane", "proxy-file-descriptors-low", proxy_file_descriptors_low),
     row!("data-plane", "proxy-init-failing", proxy_init_failing),
     row!("data-plane", "proxy-killed-at-shutdown", proxy_killed_at_shutdown),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::opaque::ANNOTATION;
-use crate::checks::diagnosed::{by_workload, exporting, grown, proxies, quoted, within};
+use crate::checks::diagnosed::{by_workload, exporting_if_used, grown, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::{ProxyMetrics, Series};
@@ -22,7 +22,7 @@ const QUOTED: usize = 3;
 type Clients<'a> = Vec<(&'a Pod, &'a ProxyMetrics, u64)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = exporting(ctx, proxies(ctx)?, InboundDetection, "the results of protocol detection");
+    let all = exporting_if_used(ctx, proxies(ctx)?, InboundDetection, "the results of protocol detection");
     let all = grown(ctx, all, &[InboundDetection, InboundErrors, OutboundDetection])?;
     let mut findings = Vec::new();
     let waiting = all.iter().filter_map(|(pod, metrics)| {
@@ -60,10 +60,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (pod, metrics) in &all {
         let is_service = |(series, _): &(&Series, u64)| series.label("parent_kind") == "Service";
         let each = timeouts(metrics.grown(OutboundDetection).filter(is_service), |series| {
-            (series.label("parent_namespace").to_owned(), series.label("parent_name").to_owned())
+            ["parent_namespace", "parent_name", "parent_port"].map(|name| series.label(name).to_owned())
         });
-        for (service, count) in each {
-            services.entry(service).or_default().push((pod, metrics, count));
+        for ([namespace, name, _], count) in each {
+            let clients = services.entry((namespace, name)).or_default();
+            match clients.last_mut().filter(|(of, ..)| std::ptr::eq(*of, *pod)) {
+                Some((.., known)) => *known += count,
+                None => clients.push((pod, metrics, count)),
+            }
         }
     }
     for ((namespace, name), clients) in services {
@@ -106,7 +110,7 @@ fn tls_timeouts(metrics: &ProxyMetrics) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The timeouts of each port or Service, if they are at least half of its results.
+/// The timeouts of each port, if they are at least half of its results.
 fn timeouts<'a, K: Ord>(
     grown: impl Iterator<Item = (&'a Series, u64)>,
     key: impl Fn(&Series) -> K,

@@ -1,7 +1,10 @@
 //! `proxy-endpoints-stale`: a proxy's load balancer for a Service holds more endpoints than exist.
 
-use crate::checks::diagnosed::{by_workload, exporting, grown, lacking, name_of, proxies, quoted, within};
+use crate::checks::diagnosed::{
+    by_workload, exporting_if_used, grown, lacking, name_of, proxies, quoted, within,
+};
 use crate::checks::restart::{Needs, renew};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Remedy, StepKind};
@@ -13,7 +16,7 @@ use crate::objects::{EndpointSlice, Service};
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = exporting(ctx, proxies(ctx)?, BalancerEndpoints, "the endpoints of load balancers");
+    let all = exporting_if_used(ctx, proxies(ctx)?, BalancerEndpoints, "the endpoints of load balancers");
     let all = grown(ctx, all, &[BalancerEndpoints])?;
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
     let at = ctx.knows_its_moment().then(|| ctx.now().as_second());
@@ -34,8 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let evidence = all.iter().take(QUOTED).map(|(pod, (metrics, service))| {
             let ready = service.ready.unwrap_or_default();
             let said = format!(
-                "{} endpoints of Service {}/{} port {}, {ready} ready in EndpointSlices, at both reads {}",
-                service.held, service.namespace, service.name, service.port, within(metrics)
+                "{} of Service {}/{} port {}, {ready} ready in EndpointSlices, at both reads {}",
+                counted(service.held, "endpoint"), service.namespace, service.name, service.port, within(metrics)
             );
             quoted(pod, said)
         });

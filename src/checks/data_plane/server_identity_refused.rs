@@ -1,6 +1,7 @@
 //! `server-identity-refused`: a proxy rejects servers that do not have the required identity.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::OutboundErrors;
@@ -13,10 +14,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let each = refused.iter().map(|growth| (growth.pod, growth));
     let findings = by_workload(ctx, each).into_iter().map(|(subject, all)| {
         let said = all.iter().take(QUOTED).map(|(pod, growth)| {
-            let count: u64 = growth.grown.iter().map(|(_, count)| count).sum();
+            let count = growth.total();
             quoted(
                 pod,
-                format!("{count} requests failed with \"identity required\" {}", within(growth.metrics)),
+                format!(
+                    "{} failed with \"identity required\" {}",
+                    counted(count, "request"),
+                    within(growth.metrics)
+                ),
             )
         });
         ctx.finding(

@@ -2,6 +2,7 @@
 //! serve.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::InboundErrors;
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             growth.grown.iter().map(move |(series, count)| {
                 let error = series.label("error");
                 let meaning = meaning_of(error).unwrap_or_default();
-                quoted(pod, format!("{error} {count} times {}: {meaning}", within(growth.metrics)))
+                quoted(pod, format!("{error} {} {}: {meaning}", counted(*count, "time"), within(growth.metrics)))
             })
         });
         ctx.finding(subject, "the gateway rejects requests of other clusters: they fail for the clients")

@@ -10,7 +10,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::proxy_metrics::{Denied, ProxyMetrics};
-use crate::model::policy::{Inbound, TakenBy};
+use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
 use crate::objects::Pod;
 
 /// Addresses that only networks of all addresses contain: the metrics do not name the address of the client.
@@ -67,9 +67,56 @@ fn finding(
         TakenBy::Server(server) => format!("Server {}/{}", server.metadata.namespace, server.metadata.name),
         TakenBy::Default(_) => "the default policy".to_owned(),
     };
-    let port = denied.port;
+    let (port, grown) = (denied.port, denied.grown.unwrap_or_default());
+    let remedy = answer_compared(ctx, pod, port);
+    ctx.finding(
+        ctx.owners().of(pod).subject(vec![name.to_owned()]),
+        format!(
+            "the proxy denies a client on port {port} that the policies authorize: it uses an outdated policy, unless \
+             the policies were changed just now"
+        ),
+    )
+    .parameter(port.to_string())
+    .evidence(Evidence::other(
+        format!("proxy metrics, Pod {namespace}/{name}, port {port}, {by} {}", denied.name),
+        format!("denied {} {} of {client} {}{}", grown, denied.what, within(metrics), began(denied, grown)),
+    ))
+    .evidence(Evidence::other(
+        format!("Policies of port {port}"),
+        format!("{now} authorizes {client}{}", newest(inbound)),
+    ))
+    .remedy(remedy)
+    .likely()
+}
+
+/// Whether the denials began before the first read.
+fn began(denied: &Denied, grown: u64) -> String {
+    match denied.count.saturating_sub(grown) {
+        0 => ", none before".to_owned(),
+        earlier => format!(", {earlier} before"),
+    }
+}
+
+/// Since when the policy may exist: the creation of the newest of its objects.
+fn newest(inbound: &Inbound<'_>) -> String {
+    let server = match inbound.taken_by {
+        TakenBy::Server(server) => Some(&server.metadata),
+        TakenBy::Default(_) => None,
+    };
+    let authorizations = inbound.authorizations.iter().filter_map(|one| match one.by {
+        AuthorizedBy::Policy(policy) => Some(&policy.metadata),
+        AuthorizedBy::Server(authorization) => Some(&authorization.metadata),
+        AuthorizedBy::Default(_) | AuthorizedBy::Probe => None,
+    });
+    let created = server.into_iter().chain(authorizations).filter_map(|meta| meta.creation_timestamp.get());
+    created.max().map_or_else(String::new, |at| format!("; the newest object was created at {at}"))
+}
+
+/// The steps that find out whether the policy controller or the proxy has an outdated policy.
+pub(super) fn answer_compared(ctx: &Context<'_>, pod: &Pod, port: u16) -> Remedy {
+    let (namespace, name) = pod.metadata.key();
     let shown = linkerd().words("diagnostics policy").option("-n", namespace);
-    let remedy = Remedy::new()
+    Remedy::new()
         .run(
             StepKind::Command,
             "Compare the answer of the policy controller with the objects",
@@ -85,20 +132,5 @@ fn finding(
         .step(
             StepKind::Note,
             "If it is current, the proxy does not receive it: see the other findings about this pod",
-        );
-    ctx.finding(
-        ctx.owners().of(pod).subject(vec![name.to_owned()]),
-        format!(
-            "the proxy denies a client on port {port} that the policies authorize: it uses an outdated policy, unless \
-             the policies were changed just now"
-        ),
-    )
-    .parameter(port.to_string())
-    .evidence(Evidence::other(
-        format!("proxy metrics, Pod {namespace}/{name}, port {port}, {by} {}", denied.name),
-        format!("denied {} {} of {client} {}", denied.grown.unwrap_or_default(), denied.what, within(metrics)),
-    ))
-    .evidence(Evidence::other(format!("Policies of port {port}"), format!("{now} authorizes {client}")))
-    .remedy(remedy)
-    .likely()
+        )
 }

@@ -31,6 +31,7 @@ mod probe_refused;
 mod profile_overrides;
 mod profile_shadows_route;
 mod profile_unused;
+mod proxy_policy_stale;
 mod requests_rate_limited;
 mod requests_without_route;
 mod route_backend_elsewhere;
@@ -80,6 +81,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "probe-refused", probe_refused),
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
+    row!("policy", "proxy-policy-stale", proxy_policy_stale),
     row!("policy", "requests-rate-limited", requests_rate_limited),
     row!("policy", "requests-without-route", requests_without_route),
     row!("policy", "route-backend-elsewhere", route_backend_elsewhere),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::diagnosed::{Growth, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::proxy_metrics::Series;
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let port = series.label("parent_port");
             quoted(
                 growth.pod,
-                format!("{count} connections to port {port} closed {}", within(growth.metrics)),
+                format!("{} to port {port} closed {}", counted(*count, "connection"), within(growth.metrics)),
             )
         });
         let (message, step) = match undeclared {

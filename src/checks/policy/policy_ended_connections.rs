@@ -1,6 +1,7 @@
 //! `policy-ended-connections`: a change of inbound policy ended connections that were open.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Remedy, StepKind};
@@ -19,10 +20,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "" => "clients without an identity",
                     client => client,
                 };
-                let port = series.label("target_port");
+                let (port, connections) = (series.label("target_port"), counted(*count, "connection"));
                 quoted(
                     pod,
-                    format!("port {port}: {count} connections of {client} ended {}", within(growth.metrics)),
+                    format!("port {port}: {connections} of {client} ended {}", within(growth.metrics)),
                 )
             })
         });

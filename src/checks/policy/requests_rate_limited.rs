@@ -1,6 +1,7 @@
 //! `requests-rate-limited`: a rate limit policy rejects requests.
 
 use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::MetricMeaning::RateLimited;
@@ -21,7 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     _ => "the override of a client",
                 };
                 let seconds = within(growth.metrics);
-                quoted(pod, format!("port {port}: {count} requests rejected by {scope} of {name} {seconds}"))
+                let requests = counted(*count, "request");
+                quoted(pod, format!("port {port}: {requests} rejected by {scope} of {name} {seconds}"))
             })
         });
         ctx.finding(

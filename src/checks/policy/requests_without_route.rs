@@ -1,6 +1,7 @@
 //! `requests-without-route`: a Server has routes, and requests match none of them.
 
-use crate::checks::diagnosed::{by_workload, growing, quoted, within};
+use crate::checks::diagnosed::{by_number, by_workload, growing, quoted, within};
+use crate::checks::words::counted;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Remedy, StepKind};
@@ -20,8 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "" => "clients without an identity",
                     client => client,
                 };
-                let seconds = within(growth.metrics);
-                quoted(pod, format!("port {port}, Server {server}: {count} requests of {client} {seconds}"))
+                let (seconds, requests) = (within(growth.metrics), counted(*count, "request"));
+                quoted(pod, format!("port {port}, Server {server}: {requests} of {client} {seconds}"))
             })
         });
         let target = all.first().map(|(pod, growth)| {
@@ -33,11 +34,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "List the routes of the Server",
             meshdoctor().words("policy").arg(target.unwrap_or_default()),
         );
-        ctx.finding(
+        let events = all.iter().map(|(_, growth)| growth.total()).sum();
+        let finding = ctx.finding(
             subject,
             "the proxy rejects requests with 404: the Server of the port has routes, and the requests match none \
              of them",
-        )
+        );
+        by_number(finding, events)
         .evidences(said.take(QUOTED))
         .remedy(remedy.step(
             StepKind::Note,

@@ -68,6 +68,20 @@ pub enum Repeated {
 }
 
 impl Repeated {
+    /// Whether its value is a file or folder of the user, with a name before it if needed.
+    fn is_file(self) -> bool {
+        matches!(
+            self,
+            Repeated::Nodes
+                | Repeated::Logs
+                | Repeated::Diagnostics
+                | Repeated::Knowledge
+                | Repeated::LinkerdCli
+                | Repeated::PrometheusTokenFile
+                | Repeated::PrometheusCa
+        )
+    }
+
     fn word(self) -> &'static str {
         match self {
             Repeated::LinkerdNamespace => "--linkerd-namespace",
@@ -90,6 +104,14 @@ impl Repeated {
     }
 }
 
+/// A value with the name of its file or folder only. A name before `=` remains: `NAMESPACE/POD:PORT=FILE`.
+fn without_folder(value: &str) -> String {
+    let (name, path) = value.split_at(value.find('=').map_or(0, |at| at + 1));
+    let path = path.trim_end_matches('/');
+    let file = path.rsplit('/').next().filter(|file| !file.is_empty()).unwrap_or(path);
+    format!("{name}{file}")
+}
+
 impl Rerun {
     /// Adds the scope options, and an option that the evidence requires.
     pub fn asked(&self, call: Call, required: Option<Repeated>) -> Call {
@@ -101,6 +123,17 @@ impl Rerun {
         let is_missing =
             |required: &Repeated| self.options.iter().all(|flag| !provides(flag.option, *required));
         required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.word()))
+    }
+
+    /// The same without the folders of given files: they name the user and the machine, and mean nothing elsewhere.
+    #[must_use]
+    pub fn without_folders(mut self) -> Rerun {
+        for flag in self.options.iter_mut().chain(&mut self.provided).filter(|flag| flag.option.is_file()) {
+            if let Some(value) = &mut flag.value {
+                *value = without_folder(value);
+            }
+        }
+        self
     }
 
     /// Adds the options for evaluation.
@@ -122,4 +155,26 @@ fn repeated<'a>(call: Call, flags: impl IntoIterator<Item = &'a Flag>) -> Call {
             None => call,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_given_files_are_not_stored() {
+        for (value, stored) in [
+            ("/home/kim/mesh/before.txt", "before.txt"),
+            ("shop/web-0:4191=/home/kim/raw.txt", "shop/web-0:4191=raw.txt"),
+            ("ip-10-0-1-12=../nodes/one/", "ip-10-0-1-12=one"),
+            ("before.txt", "before.txt"),
+        ] {
+            let flag = |option| Flag { option, value: Some(value.to_owned()) };
+            let rerun = Rerun { provided: vec![flag(Repeated::Diagnostics)], ..Rerun::default() };
+            assert_eq!(rerun.without_folders().provided[0].value.as_deref(), Some(stored));
+        }
+        let label = Flag { option: Repeated::PrometheusLabel, value: Some("cluster=a/b".to_owned()) };
+        let rerun = Rerun { options: vec![label.clone()], ..Rerun::default() };
+        assert_eq!(rerun.without_folders().options, [label]);
+    }
 }

@@ -168,6 +168,13 @@ impl ProxyMetrics {
         })
     }
 
+    /// Whether these are all families of a proxy or of destination: each has some from its start on.
+    pub fn is_whole(&self) -> bool {
+        [MetricMeaning::ControlEndpoints, MetricMeaning::InformerUpdates]
+            .iter()
+            .any(|one| self.exported.contains(one))
+    }
+
     /// Value of the only series with a meaning.
     pub fn value(&self, meaning: MetricMeaning) -> Option<f64> {
         self.of(meaning).next().map(|series| series.value)

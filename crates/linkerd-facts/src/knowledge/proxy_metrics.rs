@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
+use crate::version::{Contains, LinkerdVersion, MinorTable};
 
 /// The meaning of a metric family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,6 +92,12 @@ pub enum MetricMeaning {
     ProfileResponses,
     /// The proxy's own version, in labels.
     ProxyBuild,
+    /// Inbound requests and connections that a proxy allowed, by the policy and the authorization that it applied.
+    AppliedPolicies,
+    /// Renewals of the proxy's certificate, by result.
+    CertificateRefreshes,
+    /// Number of series that a process exports.
+    SeriesCount,
 }
 
 /// How values of a family are read.
@@ -223,6 +230,17 @@ impl ProxyMetricNames {
             let known = family.names.iter().find(|known| known.name == name)?;
             Some((family, &known.adds))
         })
+    }
+
+    /// Whether a release exports a family with this meaning once it is used.
+    pub fn is_exported_by(
+        &self,
+        meaning: MetricMeaning,
+        version: &LinkerdVersion,
+        minors: &MinorTable,
+    ) -> bool {
+        let names = self.families.iter().filter(|family| family.meaning == meaning).flat_map(|of| &of.names);
+        names.into_iter().any(|known| known.releases.covers(version, minors) == Contains::Yes)
     }
 
     /// How values of a meaning are read.

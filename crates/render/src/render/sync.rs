@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
 use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
 use crate::command::own;
 use crate::finding::{Finding, Severity};
 use crate::inspect::sync::{
-    Agreement, BalancedService, Certificate, MixedBuild, ProxyState, Row, State, Sync,
+    Agreement, AppliedPolicy, BalancedService, Certificate, MixedBuild, ProxyState, Row, Since, State, Sync,
 };
-use crate::model::control_clients::{CLIENTS, ClientState};
+use crate::model::control_clients::{ClientState, ControlClient};
+
+pub use self::json::json;
+
+mod json;
 
 /// The schema of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.sync/1";
@@ -25,7 +27,7 @@ const NOT_KNOWN: &str = "not known";
 const NAMED: usize = 4;
 
 /// The columns.
-const HEADS: [&str; 10] = [
+const HEADS: [&str; 12] = [
     "POD",
     "STATE",
     "VERSION",
@@ -35,6 +37,8 @@ const HEADS: [&str; 10] = [
     "POLICY",
     "IDENTITY",
     "ENDPOINTS",
+    "POLICIES",
+    "SINCE",
     "PROBLEMS",
 ];
 /// The columns that need no metrics.
@@ -164,11 +168,25 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     match &row.proxy {
         Err(_) => {
             let ids = if problems.is_empty() { not_read() } else { problems };
-            let [up, certificate, destination, policy, identity, endpoints] = [(); 6].map(|()| not_read());
-            [pod, state, version, up, certificate, destination, policy, identity, endpoints, ids]
+            let [up, certificate, destination, policy, identity, endpoints, policies, since] =
+                [(); 8].map(|()| not_read());
+            [
+                pod,
+                state,
+                version,
+                up,
+                certificate,
+                destination,
+                policy,
+                identity,
+                endpoints,
+                policies,
+                since,
+                ids,
+            ]
         }
         Ok(proxy) => {
-            let [destination, policy, identity] = proxy.clients.map(|client| words(client).to_owned());
+            let [destination, policy, identity] = [0, 1, 2].map(|at| client(proxy, at));
             let none = match proxy.period {
                 Some(_) => "none",
                 None => "none known, read once",
@@ -176,7 +194,21 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
             let problems = if problems.is_empty() { none.to_owned() } else { problems };
             let up = proxy.uptime.map_or_else(|| NOT_KNOWN.to_owned(), lasting);
             let (certificate, endpoints) = (certificate(proxy.certificate), endpoints(proxy));
-            [pod, state, version, up, certificate, destination, policy, identity, endpoints, problems]
+            let (policies, since) = (policies(proxy), since(row));
+            [
+                pod,
+                state,
+                version,
+                up,
+                certificate,
+                destination,
+                policy,
+                identity,
+                endpoints,
+                policies,
+                since,
+                problems,
+            ]
         }
     }
 }
@@ -246,7 +278,7 @@ fn is_without_metrics(sync: &Sync<'_>) -> bool {
     is_unread(sync) && reasons.len() == 1
 }
 
-/// The endpoints of a row that differ from the EndpointSlices.
+/// The endpoints and policies of a row that differ from the objects.
 fn differing(row: &Row<'_>) -> Vec<String> {
     let (namespace, name) = row.pod.metadata.key();
     let differs = |service: &&BalancedService| service.agreement == Agreement::Differs;
@@ -261,7 +293,13 @@ fn differing(row: &Row<'_>) -> Vec<String> {
             service.ready.unwrap_or_default()
         )
     };
-    row.proxy.iter().flat_map(|proxy| &proxy.services).filter(differs).map(said).collect()
+    let policy = |one: &AppliedPolicy| {
+        let AppliedPolicy { port, applied, expected, .. } = one;
+        format!("{namespace}/{name} applies {applied} to port {port}, but the objects define {expected}")
+    };
+    let services = row.proxy.iter().flat_map(|proxy| &proxy.services).filter(differs).map(said);
+    let policies = row.proxy.iter().flat_map(|proxy| proxy.policies.iter().flatten());
+    services.chain(policies.filter(|one| one.agreement == Agreement::Differs).map(policy)).collect()
 }
 
 fn lines(text: &mut String, notes: &[String], look: Look) {
@@ -313,6 +351,28 @@ fn words(client: ClientState) -> &'static str {
     }
 }
 
+/// The state of a client, with the number of replicas to which it has a connection, or since when it has none.
+fn client(proxy: &ProxyState, at: usize) -> String {
+    let ControlClient { state, connected, since } = proxy.clients[at];
+    let replicas = proxy.replicas[at].len();
+    match (state, since) {
+        (ClientState::Connected, _) if replicas > 0 => {
+            format!("{} to {connected} of {replicas}", words(state))
+        }
+        (ClientState::CutOff, Some(seconds)) => format!("{} for {}", words(state), lasting(seconds)),
+        _ => words(state).to_owned(),
+    }
+}
+
+/// Since when a row is in its state.
+fn since(row: &Row<'_>) -> String {
+    match row.since() {
+        Some(Since::Exactly(seconds)) => lasting(seconds),
+        Some(Since::AtLeast(seconds)) => format!("at least {}", lasting(seconds)),
+        None => NOT_KNOWN.to_owned(),
+    }
+}
+
 fn certificate(certificate: Certificate) -> String {
     match certificate {
         Certificate::Valid(seconds) => format!("{} left", lasting(seconds)),
@@ -325,7 +385,24 @@ fn certificate(certificate: Certificate) -> String {
 
 /// The agreement of the endpoints of each Service: `3 agree, 1 not known`.
 fn endpoints(proxy: &ProxyState) -> String {
-    let of = |agreement: Agreement| proxy.services.iter().filter(|one| one.agreement == agreement).count();
+    let parts = agreements(proxy.services.iter().map(|one| one.agreement));
+    match (parts.is_empty(), proxy.knows_endpoints) {
+        (true, true) => "none in use".to_owned(),
+        (true, false) => NOT_KNOWN.to_owned(),
+        (false, true) => parts,
+        (false, false) => format!("{parts}, others {NOT_KNOWN}"),
+    }
+}
+
+/// The agreement of the policies of each port; not known if nothing reached the proxy between the reads.
+fn policies(proxy: &ProxyState) -> String {
+    let parts = agreements(proxy.policies.iter().flatten().map(|one| one.agreement));
+    if parts.is_empty() { NOT_KNOWN.to_owned() } else { parts }
+}
+
+/// The number of each agreement.
+fn agreements(all: impl Iterator<Item = Agreement> + Clone) -> String {
+    let of = |agreement: Agreement| all.clone().filter(|one| *one == agreement).count();
     let (differ, agree, unknown) = (of(Agreement::Differs), of(Agreement::Agrees), of(Agreement::Unknown));
     let mut parts = Vec::new();
     if differ > 0 {
@@ -337,102 +414,5 @@ fn endpoints(proxy: &ProxyState) -> String {
     if unknown > 0 {
         parts.push(format!("{unknown} {NOT_KNOWN}"));
     }
-    match (parts.is_empty(), proxy.knows_endpoints) {
-        (true, true) => "none in use".to_owned(),
-        (true, false) => NOT_KNOWN.to_owned(),
-        (false, true) => parts.join(", "),
-        (false, false) => format!("{}, others {NOT_KNOWN}", parts.join(", ")),
-    }
-}
-
-/// As JSON; the schema is `docs/schema/sync.v1.json`.
-pub fn json(sync: &Sync<'_>) -> Value {
-    let verdict = match () {
-        () if sync.is_out_of_sync() => State::OutOfSync,
-        () if sync.is_incomplete() => State::Unknown,
-        () => State::InSync,
-    };
-    json!({
-        "schema": SCHEMA,
-        "verdict": key(word(verdict)),
-        "pods": sync.rows.iter().map(|row| pod(row, sync)).collect::<Vec<_>>(),
-        "problems": sync.findings.iter().map(problem).collect::<Vec<_>>(),
-        "leftOut": sync.left,
-        "leftOutPods": sync.left_out,
-        "notEvaluated": sync.not_evaluated,
-        "notChecked": sync.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
-}
-
-/// A word as an enumerated value: `out-of-sync`.
-fn key(word: &str) -> String {
-    word.replace(' ', "-")
-}
-
-fn pod(row: &Row<'_>, sync: &Sync<'_>) -> Value {
-    let (namespace, name) = row.pod.metadata.key();
-    let proxy = row.proxy.as_ref().ok();
-    let client = |at: usize| key(proxy.map_or(NOT_READ, |proxy| words(proxy.clients[at])));
-    let clients = CLIENTS.iter().enumerate().map(|(at, name)| ((*name).to_owned(), client(at).into()));
-    let problems: Vec<&str> =
-        row.problems.iter().filter_map(|at| sync.findings.get(*at)).map(|finding| finding.check).collect();
-    json!({
-        "namespace": namespace,
-        "name": name,
-        "component": row.component,
-        "version": row.version,
-        "proxyVersion": proxy.and_then(|proxy| proxy.build.as_deref()),
-        "state": key(word(row.state(sync))),
-        "notRead": row.proxy.as_ref().err(),
-        "certificate": certificate_json(proxy),
-        "controlPlane": clients.collect::<serde_json::Map<String, Value>>(),
-        "endpoints": endpoints_json(proxy),
-        "uptimeSeconds": proxy.and_then(|proxy| proxy.uptime),
-        "secondsBetweenReads": proxy.and_then(|proxy| proxy.period),
-        "problems": problems,
-    })
-}
-
-fn certificate_json(proxy: Option<&ProxyState>) -> Value {
-    let (state, seconds) = match proxy.map(|proxy| proxy.certificate) {
-        None => (NOT_READ, None),
-        Some(Certificate::Valid(seconds)) => ("valid", Some(seconds)),
-        Some(Certificate::Expired(seconds)) => ("expired", Some(seconds.saturating_neg())),
-        Some(Certificate::NotYet) => ("none yet", None),
-        Some(Certificate::Never) => ("never had one", None),
-        Some(Certificate::Unknown) => (NOT_KNOWN, None),
-    };
-    json!({"state": key(state), "secondsLeft": seconds})
-}
-
-fn endpoints_json(proxy: Option<&ProxyState>) -> Value {
-    let agreement = |agreement: Agreement| match agreement {
-        Agreement::Agrees => "agrees",
-        Agreement::Unknown => NOT_KNOWN,
-        Agreement::Differs => "differs",
-    };
-    let services = proxy.map_or(&[][..], |proxy| &proxy.services);
-    let one = |service: &BalancedService| {
-        json!({
-            "namespace": service.namespace,
-            "service": service.name,
-            "port": service.port,
-            "held": service.held,
-            "ready": service.ready,
-            "agreement": key(agreement(service.agreement)),
-        })
-    };
-    json!({
-        "read": proxy.is_some_and(|proxy| proxy.knows_endpoints),
-        "services": services.iter().map(one).collect::<Vec<_>>(),
-    })
-}
-
-fn problem(finding: &Finding) -> Value {
-    json!({
-        "check": finding.check,
-        "severity": finding.severity.word(),
-        "subjects": finding.subjects,
-        "message": finding.message,
-    })
+    parts.join(", ")
 }

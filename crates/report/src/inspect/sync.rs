@@ -3,21 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::proxy_state::Comparison;
+pub use self::proxy_state::{
+    Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, Since, State,
+};
 use super::evidence::Lists;
 use crate::checks::{self, Check, CheckResult, Outcome, Settings, evaluate};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Evidence, Finding, Place, Severity, Subject};
 use crate::item::diagnostic::{Diagnostic, FailedRead, MetricsSample};
-use crate::item::proxy_metrics::ProxyMetrics;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
-use crate::knowledge::MetricMeaning::{BalancerEndpoints, CertificateExpiresAt, ControlEndpoints};
 use crate::missing::Missing;
 use crate::model::Cluster;
-use crate::model::balanced_services::Slices;
-pub use crate::model::balanced_services::{Agreement, BalancedService};
-use crate::model::cluster::TimeSource;
-use crate::model::control_clients::{CLIENTS, ClientState};
 use crate::model::control_plane::{pod_versions, proxy_version};
 use crate::model::installed::COMPONENT;
 use crate::model::read_metrics::{NoMetrics, ReadMetrics};
@@ -26,10 +24,10 @@ use crate::objects::{EndpointSlice, Pod, Service};
 use crate::policy;
 use crate::request::Request;
 
+mod proxy_state;
+
 /// The smallest minor number that only versions of the proxy have; those of Linkerd's releases are below.
 const LEAST_PROXY_MINOR: u32 = 100;
-/// Time in seconds within which a proxy gets its first certificate.
-const FIRST_CERTIFICATE: i64 = 60;
 
 /// The answer.
 pub struct Sync<'a> {
@@ -60,58 +58,12 @@ pub struct Row<'a> {
     pub problems: Vec<usize>,
 }
 
-/// What the metrics of a proxy show.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProxyState {
-    pub certificate: Certificate,
-    /// Its clients of the control plane, in the order of [`CLIENTS`].
-    pub clients: [ClientState; CLIENTS.len()],
-    /// Whether it exports the endpoints of its load balancers, and all of them were kept.
-    pub knows_endpoints: bool,
-    /// The Services that it balances.
-    pub services: Vec<BalancedService>,
-    /// Seconds since its start; `None` if unknown.
-    pub uptime: Option<i64>,
-    /// Seconds between the two reads; `None` if it was read once.
-    pub period: Option<i64>,
-    /// The version that the proxy reports about itself.
-    pub build: Option<String>,
-}
-
 /// Proxies of one image that report different versions of themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MixedBuild {
     pub image: String,
     /// The pods of each version, as `NAMESPACE/NAME`.
     pub versions: BTreeMap<String, Vec<String>>,
-}
-
-/// The certificate of a proxy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certificate {
-    /// Valid for this many seconds.
-    Valid(i64),
-    /// Expired this many seconds ago.
-    Expired(i64),
-    /// The proxy has just started and has none yet.
-    NotYet,
-    /// The proxy never had one.
-    Never,
-    /// The metrics do not show it.
-    Unknown,
-}
-
-/// Whether a proxy is in sync.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Nothing that was read shows otherwise.
-    InSync,
-    /// Its certificate or its connections are not known.
-    Unknown,
-    /// Its metrics were not read.
-    NotRead,
-    /// Something is out of sync.
-    OutOfSync,
 }
 
 /// The checks that read metrics.
@@ -137,16 +89,6 @@ pub fn items() -> BTreeSet<Item> {
     items
 }
 
-/// The endpoints in EndpointSlices; unknown if they or the Services were not read completely.
-fn slices<'a>(cluster: &'a Cluster, services: &'a [Service]) -> Slices<'a> {
-    let complete =
-        |kind: Kind| cluster.answer(&Item::List(kind)).filter(|answer| answer.fetched == Fetched::Complete);
-    let all = complete(Kind::EndpointSlice).filter(|_| complete(Kind::Service).is_some());
-    let knows_moment = cluster.live || cluster.time_source != TimeSource::Clock;
-    let at = knows_moment.then(|| cluster.at.as_second());
-    Slices::new(all.map(|answer| answer.objects::<EndpointSlice>()), services, at)
-}
-
 impl<'a> Sync<'a> {
     /// The state of the mesh, limited to proxies in these namespaces; all if empty.
     pub fn read(cluster: &'a Cluster, knowledge: &Knowledge, namespaces: &[String]) -> Sync<'a> {
@@ -154,11 +96,11 @@ impl<'a> Sync<'a> {
         let pods = lists.all::<Pod>();
         let services = lists.all::<Service>();
         lists.all::<EndpointSlice>();
-        let slices = slices(cluster, services);
+        let with = Comparison::new(cluster, knowledge, (pods, services));
         let given = diagnostics(cluster);
         let sample = given.iter().find_map(|one| one.said.of_sample());
         let results = evaluate(&metric_checks(), cluster, knowledge, &Settings::default());
-        let mut rows = rows(pods, given, (cluster, namespaces), &slices);
+        let mut rows = rows(pods, given, (cluster, namespaces), &with);
         let findings = findings(&results, namespaces, cluster.namespaces.control_plane.as_str());
         for row in &mut rows {
             let is_about = |(at, finding): (usize, &Finding)| is_about(finding, row.pod).then_some(at);
@@ -238,59 +180,10 @@ impl Row<'_> {
             Ok(proxy) => proxy.state(),
         }
     }
-}
 
-impl ProxyState {
-    fn of(metrics: &ProxyMetrics, slices: &Slices<'_>) -> ProxyState {
-        let is_kept = !metrics.truncated.contains(&BalancerEndpoints);
-        // A proxy that never balanced a Service exports the family only for its clients of the control plane.
-        let is_exported =
-            [BalancerEndpoints, ControlEndpoints].iter().any(|one| metrics.exported.contains(one));
-        ProxyState {
-            certificate: Certificate::of(metrics),
-            clients: CLIENTS.map(|client| ClientState::of(metrics, client)),
-            knows_endpoints: is_exported && is_kept,
-            services: slices.compared(metrics),
-            uptime: metrics
-                .read_at
-                .zip(metrics.started_at)
-                .map(|(read, started)| read.saturating_sub(started)),
-            period: metrics.period,
-            build: metrics.build().map(str::to_owned),
-        }
-    }
-
-    fn state(&self) -> State {
-        let is_bad = matches!(self.certificate, Certificate::Expired(_) | Certificate::Never)
-            || self.clients.contains(&ClientState::CutOff)
-            || self.services.iter().any(|service| service.agreement == Agreement::Differs);
-        let unclear = [ClientState::Unknown, ClientState::Failing];
-        let is_unknown = self.certificate == Certificate::Unknown
-            || self.clients.iter().any(|client| unclear.contains(client));
-        match () {
-            () if is_bad => State::OutOfSync,
-            () if is_unknown => State::Unknown,
-            () => State::InSync,
-        }
-    }
-}
-
-impl Certificate {
-    fn of(metrics: &ProxyMetrics) -> Certificate {
-        let has_expiry = metrics.exported.contains(&CertificateExpiresAt);
-        match (metrics.expires_at.filter(|_| has_expiry), metrics.read_at) {
-            (Some(0), Some(read)) => {
-                let is_new = metrics
-                    .started_at
-                    .is_some_and(|started| read.saturating_sub(started) <= FIRST_CERTIFICATE);
-                if is_new { Certificate::NotYet } else { Certificate::Never }
-            }
-            (Some(expires), Some(read)) if expires <= read => {
-                Certificate::Expired(read.saturating_sub(expires))
-            }
-            (Some(expires), Some(read)) => Certificate::Valid(expires.saturating_sub(read)),
-            (None, _) | (_, None) => Certificate::Unknown,
-        }
+    /// How long it has been in its state; `None` if its metrics were not read, or read once.
+    pub fn since(&self) -> Option<Since> {
+        self.proxy.as_ref().ok().and_then(ProxyState::since)
     }
 }
 
@@ -317,7 +210,7 @@ fn rows<'a>(
     pods: &'a [Pod],
     given: &'a [Diagnostic],
     (cluster, namespaces): (&'a Cluster, &[String]),
-    slices: &Slices<'_>,
+    with: &Comparison<'a>,
 ) -> Vec<Row<'a>> {
     let home = cluster.namespaces.control_plane.as_str();
     let sample = given.iter().find_map(|one| one.said.of_sample());
@@ -336,7 +229,7 @@ fn rows<'a>(
             continue;
         }
         let proxy =
-            read.map(|metrics| ProxyState::of(metrics, slices)).map_err(|none| match (none, failed) {
+            read.map(|metrics| ProxyState::new(pod, metrics, with)).map_err(|none| match (none, failed) {
                 (NoMetrics::Failed(error), _) => error.to_owned(),
                 (_, Some(error)) => error.to_owned(),
                 (NoMetrics::EarlierRun, None) => "the metrics are of a process that has ended".to_owned(),

@@ -15,6 +15,8 @@ const METRICS: &str = "#\n# POD ";
 /// Maximum number of series of one read to keep per meaning and process. Of two reads together fewer are kept: those
 /// that grew most.
 const MOST_SERIES: usize = 2000;
+/// The last second that a date can name. Other times are not real.
+const LAST_SECOND: i64 = 253_402_207_200;
 
 /// Whether a text begins like output of `proxy-metrics` and `controller-metrics`.
 pub fn begins_metrics(head: &[u8]) -> bool {
@@ -121,6 +123,8 @@ pub struct MetricsReader {
     series: BTreeMap<MetricMeaning, BTreeMap<BTreeMap<String, String>, f64>>,
     /// Denials, with a count of 0 as key.
     denied: BTreeMap<Denied, u64>,
+    /// Number of series read from text.
+    lines: u32,
 }
 
 impl MetricsReader {
@@ -144,9 +148,10 @@ impl MetricsReader {
 
     /// Reads one line; ignores comments and unknown series.
     pub fn line(&mut self, line: &str) {
-        if line.starts_with('#') {
+        if line.starts_with('#') || line.trim_ascii().is_empty() {
             return;
         }
+        self.lines = self.lines.saturating_add(1);
         let name = line.split(['{', ' ']).next().unwrap_or_default();
         if Knowledge::embedded().proxy_metrics().family(name).is_none() {
             return;
@@ -168,7 +173,10 @@ impl MetricsReader {
         let metrics = &mut self.metrics;
         metrics.exported.insert(family.meaning);
         #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
-        let seconds = value.is_finite().then_some(value as i64);
+        let seconds = Some(value as i64).filter(|at| value.is_finite() && (0..=LAST_SECOND).contains(at));
+        if family.kind == MetricKind::Time && seconds.is_none() {
+            return;
+        }
         match family.meaning {
             MetricMeaning::ReadAt => metrics.read_at = seconds,
             MetricMeaning::StartedAt => metrics.started_at = seconds,
@@ -232,7 +240,7 @@ impl MetricsReader {
 
     /// The metrics read.
     pub fn finish(self) -> ProxyMetrics {
-        let MetricsReader { mut metrics, uptime, series, denied } = self;
+        let MetricsReader { mut metrics, uptime, series, denied, lines } = self;
         let told = metrics.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
         metrics.read_at = metrics.read_at.or(told);
         metrics.denied = denied.into_iter().map(|(of, count)| Denied { count, ..of }).collect();
@@ -240,6 +248,11 @@ impl MetricsReader {
             all.into_iter().map(move |(labels, value)| Series { meaning, labels, value, before: None })
         });
         metrics.series = each.collect();
+        if lines > 0 {
+            let (labels, meaning) = (BTreeMap::new(), MetricMeaning::SeriesCount);
+            metrics.exported.insert(meaning);
+            metrics.series.push(Series { meaning, labels, value: f64::from(lines), before: None });
+        }
         metrics
     }
 }
@@ -312,7 +325,9 @@ mod tests {
             reader.line(line);
         }
         let metrics = reader.finish();
-        let [one] = metrics.series.as_slice() else { panic!("{metrics:?}") };
+        let errors: Vec<&Series> = metrics.of(MetricMeaning::InboundErrors).collect();
+        let [one] = errors.as_slice() else { panic!("{metrics:?}") };
+        assert_eq!(metrics.value(MetricMeaning::SeriesCount), Some(5.0));
         assert_eq!(
             (one.label("error"), one.label("target_port"), one.label("protocol")),
             ("i/o", "80", "tcp")
@@ -328,8 +343,22 @@ mod tests {
             reader.line(&format!("inbound_tcp_errors_total{{error=\"i/o\",target_port=\"{port}\"}} 1"));
         }
         let metrics = reader.finish();
-        assert_eq!(metrics.series.len(), MOST_SERIES);
+        assert_eq!(metrics.of(MetricMeaning::InboundErrors).count(), MOST_SERIES);
         assert!(metrics.truncated.contains(&MetricMeaning::InboundErrors));
+    }
+
+    #[test]
+    fn impossible_times_are_not_read() {
+        for time in ["-1e300", "1e300", "-1", "NaN", "253402300800"] {
+            let mut reader = MetricsReader::new("", "web-1", "");
+            for name in ["expiration", "refresh"] {
+                reader.line(&format!("control_identity_cert_{name}_timestamp_seconds {time}"));
+            }
+            let metrics = reader.finish();
+            assert_eq!(metrics.expires_at, None, "{time}");
+            assert_eq!(metrics.value(MetricMeaning::CertificateRefreshedAt), None, "{time}");
+            assert!(!metrics.exported.contains(&MetricMeaning::CertificateExpiresAt), "{time}");
+        }
     }
 
     #[test]

@@ -14,12 +14,13 @@ pub(in crate::source) const EXPORTED: &str = "exported_";
 /// Maximum number of processes.
 const MOST_PROCESSES: usize = 20_000;
 /// Meanings of families that any process exports.
-const OF_ANY_PROCESS: [MetricMeaning; 5] = [
+const OF_ANY_PROCESS: [MetricMeaning; 6] = [
     MetricMeaning::ReadAt,
     MetricMeaning::StartedAt,
     MetricMeaning::OpenFiles,
     MetricMeaning::FileLimit,
     MetricMeaning::ResidentMemory,
+    MetricMeaning::SeriesCount,
 ];
 
 /// A process of a pod.
