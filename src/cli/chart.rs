@@ -60,6 +60,12 @@ pub(super) fn of_manifests(
 ) -> (Vec<Given>, Vec<String>) {
     let (mut given, mut unknown, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
     let (templated, installed): (Vec<_>, Vec<_>) = installed.into_iter().partition(Installed::is_templated);
+    let (outside, installed): (Vec<_>, Vec<_>) =
+        installed.into_iter().partition(|one: &Installed| one.chart_of.is_some());
+    let outside = outside
+        .into_iter()
+        .filter_map(|one| Some(format!("{} ({}), which names {}", one.object, one.place, one.chart_of?)));
+    let outside: Vec<String> = outside.collect();
     let templated: Vec<String> =
         templated.iter().map(|one| format!("{} in {} ({})", one.chart, one.object, one.place)).collect();
     for Installed { object, place, chart: name, version, files, absent, .. } in installed {
@@ -82,7 +88,7 @@ pub(super) fn of_manifests(
         }
         given.push(Given { chart: name, release, files, by: Some((object, version)), partial });
     }
-    let aside = [(UNKNOWN, unknown), (ELSEWHERE, elsewhere), (TEMPLATED, templated)];
+    let aside = [(UNKNOWN, unknown), (ELSEWHERE, elsewhere), (TEMPLATED, templated), (OUTSIDE, outside)];
     (given, aside.iter().filter_map(|(what, things)| few(what, things)).collect())
 }
 
@@ -91,6 +97,7 @@ pub(super) use installed::over_control_plane;
 const UNKNOWN: &str =
     "values of charts of an unknown release or a version range (set it with --linkerd-version)";
 const TEMPLATED: &str = "charts in a template whose elements are not listed (check the rendered output)";
+const OUTSIDE: &str = "charts that objects outside of the manifests name";
 const ELSEWHERE: &str = "chart values that are missing or not plain YAML";
 /// Number of items of one sort to name.
 const NAMED: usize = 3;

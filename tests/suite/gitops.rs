@@ -261,3 +261,32 @@ fn chart_of_an_application_set_is_resolved_or_named() {
     assert_eq!((status, found), (4, vec![]), "{aside:?}");
     assert!(aside.iter().any(|said| said.contains("{{.chart}} in ApplicationSet argocd/mesh")), "{aside:?}");
 }
+
+#[test]
+fn charts_of_k3s_are_checked_and_unknown_charts_are_named() {
+    let own = tempfile::tempdir().unwrap();
+    let chart = "\
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: linkerd-control-plane, namespace: kube-system}
+spec:
+  chart: linkerd-control-plane
+  version: 2025.10.7
+  valuesContent: |-
+    proxyInit:
+      runAsRoott: true
+";
+    write(own.path(), "chart.yaml", chart);
+    let (_, found, aside) = checked(own.path(), &[]);
+    assert_eq!((found, aside), (vec!["chart-value-unknown chart.yaml:9:7".to_owned()], vec![]));
+    let release = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: linkerd, namespace: linkerd}
+spec: {chartRef: {kind: OCIRepository, name: mesh}, values: {proxyInit: {runAsRoott: true}}}
+";
+    write(own.path(), "chart.yaml", release);
+    let (status, found, aside) = checked(own.path(), &[]);
+    assert_eq!((status, found), (4, vec![]), "{aside:?}");
+    assert!(aside.iter().any(|said| said.contains("which names OCIRepository mesh")), "{aside:?}");
+}

@@ -750,3 +750,124 @@ fn wide_matrix_has_a_legend() {
     assert!(output.out.lines().any(|line| line.trim() == "1 = linkerd-dst:8086"), "{}", output.out);
     assert!(output.out.lines().all(|line| line.chars().count() <= 80), "{}", output.out);
 }
+
+/// The recorded install of 2.20 with changes, and the call of shop/web to Service shop/api.
+fn called_after(change: impl FnOnce(&mut Vec<Value>)) -> Option<(i32, String)> {
+    let folder = crate::recordings::folder()?;
+    let text = std::fs::read_to_string(folder.join("healthy-2.20/cluster.json")).unwrap();
+    let mut cluster: Value = serde_json::from_str(&text).unwrap();
+    change(cluster["items"].as_array_mut().unwrap());
+    let temporary = tempfile::tempdir().unwrap();
+    let dump = write(temporary.path(), "cluster.json", cluster.to_string());
+    let output = told("reach", &["shop/web", "shop/api:80"], &dump);
+    Some((output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" ")))
+}
+
+fn service_of<'o>(objects: &'o mut [Value], name: &str) -> &'o mut Value {
+    let is = |one: &&mut Value| one["kind"] == "Service" && one["metadata"]["name"] == name;
+    objects.iter_mut().find(is).expect(name)
+}
+
+/// An accepted route of Service shop/api whose rules send everything to these Services.
+fn route_to(name: &str, created: &str, backends: &[&str]) -> Value {
+    let parent = serde_json::json!({"group": "core", "kind": "Service", "name": "api", "port": 80});
+    let rules = backends.iter().map(|backend| {
+        serde_json::json!({
+            "matches": [{"path": {"type": "PathPrefix", "value": "/"}}],
+            "backendRefs": [{"name": backend, "port": 80}],
+        })
+    });
+    serde_json::json!({
+        "apiVersion": "policy.linkerd.io/v1beta3",
+        "kind": "HTTPRoute",
+        "metadata": {"name": name, "namespace": "shop", "uid": name, "creationTimestamp": created},
+        "spec": {"parentRefs": [parent.clone()], "rules": rules.collect::<Vec<_>>()},
+        "status": {"parents": [{
+            "controllerName": "linkerd.io/policy-controller",
+            "parentRef": parent,
+            "conditions": [{"type": "Accepted", "status": "True", "reason": "Accepted", "message": ""}],
+        }]},
+    })
+}
+
+#[test]
+fn timeout_of_zero_in_an_annotation_stops_the_call() {
+    for (key, value) in [
+        ("timeout.linkerd.io/request", "0s"),
+        ("timeout.linkerd.io/request", "0"),
+        ("timeout.linkerd.io/response", "0ms"),
+    ] {
+        let annotated = |objects: &mut Vec<Value>| {
+            service_of(objects, "api")["metadata"]["annotations"] = serde_json::json!({key: value});
+        };
+        let Some((status, text)) = called_after(annotated) else { return };
+        assert_eq!(status, 1, "{key} {value}: {text}");
+        assert!(text.contains("it stops at routes") && text.contains("time out at once"), "{text}");
+        // A route without timeouts of its own has those of the Service.
+        let with_route = |objects: &mut Vec<Value>| {
+            annotated(objects);
+            objects.push(route_to("all", "2026-01-01T00:00:00Z", &["api"]));
+        };
+        let (status, text) = called_after(with_route).unwrap();
+        assert!(status == 1 && text.contains("their timeout is 0 (HTTP 504)"), "{text}");
+    }
+    let longer = |objects: &mut Vec<Value>| {
+        service_of(objects, "api")["metadata"]["annotations"] =
+            serde_json::json!({"timeout.linkerd.io/request": "10s"});
+    };
+    let (status, text) = called_after(longer).unwrap();
+    assert!(status == 0 && text.contains("within 10000 ms"), "{text}");
+}
+
+#[test]
+fn first_of_equal_matches_gets_every_request() {
+    let (older, younger) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+    let cases: [(&[(&str, &str, &[&str])], i32); 4] = [
+        (&[("b", older, &["api"]), ("a", younger, &["gone"])], 0),
+        (&[("b", older, &["gone"]), ("a", younger, &["api"])], 1),
+        (&[("a", older, &["api", "gone"])], 0),
+        (&[("a", older, &["gone", "api"])], 1),
+    ];
+    for (routes, expected) in cases {
+        let add = |objects: &mut Vec<Value>| {
+            objects.extend(routes.iter().map(|(name, created, to)| route_to(name, created, to)));
+        };
+        let Some((status, text)) = called_after(add) else { return };
+        assert_eq!(status, expected, "{routes:?}: {text}");
+        assert!(!text.contains("some calls succeed"), "{routes:?}: {text}");
+    }
+    // A more specific match leaves both in use.
+    let specific = |objects: &mut Vec<Value>| {
+        let mut route = route_to("a", older, &["gone", "api"]);
+        route["spec"]["rules"][0]["matches"][0]["path"]["value"] = "/old".into();
+        objects.push(route);
+    };
+    let (_, text) = called_after(specific).unwrap();
+    assert!(text.contains("some calls succeed"), "{text}");
+}
+
+#[test]
+fn ipv6_service_bypasses_proxies_without_ipv6() {
+    let ipv6 = |args: &'static str| {
+        move |objects: &mut Vec<Value>| {
+            let service = service_of(objects, "api");
+            service["spec"]["ipFamilies"] = serde_json::json!(["IPv6"]);
+            let pods = objects
+                .iter_mut()
+                .filter(|one| one["kind"] == "Pod" && one["metadata"]["namespace"] == "shop");
+            for pod in pods {
+                let init = pod["spec"]["initContainers"].as_array_mut().into_iter().flatten();
+                for container in init.filter(|one| one["name"] == "linkerd-init") {
+                    let kept = container["args"].as_array_mut().unwrap();
+                    kept.retain(|arg| !arg.as_str().unwrap().starts_with("--ipv6"));
+                    kept.push(args.into());
+                }
+            }
+        }
+    };
+    let Some((_, text)) = called_after(ipv6("--ipv6=false")) else { return };
+    assert!(text.contains("IPv6 is disabled in the mesh: the call bypasses the client's proxy"), "{text}");
+    assert!(!text.contains("both proxies share a trust anchor"), "{text}");
+    let (_, text) = called_after(ipv6("--ipv6=true")).unwrap();
+    assert!(!text.contains("IPv6 is disabled"), "{text}");
+}

@@ -75,6 +75,16 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
     other_port.or_else(|| other_user(pod, proxy, &init.args))
 }
 
+/// The argument of linkerd-init without which it also redirects IPv6.
+pub const IPV6: &str = "--ipv6=false";
+
+/// Whether linkerd-init leaves a pod's IPv6 connections alone, so that they bypass the proxy. `false` without
+/// linkerd-init: the settings of linkerd-cni are not part of the pod.
+pub fn skips_ipv6(pod: &Pod) -> bool {
+    let init = pod.spec.container(INIT_CONTAINER);
+    pod.spec.proxy().is_some() && init.is_some_and(|init| init.args.iter().any(|arg| arg == IPV6))
+}
+
 /// The proxy runs as another user than the one whose traffic linkerd-init exempts, and not in an exempt group.
 fn other_user(pod: &Pod, proxy: &Container, args: &[String]) -> Option<NotRedirected> {
     let (own, of_pod) = (proxy.security_context.as_deref(), &pod.spec.security_context);

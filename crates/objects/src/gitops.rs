@@ -6,8 +6,10 @@ use serde::Deserialize;
 
 use super::condition::Condition;
 use super::meta::{Meta, nullable, redacted};
+use super::route::Present;
 use super::shared::Word;
 use super::{Kind, KindInfo, Listed, object};
+use crate::redact::is_marked;
 
 /// A Kustomization or HelmRelease.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -23,11 +25,16 @@ pub struct FluxObject {
 
 /// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct FluxSpec {
     /// The template of a HelmRelease's chart.
     #[serde(deserialize_with = "nullable")]
     pub chart: ChartTemplate,
+    /// The kubeconfig of another cluster; its presence is recorded.
+    pub kube_config: Option<Present>,
+    /// The namespace of a release, if it is not that of the object.
+    #[serde(deserialize_with = "nullable")]
+    pub target_namespace: String,
 }
 
 /// The template of the chart that a HelmRelease installs.
@@ -94,12 +101,45 @@ pub struct ArgoApplication {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ApplicationSpec {
+    /// The cluster and namespace of the objects.
+    #[serde(deserialize_with = "nullable")]
+    pub destination: Destination,
     /// The only source.
     #[serde(deserialize_with = "nullable")]
     pub source: ChartName,
     /// Several sources.
     #[serde(deserialize_with = "nullable")]
     pub sources: Vec<ChartName>,
+}
+
+/// The cluster and namespace of an Application's objects.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Destination {
+    /// The name of the cluster; empty if `server` is set.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// The URL of its API server.
+    #[serde(deserialize_with = "nullable")]
+    pub server: String,
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+}
+
+impl Destination {
+    /// Whether it is another cluster than the one of the Application itself.
+    pub fn is_other_cluster(&self) -> bool {
+        let is_here = |server: &str| {
+            let host = server.strip_prefix("https://").unwrap_or(server).trim_end_matches('/');
+            matches!(host.trim_end_matches(":443"), "kubernetes.default.svc" | "kubernetes.default")
+                || host.starts_with("kubernetes.default.svc.")
+        };
+        let by_name = !self.name.is_empty() && self.name != "in-cluster";
+        // A redacted server may be this one.
+        let is_known = !self.server.is_empty() && !is_marked(&self.server);
+        let by_server = self.name.is_empty() && is_known && !is_here(&self.server);
+        by_name || by_server
+    }
 }
 
 /// The state of the comparison with Git and of the last sync.
@@ -187,7 +227,7 @@ impl Listed for HelmRelease {
     const INFO: KindInfo = KindInfo {
         older: &["v2beta2", "v2beta1"],
         aliases: &["hr"],
-        passes: "{spec: {chart: {spec: {chart: text}}}, status: {conditions: conditions, history: {chartName: text}}}",
+        passes: "{spec: {chart: {spec: {chart: text}}, targetNamespace: text}, status: {conditions: conditions, history: {chartName: text}}}",
         ..KindInfo::namespaced("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
     };
 }
@@ -200,9 +240,34 @@ impl Listed for Application {
     type Object = ArgoApplication;
     const KIND: Kind = Kind::Application;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {source: {chart: text}, sources: {chart: text}}, status: {conditions: conditions, \
+        passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, sources: {chart: text}}, status: {conditions: conditions, \
                  operationState: {phase: word, message: sentence, syncResult: {resources: {kind: word, namespace: \
                  text, name: text, status: word, message: sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destination_of_another_cluster_is_recognised() {
+        let is_other = |name: &str, server: &str| {
+            Destination { name: name.to_owned(), server: server.to_owned(), ..Destination::default() }
+                .is_other_cluster()
+        };
+        for (name, server) in [("east", ""), ("", "https://other:6443"), ("", "https://10.0.0.1")] {
+            assert!(is_other(name, server), "{name} {server}");
+        }
+        for (name, server) in [
+            ("", ""),
+            ("in-cluster", ""),
+            ("", "https://kubernetes.default.svc"),
+            ("", "https://kubernetes.default.svc.cluster.local:443/"),
+            ("", "REDACTED(len=20)"),
+        ] {
+            assert!(!is_other(name, server), "{name} {server}");
+        }
+    }
 }

@@ -201,6 +201,11 @@ impl ServicePort {
 }
 
 impl ServiceSpec {
+    /// Whether it has addresses of IPv6 alone.
+    pub fn is_ipv6_only(&self) -> bool {
+        !self.ip_families.is_empty() && self.ip_families.iter().all(|family| *family == "IPv6")
+    }
+
     /// Ports that proxies handle.
     pub fn tcp_ports(&self) -> impl Iterator<Item = &ServicePort> {
         self.ports.iter().filter(|port| port.is_tcp())

@@ -56,7 +56,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
         }
         KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
     };
-    let (severity, outcome) = match found.injected && is_refused(survey, known) {
+    let (severity, outcome) = match found.injected && !found.in_template && is_refused(survey, known) {
         true => (Severity::Error, "the injector rejects every new pod that has it"),
         false => (Severity::Warning, "it has no effect"),
     };

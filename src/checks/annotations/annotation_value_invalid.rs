@@ -13,20 +13,36 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
-        let fails = fails(survey, *consequence);
+        let in_template = found.in_template && consequence.is_of_injector();
+        let fails = fails(survey, *consequence) && !in_template;
         // Errors keep the next pod from starting, or leave it outside the mesh against its author's intent.
-        let is_error = fails && found.injected || leaves_out(ctx, survey, found, row, *consequence);
+        let is_error = fails && found.injected
+            || *consequence == OnInvalid::RequestsFail
+            || !in_template && leaves_out(ctx, survey, found, row, *consequence);
         let severity = if is_error { Severity::Error } else { Severity::Warning };
         let once = if fails && !found.injected { " once they request a proxy" } else { "" };
         let invalid = invalid(found, row, accepted);
         let consequence = consequence_for(found, *consequence);
-        let message = format!("{invalid}, so {consequence}{once}. {}", sentence(accepted));
+        let expected = sentence(accepted);
+        let message = match () {
+            () if in_template => format!("{invalid}. {IN_TEMPLATE}. {expected}"),
+            () if accepted.starts_with(NEEDS) => format!("{} has no effect. {expected}", found.key),
+            () => format!("{invalid}, so {consequence}{once}. {expected}"),
+        };
         let remedy = remedy(ctx, survey, found, row, accepted);
         let finding = wording::finding(ctx, survey, found, message, remedy);
         Some(finding.severity(severity))
     });
+    let findings = findings.chain(super::route_timeouts::findings(ctx));
     Ok(findings.collect::<Vec<_>>().into())
 }
+
+/// The consequence for a template with the proxy.
+const IN_TEMPLATE: &str =
+    "The pod template already contains the proxy, so only the next linkerd inject reads the annotation";
+
+/// The start of the text about another annotation that a key depends on.
+const NEEDS: &str = "it needs ";
 
 /// Longest value that a message quotes; the evidence has longer ones.
 const QUOTED: usize = 40;
@@ -80,12 +96,27 @@ fn fails(survey: &Survey<'_>, consequence: OnInvalid) -> bool {
         | OnInvalid::ElementIgnored
         | OnInvalid::ListVoided
         | OnInvalid::SettingDropped
-        | OnInvalid::RouteRefused => false,
+        | OnInvalid::RouteRefused
+        | OnInvalid::RequestsFail
+        | OnInvalid::PausesFail
+        | OnInvalid::NeverEjects => false,
     }
 }
 
+/// The step that removes a timeout of 0.
+pub(super) const NO_TIMEOUT: &str = "For no timeout, remove the annotation";
+
 fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
     let (version, minors) = (survey.reader.version(), ctx.knowledge.minors());
+    if let Fault::Value(_, _, OnInvalid::RequestsFail | OnInvalid::PausesFail) = &found.fault {
+        let remedy = wording::remove(ctx, wording::remedy(), NO_TIMEOUT, found);
+        return remedy.step(StepKind::Annotation, format!("Otherwise set {} to a time such as 10s", row.key));
+    }
+    if let Some(other) = accepted.strip_prefix(NEEDS) {
+        let other = other.split(',').next().unwrap_or_default();
+        let text = format!("Set {other}: consecutive on the Service, or remove {}", row.key);
+        return wording::remedy().step(StepKind::Annotation, text);
+    }
     // One that does not fit another value parses.
     let parses = row.check_value(found.value, version, minors).is_ok();
     match guess(row, found.value, version, minors).filter(|_| !parses) {

@@ -5,8 +5,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::calls::{applies_timeouts, breaker_fault};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
+use crate::checks::restart::is_injected_by_hand;
 use crate::checks::written::{Reader, Written, is_native_sidecar_key, nothing_reads, values};
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
@@ -14,6 +16,7 @@ use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::above_limit;
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Pod, ServiceProfile, StatefulSet};
 use crate::redact::is_marked;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
@@ -84,6 +87,8 @@ pub(super) struct Found<'a> {
     pub(super) likely: bool,
     /// Whether its pods request a proxy.
     pub(super) injected: bool,
+    /// Whether its template already contains the proxy: the injector does not read the annotations then.
+    pub(super) in_template: bool,
 }
 
 /// Every fault in one cluster.
@@ -121,6 +126,8 @@ impl<'a> Survey<'a> {
             version: reader.version(),
             values: values.as_ref(),
             written: &written,
+            profiled: profiled(ctx),
+            with_proxy: with_proxy(ctx),
             depends: Cell::new(false),
             near: RefCell::default(),
             meant: RefCell::default(),
@@ -138,6 +145,10 @@ struct Scanner<'l, 'a> {
     version: Option<&'l LinkerdVersion>,
     values: Option<&'l Values>,
     written: &'l Written<'a>,
+    /// Services with a ServiceProfile that replaces their annotations, as far as known.
+    profiled: BTreeSet<(&'a str, &'a str)>,
+    /// Templates and pods that contain the proxy, so that the injector does not read their annotations.
+    with_proxy: BTreeSet<(Kind, &'a str, &'a str)>,
     /// Set if a result depends on missing values.
     depends: Cell<bool>,
     /// Results of the comparison with Linkerd's domains: many objects have few domains.
@@ -194,6 +205,7 @@ impl<'a> Scanner<'_, 'a> {
                     likely: self.doubts(&fault),
                     fault,
                     injected: self.is_injected(object),
+                    in_template: self.has_proxy(object),
                 });
             }
         }
@@ -303,9 +315,24 @@ impl<'a> Scanner<'_, 'a> {
         }
         match checked {
             Err(_) if row.value.is_free() && is_marked(at.value) => None,
-            Err(accepted) => Some(Fault::Value(row, accepted, row.consequence(at.value))),
-            Ok(()) => self.above_limit(at, row),
+            Err(accepted) => {
+                let consequence = row.consequence(at.value);
+                let is_applied =
+                    !consequence.is_applied() || self.applies(at.object) && applies_timeouts(at.site.meta);
+                is_applied.then_some(Fault::Value(row, accepted, consequence))
+            }
+            Ok(()) => self.above_limit(at, row).or_else(|| {
+                let (why, consequence) = breaker_fault(at.key, at.value, at.site.meta)?;
+                Some(Fault::Value(row, why, consequence))
+            }),
         }
+    }
+
+    /// Whether the timeouts of a Service apply: with a ServiceProfile, which another check reports, they do
+    /// not.
+    fn applies(&self, object: &Annotated<'_>) -> bool {
+        let (namespace, name) = object.meta.key();
+        !self.profiled.contains(&(namespace, name))
     }
 
     /// A request or limit of the proxy that does not fit its counterpart.
@@ -405,6 +432,11 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
+    fn has_proxy(&self, object: &Annotated<'_>) -> bool {
+        let (namespace, name) = object.meta.key();
+        self.with_proxy.contains(&(object.kind, namespace, name))
+    }
+
     /// Whether pods of the object request a proxy.
     fn is_injected(&self, object: &Annotated<'_>) -> bool {
         let inject = crate::model::injection::INJECT;
@@ -415,4 +447,34 @@ impl<'a> Scanner<'_, 'a> {
         let asked = own.or_else(|| self.written.of_namespace(object, inject));
         matches!(asked, Some("enabled" | "ingress"))
     }
+}
+
+/// Services with a ServiceProfile that has routes or overrides.
+fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
+    let profiles = ctx.hints::<ServiceProfile>().iter();
+    let used = profiles.filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
+    used.filter_map(|one| one.service()).map(|(namespace, name, _)| (namespace, name)).collect()
+}
+
+/// Templates and pods with the proxy.
+fn with_proxy<'a>(ctx: &Context<'a>) -> BTreeSet<(Kind, &'a str, &'a str)> {
+    let workloads = [
+        (Kind::Deployment, ctx.hints::<Deployment>()),
+        (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
+        (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+    ];
+    let workloads = workloads
+        .into_iter()
+        .flat_map(|(kind, list)| list.iter().map(move |one| (kind, &one.metadata, &one.spec.template.spec)));
+    let jobs = ctx.hints::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
+    let cron_jobs = ctx.hints::<CronJob>().iter();
+    let cron_jobs =
+        cron_jobs.map(|one| (Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template.spec));
+    let templates = workloads.chain(jobs).chain(cron_jobs).filter(|(.., spec)| spec.proxy().is_some());
+    let pods = ctx.hints::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
+    templates
+        .map(|(kind, meta, _)| (kind, meta.key()))
+        .chain(pods.map(|pod| (Kind::Pod, pod.metadata.key())))
+        .map(|(kind, (namespace, name))| (kind, namespace, name))
+        .collect()
 }

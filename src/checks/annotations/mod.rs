@@ -10,9 +10,11 @@ mod annotation_not_inherited;
 mod annotation_on_workload;
 mod annotation_unknown;
 mod annotation_value_invalid;
+mod calls;
 mod fault;
 mod guess;
 mod label_as_annotation;
+mod route_timeouts;
 mod wording;
 
 pub(super) use fault::Survey;

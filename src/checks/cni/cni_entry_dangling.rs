@@ -3,11 +3,13 @@
 use super::add_failures::{answers_on, by_node, hinted_add_failures, on_this_node, quoted};
 use super::cni_conf_dir_mismatch::bin_dir_cure;
 use super::effect::{EntryInFile, Runs, entries};
+use super::host::on_host;
 use super::nodes::{Nodes, silent, uninstalled};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::purge::purge_entry;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Severity, Subject};
+use crate::command::program;
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;
 
@@ -21,6 +23,11 @@ const PASSED_OVER: &str = "CRI-O skips the file with linkerd-cni's entry, becaus
 const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that does not exist: \
                         once the runtime loads it, new pods on the node cannot start";
 
+const NOT_EXECUTABLE: &str = "new pods on the node cannot start: the binary of the linkerd-cni entry that its runtime \
+                              loads cannot be executed";
+const NOT_EXECUTABLE_UNLOADED: &str = "the binary of a linkerd-cni entry in a file that is not loaded cannot be executed: \
+                                       once the runtime loads the file, new pods on the node cannot start";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();
@@ -33,6 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx.noted(ctx.every::<DaemonSet>());
             }
             findings.extend(finding);
+            findings.extend(not_executable(ctx, &nodes, snapshot, &found));
         }
     }
     // Without linkerd-cni the entry has no owner, which is another finding.
@@ -93,6 +101,30 @@ fn dangling<'a>(
         Runs::No if passed_over => finding.severity(Severity::Warning),
         Runs::No | Runs::Open(_) => found.graded(snapshot, finding),
     })
+}
+
+/// The finding about a binary that the runtime finds and cannot run.
+fn not_executable(
+    ctx: &Context<'_>,
+    nodes: &Nodes<'_>,
+    snapshot: &NodeSnapshot,
+    found: &EntryInFile<'_>,
+) -> Option<Finding> {
+    let binary = snapshot.plugin_binary("linkerd-cni").found()?;
+    let mode = binary.unexecutable_mode()?;
+    let (node, file, path) = (snapshot.node.as_str(), found.file, binary.path());
+    let message = if found.runs == Runs::No { NOT_EXECUTABLE_UNLOADED } else { NOT_EXECUTABLE };
+    let said = format!("\"linkerd-cni\", whose binary {path} has the mode {mode}");
+    let field = Some(found.entry.path_of("type"));
+    let chmod = program("chmod").words("0755").operand(path);
+    let remedy =
+        on_host(Remedy::new(), nodes.system(ctx, node), node, "Make the plugin's binary executable", [chmod]);
+    let finding = ctx
+        .finding(entry_subject(snapshot, file, found.entry), message)
+        .parameter(file.path())
+        .evidence(in_file(snapshot, &file.path(), field, Some(found.entry.place()), said))
+        .remedy(remedy);
+    Some(found.graded(snapshot, finding))
 }
 
 /// The reference to a kubeconfig that does not exist.

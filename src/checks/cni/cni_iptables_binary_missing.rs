@@ -71,6 +71,7 @@ impl<'a> Scan<'_, 'a, '_> {
         let host = snapshot.host_binaries.as_ref();
         let path = host.and_then(|host| host.runtime_path.as_deref());
         let on = path.map_or_else(|| "the runtime's PATH".to_owned(), |path| format!("the PATH {path}"));
+        let names: Vec<String> = missing.iter().map(|name| snapshot.absent_binary(name)).collect();
         let said = match (written, needs.mode) {
             (Some(mode), Some(_)) => format!("{mode:?}"),
             (Some(mode), None) => format!("{mode:?}, which this version ignores: it runs iptables"),
@@ -86,7 +87,7 @@ impl<'a> Scan<'_, 'a, '_> {
                 if falls_back { FALLS_BACK } else { MESSAGE },
             )
             .parameter(missing.join(" "))
-            .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: {}", missing.join(", "))))
+            .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: {}", names.join(", "))))
             .evidence(in_file(snapshot, &running.file.path(), field, place, said))
             .evidences(self.installed.image_on(node))
             .evidences(plugin.evidence(node))

@@ -58,7 +58,10 @@ impl Scan<'_, '_, '_> {
             .ctx
             .finding(entry_subject(snapshot, running.file, running.entry), MESSAGE)
             .evidence(entry_evidence(snapshot, running))
-            .evidence(Evidence::other(format!("node {node}"), format!("not on {on}: nsenter")))
+            .evidence(Evidence::other(
+                format!("node {node}"),
+                format!("not on {on}: {}", snapshot.absent_binary("nsenter")),
+            ))
             .evidences(quoted(failing))
             .remedy(cure(self.ctx, self.nodes.system(self.ctx, node), failing));
         let finding = answers_on(finding, node, &[SIGNATURE]);

@@ -31,6 +31,10 @@ struct Failing<'a> {
     owner: GitOps<'a>,
     /// The first chart of Linkerd that it installs.
     chart: Option<&'a str>,
+    /// Whether its objects are for another cluster.
+    is_elsewhere: bool,
+    /// The namespace of the chart's objects, if the object sets it.
+    namespace: &'a str,
     failures: Vec<Failure<'a>>,
 }
 
@@ -38,13 +42,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kustomizations = ctx.or_gap(defined::<Kustomization>(ctx)).unwrap_or_default();
     let releases = ctx.or_gap(defined::<HelmRelease>(ctx)).unwrap_or_default();
     let applications = ctx.or_gap(defined::<Application>(ctx)).unwrap_or_default();
+    let control_plane = ctx.namespaces().control_plane.as_str();
     let failing = kustomizations
         .iter()
         .map(|object| flux(Kind::Kustomization, object))
         .chain(releases.iter().map(|object| flux(Kind::HelmRelease, object)))
         .chain(applications.iter().map(argo_cd));
+    let failing = failing.filter(|one| !one.is_elsewhere && !one.is_of_other_control_plane(control_plane));
     let findings: Vec<Finding> = failing.filter_map(|failing| finding(ctx, &failing)).collect();
     Ok(findings.into())
+}
+
+impl Failing<'_> {
+    /// Whether it installs a control plane in another namespace than that of the checked one.
+    fn is_of_other_control_plane(&self, control_plane: &str) -> bool {
+        let is_set = !self.namespace.is_empty() && self.namespace != control_plane;
+        let chart = self.chart.and_then(|chart| chart.rsplit('/').next()).unwrap_or_default();
+        is_set && ["linkerd-control-plane", "linkerd-enterprise-control-plane", "linkerd2"].contains(&chart)
+    }
 }
 
 fn flux(kind: Kind, object: &FluxObject) -> Failing<'_> {
@@ -62,6 +77,8 @@ fn flux(kind: Kind, object: &FluxObject) -> Failing<'_> {
             _ => GitOps::Kustomization(namespace, name),
         },
         chart: object.chart().filter(|chart| is_linkerds(chart)),
+        is_elsewhere: object.spec.kube_config.is_some(),
+        namespace: &object.spec.target_namespace,
         failures: has_failed
             .map(|condition| Failure {
                 path: "status.conditions[Ready]".to_owned(),
@@ -107,6 +124,8 @@ fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
         tool: "Argo CD",
         owner: GitOps::ArgoCd(&object.metadata.name),
         chart: object.charts().find(|chart| is_linkerds(chart)),
+        is_elsewhere: object.spec.destination.is_other_cluster(),
+        namespace: &object.spec.destination.namespace,
         failures,
     }
 }
@@ -128,7 +147,7 @@ fn webhook(said: &str) -> Option<(&str, bool)> {
 
 /// A failure concerns the mesh if the object installs a chart of Linkerd, or if one of Linkerd's webhooks caused it.
 fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
-    let Failing { kind, meta, tool, owner, chart, failures } = failing;
+    let Failing { kind, meta, tool, owner, chart, failures, .. } = failing;
     let by_webhook = failures.iter().find_map(|failure| webhook(failure.said));
     let message = match (chart, by_webhook) {
         _ if failures.is_empty() => return None,

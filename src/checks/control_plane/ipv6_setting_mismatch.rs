@@ -44,7 +44,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let served =
                 services.iter().filter(|service| service.spec.ip_families.len() > 1).collect::<Vec<_>>();
             let any = !dual.is_empty() || !served.is_empty();
-            Ok(any.then(|| both(ctx, &dual, &served)).into_iter().collect::<Vec<_>>().into())
+            let alone: Vec<&Service> = services
+                .iter()
+                .filter(|service| service.spec.is_ipv6_only() && ctx.judges(&service.metadata.namespace))
+                .collect();
+            let both = any.then(|| both(ctx, &dual, &served));
+            let alone = (!alone.is_empty()).then(|| ipv6_services(ctx, &alone));
+            Ok(both.into_iter().chain(alone).collect::<Vec<_>>().into())
         }
     }
 }
@@ -109,11 +115,6 @@ fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
         let networks: Vec<&str> = node.pod_networks().collect();
         Evidence::field(format!("Node {}", node.metadata.name), "spec.podCIDRs", networks.join(", "))
     });
-    let served = services.iter().take(QUOTED).map(|service| {
-        let (namespace, name) = service.metadata.key();
-        let families: Vec<&str> = service.spec.ip_families.iter().map(|family| family.as_str()).collect();
-        Evidence::field(format!("Service {namespace}/{name}"), "spec.ipFamilies", families.join(", "))
-    });
     ctx.finding(
         subject,
         "pods have IPv4 and IPv6 addresses, but IPv6 is disabled in the mesh: IPv6 traffic bypasses the \
@@ -123,8 +124,34 @@ fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
     .parameter("dual")
     .evidence(setting)
     .evidences(seen)
-    .evidences(served)
+    .evidences(families(services))
     .remedy(set(ctx, "To mesh both, enable IPv6 in the mesh", "false"))
+}
+
+/// The address families of some Services.
+fn families<'a>(services: &'a [&Service]) -> impl Iterator<Item = Evidence> + 'a {
+    services.iter().take(QUOTED).map(|service| {
+        let (namespace, name) = service.metadata.key();
+        let families: Vec<&str> = service.spec.ip_families.iter().map(|family| family.as_str()).collect();
+        Evidence::field(format!("Service {namespace}/{name}"), "spec.ipFamilies", families.join(", "))
+    })
+}
+
+/// Services of which all traffic bypasses the proxies.
+fn ipv6_services(ctx: &Context<'_>, services: &[&Service]) -> Finding {
+    let (subject, setting) = written(ctx, "true");
+    let count = services.len();
+    let (has, its) = if count == 1 { ("Service has", "its") } else { ("Services have", "their") };
+    let message = format!(
+        "{count} {has} only IPv6 addresses, but IPv6 is disabled in the mesh: {its} traffic bypasses the proxies, \
+         without mTLS and policy"
+    );
+    ctx.finding(subject, message)
+        .severity(Severity::Warning)
+        .parameter("services")
+        .evidence(setting)
+        .evidences(families(services))
+        .remedy(set(ctx, "To mesh them, enable IPv6 in the mesh", "false"))
 }
 
 /// Proxies that exit because the kernel of their node has no IPv6.

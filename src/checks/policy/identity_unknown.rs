@@ -107,10 +107,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     ),
                     if linked() { Severity::Info } else { Severity::Warning },
                 ),
-                IdentityFault::NoNamespace(namespace) => (
-                    format!("Namespace {namespace} does not exist, so no client matches {text}"),
-                    if is_harmless { Severity::Info } else { Severity::Warning },
-                ),
+                IdentityFault::NoNamespace(namespace) => {
+                    // No account of it can have a pod.
+                    let (effect, severity) = without_client(survey, object, None, &format!("{namespace}/"));
+                    let effect = match severity {
+                        Severity::Error => effect,
+                        _ => format!(", so no client matches {text}"),
+                    };
+                    let severity = if is_harmless { Severity::Info } else { severity };
+                    (format!("Namespace {namespace} does not exist{effect}"), severity)
+                }
             };
             findings.push(
                 about(ctx, Kind::MeshTLSAuthentication, meta, message)

@@ -111,25 +111,8 @@ impl Known<'_, '_> {
         let faults = answer.faults.as_deref().unwrap_or_default();
         let mut certain = faults.iter().filter(|fault| self.certain(fault.rests_on()));
         let (first, others) = (certain.next()?, certain);
-        let then = failure(kind);
-        let place = first.place();
-        let message = match first {
-            BackendFault::Missing { .. } => format!(
-                "backendRefs names {place}, which does not exist, so \
-                {then}"
-            ),
-            BackendFault::OtherKind(_) => format!(
-                "backendRefs names {place}, which is not a Service, so \
-                {then}"
-            ),
-            BackendFault::NotTheParent(_) => format!(
-                "backendRefs names {place}, but an EgressNetwork is a backend only of routes that are \
-                 attached to it"
-            ),
-        };
         let finding = self
-            .would(kind, meta, &at, &message)
-            .evidence(field(kind, meta, "spec.rules", format!("backendRefs {}", first.place())))
+            .unresolved(kind, meta, &at, first)
             .evidences(
                 others.map(|fault| field(kind, meta, "spec.rules", format!("backendRefs {}", fault.place()))),
             )
@@ -142,6 +125,26 @@ impl Known<'_, '_> {
                 finding.remedy(corrected(kind, meta, "BackendNotFound"))
             }
         })
+    }
+
+    /// The finding about a backend that the controller cannot resolve: it accepts the route at the parent
+    /// nevertheless, and requests to the backend fail.
+    fn unresolved(&self, kind: Kind, meta: &Meta, parent: &str, fault: &BackendFault<'_>) -> Finding {
+        let (place, then) = (fault.place(), failure(kind));
+        let why = match fault {
+            BackendFault::Missing { .. } => "which does not exist",
+            BackendFault::OtherKind(_) => "which is not a Service",
+            BackendFault::NotTheParent(_) => {
+                "but an EgressNetwork is a backend only of routes that are attached to it"
+            }
+        };
+        let message = format!("the route of {parent} names the backend {place}, {why}: {then}");
+        about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
+            kind,
+            meta,
+            "spec.rules",
+            format!("backendRefs {place}"),
+        ))
     }
 
     /// The finding about a route that the controller does not accept at a parent because of a backend that
@@ -159,17 +162,7 @@ impl Known<'_, '_> {
         });
         let (of, namespace, name, fault) =
             missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
-        let place = fault.place();
-        let message = format!(
-            "the route of {parent} names the backend {place}, which does not exist: {}",
-            failure(kind)
-        );
-        let finding = about(self.ctx, kind, meta, message).severity(Severity::Error).evidence(field(
-            kind,
-            meta,
-            "spec.rules",
-            format!("backendRefs {place}"),
-        ));
+        let finding = self.unresolved(kind, meta, parent, fault);
         Some(self.lacking(finding, (kind, meta), (of, namespace, name)))
     }
 

@@ -17,4 +17,4 @@ pub(super) use every::{
 };
 pub use issuance::Issuance;
 pub(super) use one::renew;
-pub(super) use rollouts::{Needs, Rollouts};
+pub(super) use rollouts::{Needs, Rollouts, is_injected_by_hand};

@@ -66,7 +66,7 @@ const INJECTABLE: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "Replic
 
 /// Whether the proxy is in the pod's template: the annotation of the linkerd CLI, which the injector
 /// overwrites with its own.
-fn is_injected_by_hand(pod: &Pod) -> bool {
+pub(in crate::checks) fn is_injected_by_hand(pod: &Pod) -> bool {
     let meta = &pod.metadata;
     pod.spec.proxy().is_some()
         && meta.label(COMPONENT).is_none()

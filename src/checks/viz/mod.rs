@@ -3,6 +3,7 @@
 
 use super::{Check, row};
 
+mod own_services;
 mod tap;
 mod viz_address_unreachable;
 mod viz_cli_skew;

@@ -12,6 +12,7 @@ use crate::objects::{
     DaemonSet, Deployment, EndpointSlice, Kind, Pod, Service, ServicePort, StatefulSet, Workload,
 };
 
+use super::own_services;
 use super::viz_prometheus_missing::external;
 
 /// An address in the arguments of a component.
@@ -58,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.every::<Service>()?;
     let slices = ctx.noted(ctx.every::<EndpointSlice>());
     let among = Services { services, slices, pods: ctx.hints::<Pod>() };
-    let mut findings = Vec::new();
+    let mut findings = own_services::findings(ctx, viz, deployments, services);
     for setting in &SETTINGS {
         let Some((deployment, written)) = written(deployments, viz, setting) else { continue };
         if !setting.is_url && written.contains("://") {

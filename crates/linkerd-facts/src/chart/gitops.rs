@@ -4,6 +4,7 @@
 mod annotated;
 mod argo;
 mod flux;
+mod k3s;
 mod kustomize;
 mod set;
 
@@ -46,6 +47,8 @@ pub struct Installed {
     pub files: Vec<ValuesFile>,
     /// Sources of further values that are missing or unreadable.
     pub absent: Vec<String>,
+    /// The object outside of the files that names the chart, which is unknown then.
+    pub chart_of: Option<String>,
 }
 
 /// Start of a template expression.
@@ -65,9 +68,9 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
     let set = Set { texts, charts };
     let mut found = Vec::new();
     for text in texts {
-        // The generators of an ApplicationSet may take names from outside this file.
-        let named =
-            charts.iter().any(|chart| text.text.contains(chart)) || text.text.contains("ApplicationSet");
+        // The generators of an ApplicationSet may take names from outside this file, and so does `chartRef`.
+        let named = charts.iter().any(|chart| text.text.contains(chart))
+            || ["ApplicationSet", "chartRef"].iter().any(|mark| text.text.contains(mark));
         if !named || !MARKS.iter().any(|mark| text.text.contains(mark)) {
             continue;
         }
@@ -83,6 +86,8 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
                 ("" | "kustomize.config.k8s.io", "" | "Kustomization" | "Component") => {
                     found.extend(kustomize::charts(&set, &document));
                 }
+                ("helm.cattle.io", "HelmChart") => found.extend(k3s::chart(&set, &document)),
+                ("helm.cattle.io", "HelmChartConfig") => found.extend(k3s::config(&set, &document)),
                 // Chart.yaml
                 ("v2", "") => found.extend(kustomize::dependencies(&set, &document)),
                 _ => {}
@@ -280,6 +285,7 @@ impl Installed {
             idle: None,
             files: Vec::new(),
             absent: Vec::new(),
+            chart_of: None,
         }
     }
 

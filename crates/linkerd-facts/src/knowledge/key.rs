@@ -113,6 +113,25 @@ pub enum OnInvalid {
     SettingDropped,
     /// A route is rejected; on a Service the group of settings is dropped.
     RouteRefused,
+    /// The setting applies, and every request fails.
+    RequestsFail,
+    /// The setting applies, and a request or response fails when it pauses.
+    PausesFail,
+    /// The setting applies, and circuit breaking has no effect.
+    NeverEjects,
+}
+
+impl OnInvalid {
+    /// Whether the setting applies with the value, and has a bad effect.
+    pub fn is_applied(self) -> bool {
+        matches!(self, OnInvalid::RequestsFail | OnInvalid::PausesFail | OnInvalid::NeverEjects)
+    }
+
+    /// Whether the injector, or the API server after it, acts on the value: not for pods that already have
+    /// a proxy.
+    pub fn is_of_injector(self) -> bool {
+        matches!(self, OnInvalid::SkipsInjection | OnInvalid::PodRefused | OnInvalid::PodFails)
+    }
 }
 
 impl fmt::Display for OnInvalid {
@@ -130,6 +149,9 @@ impl fmt::Display for OnInvalid {
             OnInvalid::RouteRefused => {
                 "a route is rejected, and on a Service the whole group of settings is dropped"
             }
+            OnInvalid::RequestsFail => "requests time out at once and get HTTP 504",
+            OnInvalid::NeverEjects => "circuit breaking never ejects an endpoint",
+            OnInvalid::PausesFail => "a request or response fails as soon as it pauses",
         })
     }
 }

@@ -37,7 +37,11 @@ pub enum ValueType {
         max_seconds: Option<i32>,
     },
     /// One whole number and one unit, as in the policy controller.
-    PolicyDuration {},
+    PolicyDuration {
+        /// Whether zero is excluded: the controller accepts it, and requests then fail.
+        #[serde(default, rename = "above-zero")]
+        above_zero: bool,
+    },
     /// A number of seconds, or a Go duration.
     SecondsOrGoDuration {},
     /// A Kubernetes resource quantity that is not negative.
@@ -105,7 +109,9 @@ impl ValueType {
                         && max_seconds.is_none_or(|most| duration <= SignedDuration::from_secs(most.into()))
                 })
             }
-            ValueType::PolicyDuration {} => policy_duration(value).is_some(),
+            ValueType::PolicyDuration { above_zero } => {
+                policy_duration(value).is_some_and(|duration| !(*above_zero && duration.is_zero()))
+            }
             ValueType::SecondsOrGoDuration {} => {
                 value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value).is_some()
             }
@@ -176,7 +182,11 @@ impl ValueType {
             ValueType::GoDuration { min_seconds: Some(least), .. } => {
                 format!("expected a duration of at least {least}s with units, such as 10s or 1m30s")
             }
-            ValueType::PolicyDuration {} => {
+            ValueType::PolicyDuration { above_zero: true } => {
+                "expected a time above 0 as one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s"
+                    .to_owned()
+            }
+            ValueType::PolicyDuration { above_zero: false } => {
                 "expected one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
             }
             ValueType::SecondsOrGoDuration {} => "expected a number of seconds, or a duration such as 3s".to_owned(),

@@ -224,9 +224,11 @@ impl Writer<'_> {
                 "filters",
                 rule.rule.filters.iter().filter_map(|said| filter(route.kind, said)).collect(),
             );
-            let timeouts =
-                if rule.timeouts == Timeouts::default() { self.outbound.timeouts } else { rule.timeouts };
-            self.limits(&mut value, timeouts, rule.retry.as_ref().or(self.outbound.retry.as_ref()));
+            self.limits(
+                &mut value,
+                self.outbound.timeouts_of(rule),
+                rule.retry.as_ref().or(self.outbound.retry.as_ref()),
+            );
             value
         };
         put(&mut value, "rules", route.rules.iter().map(rule).collect());

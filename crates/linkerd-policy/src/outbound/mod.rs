@@ -108,6 +108,19 @@ pub struct Outbound<'a> {
 }
 
 impl Outbound<'_> {
+    /// The timeouts of requests that no rule matches; none if the proxy does not see requests.
+    pub fn own_timeouts(&self) -> Timeouts {
+        match self.spoken {
+            Spoken::Detect | Spoken::Http1 | Spoken::Http2 | Spoken::Grpc => self.timeouts,
+            Spoken::Tls | Spoken::Opaque | Spoken::Refused => Timeouts::default(),
+        }
+    }
+
+    /// The timeouts of requests that a rule matches: its own, else those of the called object.
+    pub fn timeouts_of(&self, rule: &OutboundRule<'_>) -> Timeouts {
+        if rule.timeouts == Timeouts::default() { self.own_timeouts() } else { rule.timeouts }
+    }
+
     /// Whether requests that no route matches are denied.
     pub fn forbids_rest(&self) -> bool {
         matches!(&self.parent, Parent::Egress { network, .. } if network.spec.traffic_policy == "Deny")

@@ -18,6 +18,13 @@ pub struct Timeouts {
     pub idle: Option<Duration>,
 }
 
+impl Timeouts {
+    /// Whether requests time out before a response can arrive.
+    pub fn fails_at_once(&self) -> bool {
+        [self.request, self.response].into_iter().flatten().any(|limit| limit.is_zero())
+    }
+}
+
 /// Retries of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {

@@ -187,6 +187,20 @@ pub struct BinEntry {
     pub sha256: Option<String>,
 }
 
+impl BinEntry {
+    /// Absolute path on the node.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.dir.trim_end_matches('/'), self.name)
+    }
+
+    /// Its mode, if no user may execute it.
+    pub fn unexecutable_mode(&self) -> Option<&str> {
+        let mode = self.mode.as_deref()?;
+        let bits = u32::from_str_radix(mode.trim_start_matches("0o"), 8).ok()?;
+        (bits & 0o111 == 0).then_some(mode)
+    }
+}
+
 /// A plugin's answer to `CNI_COMMAND=VERSION`: CNI spec versions, not the plugin's own version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

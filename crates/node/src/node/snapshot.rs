@@ -289,13 +289,24 @@ impl NodeSnapshot {
         }
     }
 
-    /// One of the iptables binaries or `nsenter` on the runtime's PATH.
+    /// One of the iptables binaries or `nsenter` on the runtime's PATH. A file that cannot be executed is absent:
+    /// the lookup passes over it.
     pub fn binary(&self, name: &str) -> Looked<&HostBinary> {
         match self.host_binaries.as_ref().map(|host| host.binaries.get(name)) {
             None => Looked::NotLookedFor("host/binaries.json is not in the snapshot"),
             Some(None) => Looked::NotLookedFor("host/binaries.json does not name it"),
             Some(Some(None)) => Looked::Absent,
+            Some(Some(Some(binary))) if binary.executable == Some(false) => Looked::Absent,
             Some(Some(Some(binary))) => Looked::Found(binary),
+        }
+    }
+
+    /// The name of an absent binary, with its file if one exists that cannot be executed.
+    pub fn absent_binary(&self, name: &str) -> String {
+        let host = self.host_binaries.as_ref().and_then(|host| host.binaries.get(name)?.as_ref());
+        match host {
+            Some(binary) => format!("{name} ({} is not executable)", binary.path),
+            None => name.to_owned(),
         }
     }
 

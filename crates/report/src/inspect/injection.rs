@@ -116,7 +116,8 @@ pub fn near(templates: &Templates, target: &Target) -> Option<Target> {
 }
 
 fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {
-    let reading = AnnotationReader { release: templates.release.as_ref(), knowledge };
+    let in_template = matches!(of.fate, Fate::Left(_)) && has_proxy(&of.pod);
+    let reading = AnnotationReader { release: templates.release.as_ref(), knowledge, in_template };
     let namespace = templates.namespaces.get(&of.namespace);
     let mut annotations: Vec<Annotation<'a>> = Vec::new();
     for (key, value) in &of.annotations {
@@ -141,6 +142,14 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
 struct AnnotationReader<'a> {
     release: Option<&'a LinkerdVersion>,
     knowledge: &'a Knowledge,
+    /// Whether the template already contains the proxy, so that the injector does not read annotations.
+    in_template: bool,
+}
+
+/// Whether a pod already contains the proxy.
+fn has_proxy(pod: &Value) -> bool {
+    let named = |list: &str| pod["spec"][list].as_array().into_iter().flatten();
+    named("containers").chain(named("initContainers")).any(|one| one["name"] == PROXY_CONTAINER)
 }
 
 impl AnnotationReader<'_> {
@@ -189,7 +198,11 @@ impl AnnotationReader<'_> {
             }
         }
         let accepted = row.check_value(value, self.release, minors).err()?;
-        Some(format!("{accepted}: {}", row.consequence(value)))
+        let consequence = row.consequence(value);
+        Some(match self.in_template && consequence.is_of_injector() {
+            true => format!("{accepted}: only the next linkerd inject reads it"),
+            false => format!("{accepted}: {consequence}"),
+        })
     }
 }
 

@@ -13,6 +13,7 @@ pub mod policy_manifests;
 pub mod reach;
 mod refused;
 pub mod rotation;
+mod route_order;
 mod routed;
 mod steps;
 pub mod sync;

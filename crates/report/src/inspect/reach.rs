@@ -71,6 +71,8 @@ struct Caller<'c> {
     pod: &'c Pod,
     /// Whether the call passes the client's proxy.
     meshed: bool,
+    /// Whether it is a connection to an IPv6 address.
+    ipv6: bool,
 }
 
 impl<'c> Caller<'c> {
@@ -397,7 +399,7 @@ impl<'a> Mesh<'a> {
             self.repair_proxy(step, pod);
             return None;
         }
-        self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed })
+        self.outbound_is_redirected(walk, pod).then_some(Caller { pod, meshed, ipv6: false })
     }
 
     fn identity(&self, pod: &Pod) -> String {

@@ -2,11 +2,13 @@
 //! be called.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use super::outbound::catches_all;
+use super::route_order::{RuleOfRoute, effective_rules};
 use super::steps::{Condition, End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::knowledge::Calls;
+use crate::knowledge::{Calls, policy_duration};
 use crate::model::policy::{
     Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Spoken, Timeouts,
 };
@@ -40,11 +42,16 @@ pub(super) fn service(
             .unjudged(service.metadata.key())
             .map(|(kind, route)| format!("{} {}", kind.kind(), route.metadata.name))
             .collect();
+        let timeouts = outbound.own_timeouts();
+        if timeouts.fails_at_once() {
+            times_out(walk, service, calls);
+            return Next::Ends;
+        }
         if waiting.is_empty() {
-            let limit = limits([outbound.timeouts], calls);
+            let limit = limits([timeouts], calls);
             let says =
                 format!("no route and no profile is attached: requests go to the Service itself{limit}");
-            walk.step(Part::Routes, Outcome::Passes, says).only_if(within([outbound.timeouts], calls));
+            walk.step(Part::Routes, Outcome::Passes, says).only_if(within([timeouts], calls));
         } else {
             let says =
                 format!("{}: the policy controller has not accepted or rejected it yet", waiting.join(", "));
@@ -53,6 +60,27 @@ pub(super) fn service(
         return Next::Service;
     }
     by_routes(walk, outbound, (service, port), calls)
+}
+
+/// The call ends: an annotation of the Service sets a timeout of 0.
+fn times_out(walk: &mut Walk, service: &Service, calls: &Calls) {
+    let (namespace, name) = service.metadata.key();
+    let zero = ["timeout.linkerd.io/request", "timeout.linkerd.io/response"].into_iter().find_map(|key| {
+        let value = service.metadata.annotation(key)?;
+        policy_duration(value).filter(Duration::is_zero).map(|_| (key, value))
+    });
+    let (key, value) = zero.unwrap_or_default();
+    let says = format!(
+        "{key} of Service {name} is {value:?}: requests time out at once and get {}",
+        calls.timed_out
+    );
+    walk.step(Part::Routes, Outcome::Stops, says)
+        .evidence(Evidence::field(
+            Subject::object(Kind::Service, namespace, name),
+            format!("metadata.annotations[{key}]"),
+            value,
+        ))
+        .fix(format!("remove {key}, which means no timeout, or set a time such as 10s"));
 }
 
 /// The timeouts of requests, as the end of a sentence.
@@ -147,7 +175,11 @@ fn by_overrides(walk: &mut Walk, profile: &ServiceProfile, exists: impl Fn(&str,
 }
 
 /// Whether all requests that a rule matches fail; `None` if none does.
-fn failing(rule: &OutboundRule<'_>, calls: &Calls) -> Option<(bool, String)> {
+fn failing(outbound: &Outbound<'_>, rule: &OutboundRule<'_>, calls: &Calls) -> Option<(bool, String)> {
+    // A redirect needs no time.
+    if outbound.timeouts_of(rule).fails_at_once() && !redirects(rule) {
+        return Some((true, format!("their timeout is 0 ({})", calls.timed_out)));
+    }
     let weighted = || rule.backends.iter().filter(|backend| backend.weight > 0);
     let said = |backend: &Backend<'_>| {
         let why = backend.to.fails(&backend.named.name)?;
@@ -179,20 +211,18 @@ fn by_routes(
     (service, port): (&Service, u16),
     calls: &Calls,
 ) -> Next {
-    let names: Vec<String> = outbound
-        .routes
-        .iter()
-        .map(|route| format!("{} {}", route.kind.kind(), route.route.metadata.name))
-        .collect();
-    let names = names.join(", ");
-    let rules: Vec<&OutboundRule<'_>> = outbound.routes.iter().flat_map(|route| &route.rules).collect();
-    let failures: Vec<(bool, String)> = rules.iter().filter_map(|rule| failing(rule, calls)).collect();
+    let effective = effective_rules(outbound);
+    let names = names(&effective);
+    let rules: Vec<&OutboundRule<'_>> = effective.iter().map(|one| one.rule).collect();
+    let failures: Vec<(bool, String)> =
+        rules.iter().filter_map(|rule| failing(outbound, rule, calls)).collect();
     let why = failures.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("; ");
     let fails = !failures.is_empty() && failures.len() == rules.len() && failures.iter().all(|(all, _)| *all);
     let redirected = rules.iter().filter(|rule| redirects(rule)).count();
     let everything = catches_all(outbound);
     let backends = backends(&rules, service, port);
-    let limit = limits(rules.iter().map(|rule| rule.timeouts), calls);
+    let timeouts = || rules.iter().map(|rule| outbound.timeouts_of(rule));
+    let limit = limits(timeouts(), calls);
     let (outcome, says) = if fails {
         (Outcome::Stops, format!("{names}: every request that it matches fails: {why}"))
     } else if rules.iter().any(|rule| is_unweighted(rule)) {
@@ -210,17 +240,22 @@ fn by_routes(
     } else if redirected > 0 {
         (Outcome::NotJudged, format!("{names}: some requests get {}", calls.redirected))
     } else if !everything && outbound.spoken != Spoken::Opaque {
-        let says = format!(
-            "{names}: requests that no rule matches get {}; whether this request matches is not known",
-            calls.no_route
-        );
+        let says = match outbound.spoken {
+            Spoken::Tls => format!(
+                "{names}: connections to a server name that no route has fail; the server name of this one is not known"
+            ),
+            _ => format!(
+                "{names}: requests that no rule matches get {}; whether this request matches is not known",
+                calls.no_route
+            ),
+        };
         (Outcome::NotJudged, says)
     } else {
         let to: Vec<String> =
             backends.iter().map(|(namespace, name, port)| format!("{namespace}/{name}:{port}")).collect();
         (Outcome::Passes, format!("{names} sends requests to {}{limit}", to.join(", ")))
     };
-    let first = &outbound.routes[0];
+    let first = effective.first().map_or(&outbound.routes[0], |one| one.route);
     let step = walk.step(Part::Routes, outcome, says).evidence(Evidence::field(
         Subject::object(first.kind.kind(), &first.route.metadata.namespace, &first.route.metadata.name),
         "spec.parentRefs",
@@ -230,12 +265,28 @@ fn by_routes(
         step.only_if(Some(Condition::Limit(format!("every request gets {}", calls.redirected))));
     }
     if outcome == Outcome::Passes {
-        step.only_if(within(rules.iter().map(|rule| rule.timeouts), calls));
+        step.only_if(within(timeouts(), calls));
     }
     if !failures.is_empty() {
-        step.fix("name a backend that exists with a port that it declares, or delete the rule");
+        let timed_out = timeouts().any(|limits| limits.fails_at_once());
+        step.fix(match timed_out {
+            true => "remove the timeout annotations of 0, which means no timeout, or set a time such as 10s",
+            false => "name a backend that exists with a port that it declares, or delete the rule",
+        });
     }
     if outcome == Outcome::Stops { Next::Ends } else { Next::Backends(backends) }
+}
+
+/// The routes of rules, each once: `HTTPRoute a, HTTPRoute b`.
+fn names(rules: &[RuleOfRoute<'_, '_>]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for one in rules {
+        let name = format!("{} {}", one.route.kind.kind(), one.route.route.metadata.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 /// The Services to which rules send requests, each once, if requests can reach them.

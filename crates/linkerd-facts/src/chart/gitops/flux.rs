@@ -9,7 +9,10 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
     let (chart, version) = match document.text("spec.chart.spec.chart") {
         // A path refers to a chart in Git, whose version is unknown.
         Some(chart) => (set.chart(&chart).filter(|name| *name == chart)?, version("spec.chart.spec.version")),
-        None => of_reference(set, document, &namespace)?,
+        None => match of_reference(set, document, &namespace)? {
+            Reference::Chart(chart, version) => (chart, version),
+            Reference::Outside(reference) => return outside(document, &object, reference),
+        },
     };
     let mut installed = Installed::of(object.clone(), document.place("spec"), chart, version);
     installed.namespace =
@@ -28,25 +31,41 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
     Some(installed)
 }
 
-/// The chart of `chartRef`, with the field of its version.
-fn of_reference(
-    set: &Set<'_>,
-    document: &Document<'_>,
-    namespace: &str,
-) -> Option<(String, Option<(String, String)>)> {
+/// The object that `chartRef` names.
+enum Reference {
+    /// The chart, with the field of its version.
+    Chart(String, Option<(String, String)>),
+    /// It is not in the set.
+    Outside(String),
+}
+
+/// The chart of `chartRef`; `None` if it is not one of the charts.
+fn of_reference(set: &Set<'_>, document: &Document<'_>, namespace: &str) -> Option<Reference> {
     let kind = document.text("spec.chartRef.kind")?;
     let name = document.text("spec.chartRef.name")?;
     let namespace = document.text("spec.chartRef.namespace").unwrap_or_else(|| namespace.to_owned());
-    let of = set.object(&kind, &namespace, &name)?;
+    let Some(of) = set.object(&kind, &namespace, &name) else {
+        return Some(Reference::Outside(format!("{kind} {name}")));
+    };
     let said = |field: &str| Some((format!("{} {field}", of.kind_and_name()), of.text(field)?));
-    match kind.as_str() {
+    let (chart, version) = match kind.as_str() {
         "OCIRepository" => {
             let version = ["spec.ref.tag", "spec.ref.semver"].iter().find_map(|field| said(field));
-            Some((set.chart(&of.text("spec.url")?)?, version))
+            (of.text("spec.url")?, version)
         }
-        "HelmChart" => Some((set.chart(&of.text("spec.chart")?)?, said("spec.version"))),
-        _ => None,
-    }
+        "HelmChart" => (of.text("spec.chart")?, said("spec.version")),
+        _ => return None,
+    };
+    Some(Reference::Chart(set.chart(&chart)?, version))
+}
+
+/// A release of an unknown chart, if its names are those of Linkerd.
+fn outside(document: &Document<'_>, object: &str, reference: String) -> Option<Installed> {
+    let names = ["metadata.name", "metadata.namespace", "spec.targetNamespace", "spec.chartRef.name"];
+    let is_linkerds =
+        names.iter().any(|path| document.text(path).is_some_and(|name| name.starts_with("linkerd")));
+    let installed = Installed::of(object.to_owned(), document.place("spec"), String::new(), None);
+    is_linkerds.then(|| Installed { chart_of: Some(reference), ..installed })
 }
 
 /// Values in a ConfigMap of the set. Secrets are never read.

@@ -105,6 +105,69 @@ spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
 }
 
 #[test]
+fn flux_chart_reference_outside_of_the_set_is_named() {
+    let release = |name: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: {name}, namespace: apps}}\n\
+             spec: {{chartRef: {{kind: OCIRepository, name: charts}}, values: {{proxy: {{cores: 1}}}}}}\n"
+        )
+    };
+    let outside = |name: &str| {
+        let found = found(&[text("a.yaml", &release(name))], &CHARTS);
+        found.into_iter().map(|one| (one.object, one.chart_of)).collect::<Vec<_>>()
+    };
+    let named = ("HelmRelease apps/linkerd".to_owned(), Some("OCIRepository charts".to_owned()));
+    assert_eq!(outside("linkerd"), [named]);
+    assert_eq!(outside("shop"), []);
+}
+
+#[test]
+fn k3s_chart_has_text_set_and_configuration() {
+    let chart = "\
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: mesh, namespace: kube-system}
+spec:
+  chart: https://example.com/linkerd-control-plane-2025.10.7.tgz
+  version: 2025.10.7
+  valuesSecrets: [{name: keys}]
+  set:
+    proxy.cores: 2
+    proxy.uid: \"7\"
+  valuesContent: |-
+    clusterDomain: x
+";
+    let config = "\
+apiVersion: helm.cattle.io/v1
+kind: HelmChartConfig
+metadata: {name: mesh, namespace: kube-system}
+spec:
+  valuesContent: |-
+    proxy: {cores: 3}
+";
+    let all = [
+        "git/a.yaml:12:5 clusterDomain",
+        "git/b.yaml:6:13 proxy.cores",
+        "git/a.yaml:9:5 spec.set: proxy.cores",
+        "git/a.yaml:10:5 spec.set: proxy.uid",
+        "absent Secret keys",
+    ];
+    let texts = [text("a.yaml", chart), text("b.yaml", config)];
+    assert_eq!(said(&texts), [is("linkerd-control-plane", "2025.10.7", &all)]);
+    let values = found(&texts, &CHARTS).remove(0).files;
+    let uid = values[2]
+        .leaves()
+        .into_iter()
+        .find(|leaf| leaf.place() == "proxy.uid")
+        .map(|leaf| leaf.value.clone());
+    assert_eq!(uid, Some(Value::String("7".to_owned())));
+    // The configuration of an add-on.
+    let alone = config.replace("mesh", "linkerd-viz");
+    assert_eq!(said(&[text("b.yaml", &alone)])[0].0, "linkerd-viz");
+    assert_eq!(said(&[text("b.yaml", config)]), []);
+}
+
+#[test]
 fn argo_application_has_text_map_and_parameters() {
     let application = "\
 apiVersion: argoproj.io/v1alpha1

@@ -18,9 +18,14 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
             vec!["10", "1d", "", "s", "1 s", "ms", "99999999999h"],
         ),
         (
-            ValueType::PolicyDuration {},
+            ValueType::PolicyDuration { above_zero: false },
             vec!["10s", "0", "250ms", "1d", " 10s "],
             vec!["1m30s", "1.5s", "10", "", "-1s", "s", "10 s", "99999999999999999999d", "1000000000000000d"],
+        ),
+        (
+            ValueType::PolicyDuration { above_zero: true },
+            vec!["10s", "1ms"],
+            vec!["0", "0s", "0ms", "00d", "10"],
         ),
         (
             ValueType::Quantity {},

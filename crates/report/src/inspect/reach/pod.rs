@@ -1,5 +1,6 @@
 //! Last step of a walk: whether the call reaches the port of a pod, and whether policy authorizes it.
 
+use super::service::ipv6_argument;
 use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
@@ -10,6 +11,7 @@ use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, Spoken, TakenBy,
     Workload,
 };
+use crate::model::redirection::skips_ipv6;
 use crate::model::skipped::{IN, NodeSubnets, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Limit, Pod, Server, ServerPort};
@@ -38,6 +40,14 @@ impl<'a> Mesh<'a> {
             return;
         }
         if !serves(self, walk, pod, port) {
+            return;
+        }
+        if caller.ipv6 && !caller.meshed && skips_ipv6(pod) {
+            let says = format!(
+                "IPv6 is disabled in the mesh: the call bypasses the proxy of pod {}, and no policy applies",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Passes, says).evidence(ipv6_argument(pod));
             return;
         }
         let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));

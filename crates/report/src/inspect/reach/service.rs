@@ -1,14 +1,16 @@
 //! Step of a walk for a Service: its port, its routes, and the next destination.
 
 use super::endpoints::none_ready;
-use super::{Caller, Mesh, skipped, skips};
+use super::{Caller, Mesh, skipped, skips, subject};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed::{self, Next};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::policy::Spoken;
+use crate::model::redirection::{IPV6, skips_ipv6};
+use crate::objects::container::INIT_CONTAINER;
 use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
-use crate::objects::{Kind, Service, ServicePort};
+use crate::objects::{Kind, Pod, Service, ServicePort};
 
 impl<'a> Mesh<'a> {
     pub(super) fn to_service(
@@ -66,6 +68,7 @@ impl<'a> Mesh<'a> {
             return;
         }
         let caller = caller.through(skipped(walk, caller.pod, number));
+        let caller = over_ipv6(walk, caller, service);
         if !caller.meshed {
             return self.to_endpoints(walk, caller, service, chosen, None);
         }
@@ -194,4 +197,21 @@ impl<'a> Mesh<'a> {
             self.to_endpoints(walk, caller, service, Err(port), None);
         }
     }
+}
+
+/// A call to a Service of IPv6 alone bypasses a proxy without rules for IPv6.
+fn over_ipv6<'c>(walk: &mut Walk, caller: Caller<'c>, service: &Service) -> Caller<'c> {
+    let caller = Caller { ipv6: service.spec.is_ipv6_only(), ..caller };
+    if !caller.ipv6 || !caller.meshed || !skips_ipv6(caller.pod) {
+        return caller;
+    }
+    let says = "IPv6 is disabled in the mesh: the call bypasses the client's proxy, and has no identity and no route";
+    walk.step(Part::Outbound, Outcome::Passes, says).evidence(ipv6_argument(caller.pod));
+    caller.through(false)
+}
+
+/// The argument that disables IPv6 for a pod.
+pub(super) fn ipv6_argument(pod: &Pod) -> Evidence {
+    let path = format!("spec.initContainers[{INIT_CONTAINER}].args");
+    Evidence::field(subject(pod), path, IPV6)
 }
