@@ -30,7 +30,7 @@ pub fn run(
     case: &Case,
     base: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Ran, SceneError> {
-    let scene = Scene::of(&case.blocks, base)?;
+    let scene = Scene::parse(&case.blocks, base)?;
     let options = Options { whole: expressed::whole_kinds(), ..scene.options.clone() };
     let collected = collect_now(&scene.memory, &policy::items(&[check]), &options, None);
     let mut results = evaluate(&[check], &collected.cluster, Knowledge::embedded(), &scene.settings);

@@ -123,7 +123,7 @@ impl Demo {
     /// See [`DemoError`].
     pub fn scene(&self, state: State) -> Result<Scene, DemoError> {
         let blocks = self.script()?.blocks(state);
-        let mut scene = Scene::of(&blocks, &|name| base(name).map(str::to_owned))
+        let mut scene = Scene::parse(&blocks, &|name| base(name).map(str::to_owned))
             .map_err(|error| DemoError::Scene { name: self.name.to_owned(), error })?;
         scene.memory.origin = Some(Origin { kind: "demo".to_owned(), name: self.name.to_owned() });
         Ok(scene)

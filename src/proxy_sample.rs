@@ -57,7 +57,7 @@ pub fn select(cluster: &Cluster, selection: &Selection<'_>) -> ProxySample {
         namespace != home && is_wanted && pod.spec.proxy().is_some()
     };
     for pod in running().filter(is_selected) {
-        workloads.entry(owners.of(pod)).or_default().push(pod);
+        workloads.entry(owners.owner(pod)).or_default().push(pod);
     }
     let is_affected = |pod: &Pod| {
         let (namespace, name) = pod.metadata.key();

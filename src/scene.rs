@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::card::Mode;
-use crate::chart::values_input::{Given, ValuesFile};
+use crate::chart::values_input::{ValuesFile, ValuesInput};
 use crate::checks::{self, Settings, Upgrade, chart};
 use crate::collect::Options;
 use crate::fetched::Why;
@@ -21,7 +21,7 @@ use crate::model::traffic::{EarlierTraffic, WorkloadTraffic};
 use crate::node_files::NodeFiles;
 use crate::objects::mistyped::{Mistyped, mistyped};
 use crate::source::diagnostics::PortOf;
-use crate::source::memory::{Held, Memory};
+use crate::source::memory::{Memory, StoredObject};
 use crate::source::{Completeness, Origin};
 use crate::version::CniVersion;
 use crate::yaml::guard;
@@ -156,7 +156,7 @@ impl Scene {
     ///
     /// # Errors
     /// A block is not valid YAML, has an invalid object, or refers to a missing base, kind or object.
-    pub fn of(blocks: &[Block], base: &dyn Fn(&str) -> Option<String>) -> Result<Scene, SceneError> {
+    pub fn parse(blocks: &[Block], base: &dyn Fn(&str) -> Option<String>) -> Result<Scene, SceneError> {
         let mut scene = Scene::default();
         scene.memory.completeness = Completeness::All;
         scene.memory.captured_at = AT.parse().ok();
@@ -303,7 +303,7 @@ impl Scene {
             let knowledge = Knowledge::embedded();
             let (chart, release) = chart(&values.chart, knowledge).map_err(|e| format!("values: {e}"))?;
             let file = ValuesFile::read("values.yaml", &values.text).map_err(|e| format!("values: {e}"))?;
-            let given = Given { chart, release, files: vec![file], by: None, partial: false };
+            let given = ValuesInput { chart, release, files: vec![file], by: None, partial: false };
             self.settings.values = vec![given];
         }
         self.settings.cni_expected |= run.cni_expected;
@@ -395,7 +395,7 @@ fn delete_node_files(memory: &mut Memory, gone: &str) -> Result<(), String> {
 }
 
 /// The response of a program, from a run block.
-fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Probe, Held), String> {
+fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Probe, StoredObject), String> {
     let mut word = |key: &str| match answer.remove(key) {
         Some(serde_json::Value::String(word)) => Ok(word),
         _ => Err(format!("it has no {key}")),
@@ -405,7 +405,7 @@ fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Prob
     let (namespace, pod) = place.split_once('/').ok_or("pod: NAMESPACE/NAME")?;
     let said: Response = serde_json::from_value(answer.into()).map_err(|e| e.to_string())?;
     let json = object(probe.program, (namespace, pod), &said).to_string().into_bytes();
-    let held = Held { namespace: namespace.to_owned(), name: pod.to_owned(), json };
+    let held = StoredObject { namespace: namespace.to_owned(), name: pod.to_owned(), json };
     Ok((Probe { pod: pod.to_owned(), ..probe }, held))
 }
 

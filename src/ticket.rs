@@ -60,7 +60,7 @@ fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request>
     let answers = held.map(|(_, answer)| &answer.request).filter(|request| !is_needed(&request.item, needed));
     let mut left_out: BTreeSet<Request> = answers.cloned().collect();
     if cluster.nodes.is_ok() && !needed.contains(&Item::NodeFiles) {
-        left_out.insert(Request::of(Item::NodeFiles));
+        left_out.insert(Request::new(Item::NodeFiles));
     }
     left_out
 }
@@ -68,7 +68,7 @@ fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request>
 /// Whether a check that declares one of these reads the result.
 fn is_needed(item: &Item, needed: &BTreeSet<Item>) -> bool {
     let named = match item {
-        Item::Probe(probe) => needed.contains(&Item::Probe(Probe::of(probe.program))),
+        Item::Probe(probe) => needed.contains(&Item::Probe(Probe::new(probe.program))),
         // A Secret of a Link.
         Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => {
             needed.contains(&link_credentials())
@@ -85,7 +85,7 @@ fn judged_without(
 ) -> Vec<Finding> {
     let cluster = &mut collected.cluster;
     let taken: Vec<Answer> = left_out.iter().filter_map(|request| cluster.withhold(&request.item)).collect();
-    let without_nodes = left_out.contains(&Request::of(Item::NodeFiles));
+    let without_nodes = left_out.contains(&Request::new(Item::NodeFiles));
     let nodes = without_nodes.then(|| std::mem::replace(&mut cluster.nodes, Err(Why::NotOffered)));
     let trouble = if without_nodes { std::mem::take(&mut cluster.node_trouble) } else { Vec::new() };
     let findings = report::judge(question, collected).findings;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::binaries::kubernetes_version;
 use crate::harness::kubeconfig::{ADMIN, write_kubeconfig};
 use crate::harness::linkerd_cli::LinkerdCli;
-use crate::harness::{Cluster, Options, say};
+use crate::harness::{Cluster, Options, print_line};
 
 /// Pods of one Deployment.
 const REPLICAS: usize = 10;
@@ -60,7 +60,7 @@ pub fn cluster(cli: &LinkerdCli, pods: usize, folder: &Path) -> Option<Cluster> 
     let shop: Vec<&Value> = installed.objects.iter().filter(of_shop).collect();
 
     let apps = pods.div_ceil(REPLICAS);
-    say(&format!("{apps} Deployments of {REPLICAS} pods; that takes minutes"));
+    print_line(&format!("{apps} Deployments of {REPLICAS} pods; that takes minutes"));
     for number in 0..NAMESPACES.min(apps) {
         let name = namespace(number);
         cluster.api.create(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }));
@@ -78,7 +78,7 @@ pub fn cluster(cli: &LinkerdCli, pods: usize, folder: &Path) -> Option<Cluster> 
             deployments.iter().filter_map(|one| one["status"]["availableReplicas"].as_u64()).sum::<u64>();
         if ready > said + 1000 {
             said = ready;
-            say(&format!("{ready} pods run"));
+            print_line(&format!("{ready} pods run"));
         }
         let wanted = apps * REPLICAS;
         if ready as usize >= wanted { Ok(()) } else { Err(format!("{ready} of {wanted} pods run")) }

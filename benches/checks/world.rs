@@ -34,7 +34,7 @@ pub fn scene(mix: &Mix, size: usize) -> Scene {
     };
     let on = Some("healthy,cni,multicluster".to_owned());
     let block = Block { content: BlockKind::Cluster { on }, text: String::new(), line: 1 };
-    let mut scene = Scene::of(&[block], &base).expect("the bases are clusters");
+    let mut scene = Scene::parse(&[block], &base).expect("the bases are clusters");
     // Objects are filed one by one below, in their order; a later one of a name would replace the earlier one.
     for object in (mix.make)(size) {
         push(&mut scene, &object);

@@ -35,14 +35,14 @@ impl<'a> Rules<'a> {
     ///
     /// # Errors
     /// Namespaces or webhook configurations were unavailable.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
-        let namespaces = ctx.seen::<Namespace>();
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
+        let namespaces = ctx.partial_list::<Namespace>();
         let webhook = match injector_webhook(ctx) {
             // Manifests of applications do not contain the webhook: that of a default install applies.
             Err(missing) if missing.why == Why::NotInManifests => None,
             read => read?,
         };
-        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+        let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
         let values = config.and_then(ConfigMap::chart_values);
         let admission = Admission::new(namespaces?, webhook.map(|(_, webhook)| webhook), values.as_ref());
         Ok(Rules { admission, webhook, values, home: ctx.namespaces().control_plane.as_str() })

@@ -212,7 +212,7 @@ impl Mode {
     pub const ALL: [Mode; 4] = [Mode::Installed, Mode::Pre, Mode::Crds, Mode::Upgrade];
 
     /// Name in cards and reports.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Mode::Installed => "installed",
             Mode::Pre => "pre",
@@ -222,7 +222,7 @@ impl Mode {
     }
 
     /// Whether checks of a stage run in this one: before an upgrade, all checks of an installed mesh also run.
-    pub fn asks(self, of: &[Mode]) -> bool {
+    pub fn runs_in(self, of: &[Mode]) -> bool {
         of.contains(&self) || (self == Mode::Upgrade && of.contains(&Mode::Installed))
     }
 }

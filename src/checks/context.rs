@@ -105,15 +105,15 @@ impl<'a> Context<'a> {
     }
 
     /// A parameter that is a duration.
-    pub fn span_of(&self, name: &str) -> SignedDuration {
+    pub fn param_duration(&self, name: &str) -> SignedDuration {
         let (number, unit) = self.declared_param(name);
         unit.span(number)
     }
 
     /// A parameter as text: `60 days`.
-    pub fn said_of(&self, name: &str) -> String {
+    pub fn param_text(&self, name: &str) -> String {
         let (number, unit) = self.declared_param(name);
-        unit.said(number)
+        unit.with_unit(number)
     }
 
     fn declared_param(&self, name: &str) -> (i64, Unit) {
@@ -129,8 +129,9 @@ impl<'a> Context<'a> {
     /// Maps a pod to the workload that users created. Reads `replicasets.apps` and `jobs.batch`, if
     /// available.
     pub(super) fn owners(&self) -> &'a Owners<'a> {
-        let build = |ctx: &Context<'a>| Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
-        self.once(&self.joins.owners, build)
+        let build =
+            |ctx: &Context<'a>| Owners::new(ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
+        self.get_or_build(&self.joins.owners, build)
     }
 
     /// The missing parts of the evidence that was read.
@@ -206,24 +207,25 @@ impl<'a> Context<'a> {
     }
 
     fn request(&self, item: Item) -> Request {
-        let namespace = item.scope().and_then(|scope| self.cluster.namespaces.of(scope)).map(str::to_owned);
+        let namespace =
+            item.scope().and_then(|scope| self.cluster.namespaces.namespace_for(scope)).map(str::to_owned);
         Request { item, namespace }
     }
 
     /// The available objects of a kind. If more may exist, that is noted as a gap: suitable to find
     /// problems in the available objects, not to conclude that something does not exist. For that, see
-    /// [`Context::every`].
+    /// [`Context::complete_list`].
     ///
     /// # Errors
     /// None of them is available.
-    pub fn seen<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
+    pub fn partial_list<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
         self.seen_of(K::LIST)
     }
 
-    /// [`Context::seen`], of one of several kinds that share a slim type.
+    /// [`Context::partial_list`], of one of several kinds that share a slim type.
     ///
     /// # Errors
-    /// As [`Context::seen`].
+    /// As [`Context::partial_list`].
     pub fn seen_of<T: Object>(&self, kind: KindOf<T>) -> Result<&'a [T], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind.kind()))?;
         self.gaps_of_list(answer, reasons);
@@ -253,7 +255,8 @@ impl<'a> Context<'a> {
     /// Whether the check requires a control plane and the objects contain none.
     fn lacks_its_control_plane(&self) -> bool {
         self.card.front.requires.contains(&Requirement::ControlPlane)
-            && components(self.hints::<Deployment>(), &self.cluster.namespaces.control_plane).is_empty()
+            && components(self.optional_list::<Deployment>(), &self.cluster.namespaces.control_plane)
+                .is_empty()
     }
 
     /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: other
@@ -275,7 +278,7 @@ impl<'a> Context<'a> {
 
     /// The available objects of a kind; a missing list is a gap.
     pub(super) fn seen_or_gap<K: Listed>(&self) -> &'a [K::Object] {
-        self.or_gap(self.seen::<K>()).unwrap_or(&[])
+        self.or_gap(self.partial_list::<K>()).unwrap_or(&[])
     }
 
     /// The evidence, if it is available; otherwise a gap.
@@ -287,14 +290,14 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// The list is missing or may be incomplete.
-    pub fn every<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
+    pub fn complete_list<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
         self.every_of(K::LIST)
     }
 
-    /// [`Context::every`], of one of several kinds that share a slim type.
+    /// [`Context::complete_list`], of one of several kinds that share a slim type.
     ///
     /// # Errors
-    /// As [`Context::every`].
+    /// As [`Context::complete_list`].
     pub fn every_of<T: Object>(&self, kind: KindOf<T>) -> Result<&'a [T], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind.kind()))?;
         match reasons.first() {
@@ -316,7 +319,7 @@ impl<'a> Context<'a> {
 
     /// The available objects of a kind, possibly none. For optional evidence: absence from this list proves
     /// nothing.
-    pub fn hints<K: Listed>(&self) -> &'a [K::Object] {
+    pub fn optional_list<K: Listed>(&self) -> &'a [K::Object] {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
@@ -347,7 +350,7 @@ impl<'a> Context<'a> {
 
     /// Notes missing evidence that could withdraw a finding or change its severity, and returns the
     /// available part: a finding without it states the gap.
-    pub fn noted<T>(&self, read: Result<T, Missing>) -> Option<T> {
+    pub fn or_note<T>(&self, read: Result<T, Missing>) -> Option<T> {
         read.map_err(|missing| self.gap(missing)).ok()
     }
 
@@ -355,7 +358,7 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// Its existence is unknown.
-    pub fn named<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
+    pub fn object<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
         let kind = K::LIST.kind();
         let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
         match (answer.objects::<K::Object>().first(), reasons.first()) {
@@ -367,7 +370,7 @@ impl<'a> Context<'a> {
 
     /// A gap in an available item: the affected part, and the reason. Pass it to [`Context::gap`] or return
     /// it.
-    pub fn lacking(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
+    pub fn missing(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
         Missing::part(self.request(item), why, part)
     }
 
@@ -389,7 +392,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// It was not queried, or did not answer.
     pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Response, Missing> {
-        self.declared(&Item::Probe(Probe::of(program)))?;
+        self.declared(&Item::Probe(Probe::new(program)))?;
         let item = Item::Probe(Probe { program, pod: pod.to_owned() });
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
         // A Secret of the same name in another namespace is a different one.
@@ -407,7 +410,7 @@ impl<'a> Context<'a> {
 
     /// Whether a program was not queried at all, and why.
     pub fn unasked(&self, program: Program, why: Why) -> Missing {
-        Missing::whole(Request::of(Item::Probe(Probe::of(program))), why)
+        Missing::whole(Request::new(Item::Probe(Probe::new(program))), why)
     }
 
     /// The Secret that a link names; `None` if it is known not to exist.
@@ -430,7 +433,7 @@ impl<'a> Context<'a> {
     fn of_link(&self, item: Item) -> Result<Option<&'a Secret>, Missing> {
         self.declared(&link_credentials())?;
         let Some(answer) = self.cluster.answer(&item) else {
-            let namespace = item.scope().map(|scope| scope.word().to_owned());
+            let namespace = item.scope().map(|scope| scope.label().to_owned());
             return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));
         };
         match &answer.fetched {
@@ -462,7 +465,7 @@ impl<'a> Context<'a> {
         self.cluster
             .server_version
             .as_ref()
-            .map_err(|why| Missing::whole(Request::of(Item::ServerVersion), why.clone()))
+            .map_err(|why| Missing::whole(Request::new(Item::ServerVersion), why.clone()))
     }
 
     /// The version of the operator's own `linkerd` command.
@@ -474,7 +477,7 @@ impl<'a> Context<'a> {
         self.cluster
             .cli_version
             .as_ref()
-            .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
+            .map_err(|why| Missing::whole(Request::new(Item::CliVersion), why.clone()))
     }
 
     /// The extension commands on PATH, `linkerd-NAME`; `None` if the CLI was not run.
@@ -506,7 +509,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// No logs were provided.
     pub fn logs(&self) -> Result<&'a [Log], Missing> {
-        self.given(Item::Logs, "some of them")
+        self.user_provided(Item::Logs, "some of them")
     }
 
     /// The provided output of `linkerd diagnostics`.
@@ -514,7 +517,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// None was provided.
     pub fn diagnostics(&self) -> Result<&'a [Diagnostic], Missing> {
-        self.given(Item::Diagnostics, "some of it")
+        self.user_provided(Item::Diagnostics, "some of it")
     }
 
     /// The same as detail of a finding; empty if it is missing.
@@ -524,7 +527,7 @@ impl<'a> Context<'a> {
 
     /// Evidence that is never read from a cluster: it is provided or missing. Unreadable parts are noted as
     /// this part.
-    fn given<T: Object>(&self, item: Item, part: &str) -> Result<&'a [T], Missing> {
+    fn user_provided<T: Object>(&self, item: Item, part: &str) -> Result<&'a [T], Missing> {
         let (answer, reasons) = self.answer(item).map_err(|missing| match missing.why {
             Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
             _ => missing,
@@ -542,16 +545,16 @@ impl<'a> Context<'a> {
     pub fn snapshots(&self) -> Result<&'a [NodeSnapshot], Missing> {
         self.declared(&Item::NodeFiles)?;
         for why in &self.cluster.node_trouble {
-            self.gap(Missing::whole(Request::of(Item::NodeFiles), why.clone()));
+            self.gap(Missing::whole(Request::new(Item::NodeFiles), why.clone()));
         }
         match &self.cluster.nodes {
             // An empty folder for node files covers no node: no check passes because of it.
             Ok(nodes) if nodes.is_empty() => {
                 let why = self.cluster.node_trouble.first().cloned().unwrap_or(Why::NotOffered);
-                Err(Missing::whole(Request::of(Item::NodeFiles), why))
+                Err(Missing::whole(Request::new(Item::NodeFiles), why))
             }
             Ok(nodes) => Ok(nodes),
-            Err(why) => Err(Missing::whole(Request::of(Item::NodeFiles), why.clone())),
+            Err(why) => Err(Missing::whole(Request::new(Item::NodeFiles), why.clone())),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn ends_within(certificate: &Certificate, now: Timestamp, within: Sig
 /// The windows that an expiry falls into: that of the check's parameter `days`, and that of the row of
 /// `linkerd check` that the check answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Soon {
+pub(super) enum ExpiryWindow {
     /// By both.
     ForBoth,
     /// Only that of the parameter: the row succeeds.
@@ -31,29 +31,29 @@ pub(super) enum Soon {
     ForTheRow,
 }
 
-impl Soon {
+impl ExpiryWindow {
     /// For the first of these to expire; `None` if none expires soon.
-    pub(super) fn of<'a>(
+    pub(super) fn first_of<'a>(
         ctx: &Context<'_>,
         certificates: impl IntoIterator<Item = &'a Certificate>,
-    ) -> Option<Soon> {
-        let set = ctx.span_of(DAYS);
+    ) -> Option<ExpiryWindow> {
+        let set = ctx.param_duration(DAYS);
         let (mut as_set, mut for_the_row) = (false, false);
         for certificate in certificates {
             as_set |= ends_within(certificate, ctx.now(), set);
             for_the_row |= ends_within(certificate, ctx.now(), OF_THE_ROW);
         }
         match (as_set, for_the_row) {
-            (true, true) => Some(Soon::ForBoth),
-            (true, false) => Some(Soon::AsSet),
-            (false, true) => Some(Soon::ForTheRow),
+            (true, true) => Some(ExpiryWindow::ForBoth),
+            (true, false) => Some(ExpiryWindow::AsSet),
+            (false, true) => Some(ExpiryWindow::ForTheRow),
             (false, false) => None,
         }
     }
 
     /// The longer of both windows.
     pub(super) fn horizon(ctx: &Context<'_>) -> SignedDuration {
-        ctx.span_of(DAYS).max(OF_THE_ROW)
+        ctx.param_duration(DAYS).max(OF_THE_ROW)
     }
 
     /// The message: the text for an expiry within this window, or that `what` is not due yet. `words` gets
@@ -67,11 +67,11 @@ impl Soon {
     ) -> String {
         let when = expiry(ctx, certificates);
         match self {
-            Soon::ForBoth | Soon::AsSet => words(&when),
-            Soon::ForTheRow => format!(
+            ExpiryWindow::ForBoth | ExpiryWindow::AsSet => words(&when),
+            ExpiryWindow::ForTheRow => format!(
                 "{what} expires {when}, not within the configured {}: nothing is urgent, but linkerd check \
                  warns",
-                ctx.said_of(DAYS)
+                ctx.param_text(DAYS)
             ),
         }
     }
@@ -79,9 +79,9 @@ impl Soon {
     /// Sets the severity accordingly, and whether the row fails.
     pub(super) fn graded(self, finding: Finding) -> Finding {
         match self {
-            Soon::ForBoth => finding,
-            Soon::AsSet => finding.fails_rows([]),
-            Soon::ForTheRow => finding
+            ExpiryWindow::ForBoth => finding,
+            ExpiryWindow::AsSet => finding.fails_rows([]),
+            ExpiryWindow::ForTheRow => finding
                 .severity(Severity::Info)
                 .rows_as(Severity::Warning)
                 .parameter("not-soon")

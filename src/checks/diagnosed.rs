@@ -35,7 +35,7 @@ pub(super) fn answers<'a, T>(
     part: &str,
 ) -> Result<Vec<&'a T>, Missing> {
     let given: Vec<&T> = ctx.diagnostics()?.iter().filter_map(|one| of(&one.said)).collect();
-    if given.is_empty() { Err(lacking(ctx, part)) } else { Ok(given) }
+    if given.is_empty() { Err(metrics_missing(ctx, part)) } else { Ok(given) }
 }
 
 /// The pods with a proxy whose metrics are available. The others are noted as a gap.
@@ -73,7 +73,7 @@ pub(super) fn grown<'a>(
     let (twice, once): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, metrics)| metrics.period.is_some());
     if !once.is_empty() {
         let names = once.iter().map(|(pod, _)| name_of(pod));
-        let missing = lacking(ctx, format!("a second read of the metrics of {}", some(names, NAMED)));
+        let missing = metrics_missing(ctx, format!("a second read of the metrics of {}", some(names, NAMED)));
         if twice.is_empty() {
             return Err(missing);
         }
@@ -94,7 +94,7 @@ pub(super) fn incomplete(
         .map(|(pod, _)| name_of(pod))
         .collect();
     if !truncated.is_empty() {
-        ctx.gap(lacking(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
+        ctx.gap(metrics_missing(ctx, format!("all series of {}: too many", some(&truncated, NAMED))));
     }
     lacking_families(ctx, meanings)
 }
@@ -136,7 +136,7 @@ fn having<'a>(
     let (have, lack): (Vec<_>, Vec<_>) = all.into_iter().partition(|(pod, metrics)| has(pod, metrics));
     if !lack.is_empty() {
         let names = lack.iter().map(|(pod, _)| name_of(pod));
-        ctx.gap(lacking(ctx, format!("{part} of {}", some(names, NAMED))));
+        ctx.gap(metrics_missing(ctx, format!("{part} of {}", some(names, NAMED))));
     }
     have
 }
@@ -153,8 +153,8 @@ pub(super) fn name_of(pod: &Pod) -> String {
 }
 
 /// A gap of metrics.
-pub(super) fn lacking(ctx: &Context<'_>, part: impl Into<String>) -> Missing {
-    ctx.lacking(Item::Diagnostics, Why::NotOffered, part)
+pub(super) fn metrics_missing(ctx: &Context<'_>, part: impl Into<String>) -> Missing {
+    ctx.missing(Item::Diagnostics, Why::NotOffered, part)
 }
 
 fn of_pods<'a>(
@@ -163,7 +163,7 @@ fn of_pods<'a>(
     container: impl Fn(&Pod) -> Option<&'static str>,
     what: &str,
 ) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let given = ctx.diagnostics()?;
     let of_container: Vec<(&Pod, &'static str)> =
         pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| Some((pod, container(pod)?))).collect();
@@ -176,7 +176,7 @@ fn of_pods<'a>(
         if !ctx.judges(&pod.metadata.namespace) {
             continue;
         }
-        match metrics.of(pod, container) {
+        match metrics.container(pod, container) {
             Ok(metrics) => found.push((pod, metrics)),
             Err(_) => missing.push(name_of(pod)),
         }
@@ -188,10 +188,10 @@ fn of_pods<'a>(
         missing.clear();
     }
     if found.is_empty() && (!missing.is_empty() || sample.is_some()) {
-        return Err(lacking(ctx, format!("the metrics of {what}")));
+        return Err(metrics_missing(ctx, format!("the metrics of {what}")));
     }
     if !missing.is_empty() {
-        ctx.gap(lacking(ctx, format!("the metrics of {}", some(&missing, NAMED))));
+        ctx.gap(metrics_missing(ctx, format!("the metrics of {}", some(&missing, NAMED))));
     }
     Ok(found)
 }
@@ -203,8 +203,8 @@ fn lacking_families(ctx: &Context<'_>, meanings: &[MetricMeaning]) -> Result<(),
     for family in sample.lacking.iter().filter(|family| meanings.contains(&family.meaning)) {
         let part = format!("series of {} in Prometheus", some(names.names_of(family.meaning), NAMED));
         ctx.gap(match family.error.as_str() {
-            "" => lacking(ctx, part),
-            error => ctx.lacking(Item::Diagnostics, Why::Failed { message: error.to_owned() }, part),
+            "" => metrics_missing(ctx, part),
+            error => ctx.missing(Item::Diagnostics, Why::Failed { message: error.to_owned() }, part),
         });
     }
     Ok(())
@@ -218,12 +218,12 @@ fn sampled(ctx: &Context<'_>, sample: &MetricsSample, container: &str) {
         let names = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
         let count = sample.left;
         let part = format!("the metrics of {count} more proxies, beyond the limits of a sample{names}");
-        ctx.gap(lacking(ctx, part));
+        ctx.gap(metrics_missing(ctx, part));
     }
     if let Some(first) = sample.unscraped.first() {
         let more = and_more(sample.unscraped_count.saturating_sub(1));
         let part = format!("the metrics of {first}{more} in Prometheus");
-        ctx.gap(lacking(ctx, part));
+        ctx.gap(metrics_missing(ctx, part));
     }
     let mut failed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for one in sample.failed.iter().filter(|one| one.container == container) {
@@ -234,11 +234,11 @@ fn sampled(ctx: &Context<'_>, sample: &MetricsSample, container: &str) {
     let others: Vec<&str> = failed.iter().skip(REASONS).flat_map(|(_, pods)| pods.iter().copied()).collect();
     for (error, pods) in failed.iter().take(REASONS) {
         let why = Why::Failed { message: (*error).to_owned() };
-        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {}", some(pods, NAMED))));
+        ctx.gap(ctx.missing(Item::Diagnostics, why, format!("the metrics of {}", some(pods, NAMED))));
     }
     if !others.is_empty() {
         let why = Why::Failed { message: "other errors".to_owned() };
-        ctx.gap(ctx.lacking(Item::Diagnostics, why, format!("the metrics of {}", some(&others, NAMED))));
+        ctx.gap(ctx.missing(Item::Diagnostics, why, format!("the metrics of {}", some(&others, NAMED))));
     }
 }
 
@@ -289,7 +289,7 @@ pub(super) fn by_workload<'a, T>(
 ) -> Vec<(Subject, Vec<(&'a Pod, T)>)> {
     let mut groups: BTreeMap<Owner, Vec<(&Pod, T)>> = BTreeMap::new();
     for (pod, one) in all {
-        groups.entry(ctx.owners().of(pod)).or_default().push((pod, one));
+        groups.entry(ctx.owners().owner(pod)).or_default().push((pod, one));
     }
     let each = groups.into_iter().map(|(owner, all)| {
         let pods = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();

@@ -41,7 +41,7 @@ pub struct Joins<'a> {
 
 impl<'a> Context<'a> {
     /// A join of the run: the first check that needs it calls `build`.
-    pub(super) fn once<T>(&self, join: &'a Join<T>, build: impl FnOnce(&Context<'a>) -> T) -> &'a T {
+    pub(super) fn get_or_build<T>(&self, join: &'a Join<T>, build: impl FnOnce(&Context<'a>) -> T) -> &'a T {
         let (built, gaps) = join.get_or_init(|| {
             let aside = self.aside();
             let built = build(&aside);

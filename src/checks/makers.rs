@@ -47,8 +47,8 @@ impl Maker<'_> {
 /// # Errors
 /// Pods were unavailable.
 pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> {
-    ctx.seen::<Pod>()?;
-    let found: &Vec<Maker<'a>> = ctx.once(&ctx.joins.makers, build);
+    ctx.partial_list::<Pod>()?;
+    let found: &Vec<Maker<'a>> = ctx.get_or_build(&ctx.joins.makers, build);
     Ok(found)
 }
 
@@ -59,11 +59,11 @@ pub(super) fn running_pods<'a>(ctx: &Context<'a>, makers: &[Maker<'_>]) -> BTree
     let with_template: BTreeSet<&Owner> =
         makers.iter().filter(|maker| !maker.path.is_empty()).map(|maker| &maker.owner).collect();
     let mut found: BTreeMap<Owner, Vec<Maker<'a>>> = BTreeMap::new();
-    for pod in ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some()) {
+    for pod in ctx.optional_list::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some()) {
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
             continue;
         }
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if with_template.contains(&owner) {
             found.entry(owner.clone()).or_default().push(of_pod(owner, pod));
         }
@@ -87,21 +87,21 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
             add(&mut found, kind, &workload.metadata, &workload.spec.template, "spec.template.");
         }
     }
-    for cron in ctx.hints::<CronJob>() {
+    for cron in ctx.optional_list::<CronJob>() {
         let template = &cron.spec.job_template.spec.template;
         add(&mut found, "CronJob", &cron.metadata, template, "spec.jobTemplate.spec.template.");
     }
-    for job in ctx.hints::<Job>().iter().filter(|job| job.metadata.controller().is_none()) {
+    for job in ctx.optional_list::<Job>().iter().filter(|job| job.metadata.controller().is_none()) {
         if job.status.completion_time.is_none() {
             add(&mut found, "Job", &job.metadata, &job.spec.template, "spec.template.");
         }
     }
     let owners = ctx.owners();
-    for pod in ctx.hints::<Pod>() {
+    for pod in ctx.optional_list::<Pod>() {
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() || owners::is_static(pod) {
             continue;
         }
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         found.entry(owner).or_insert_with_key(|owner| of_pod(owner.clone(), pod));
     }
     found.into_values().collect()

@@ -118,7 +118,7 @@ pub fn validate_defects(knowledge: &Knowledge) -> Result<(), String> {
 
 /// Every check, ordered by category and id; custom checks after the built-in ones.
 pub fn all() -> impl Iterator<Item = &'static Check> {
-    let brought = expressed::brought();
+    let brought = expressed::custom_checks();
     TABLES.iter().copied().flatten().chain(brought)
 }
 
@@ -286,7 +286,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
 /// A check that did not begin within the time limit of the run.
 fn skipped(check: &'static Check, seconds: u64) -> CheckResult {
     let item = check.card().front.needs.first().cloned().unwrap_or(Item::ServerVersion);
-    let gaps = vec![Missing::whole(Request::of(item), Why::OutOfTime { seconds })];
+    let gaps = vec![Missing::whole(Request::new(item), Why::OutOfTime { seconds })];
     CheckResult { id: check.id, outcome: Outcome::Unknown, findings: Vec::new(), gaps, blocked_by: None }
 }
 
@@ -297,7 +297,7 @@ fn refused(card: &Card, cluster: &Cluster) -> Vec<Missing> {
     };
     let of = |item: &Item| {
         let (request, why) = match (item, cluster.answer(item)) {
-            (Item::NodeFiles, _) => (Request::of(Item::NodeFiles), cluster.nodes.as_ref().err()?),
+            (Item::NodeFiles, _) => (Request::new(Item::NodeFiles), cluster.nodes.as_ref().err()?),
             (_, Some(answer)) => match &answer.fetched {
                 Fetched::Missing { reason } => (answer.request.clone(), reason),
                 Fetched::Complete | Fetched::Partial { .. } => return None,

@@ -11,7 +11,9 @@ use crate::command::{Call, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Item;
-use crate::network_policy::{Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM};
+use crate::network_policy::{
+    DecidedBy, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
+};
 use crate::objects::{
     AdminNetworkPolicy, BaselineAdminNetworkPolicy, CalicoGlobalNetworkPolicy, CalicoNetworkPolicy,
     CalicoTier, CiliumClusterwideNetworkPolicy, CiliumNetworkPolicy, ClusterNetworkPolicy, Kind, Listed,
@@ -24,7 +26,7 @@ use crate::objects::{
 /// # Errors
 /// Those of Kubernetes were unavailable.
 pub(super) fn policies<'a>(ctx: &Context<'a>) -> Result<Policies<'a>, Unjudged> {
-    let kubernetes = ctx.seen::<NetworkPolicy>();
+    let kubernetes = ctx.partial_list::<NetworkPolicy>();
     let objects = Objects {
         cilium: plugins::<CiliumNetworkPolicy>(ctx),
         cilium_clusterwide: plugins::<CiliumClusterwideNetworkPolicy>(ctx),
@@ -34,27 +36,27 @@ pub(super) fn policies<'a>(ctx: &Context<'a>) -> Result<Policies<'a>, Unjudged> 
         admin: plugins::<AdminNetworkPolicy>(ctx),
         baseline: plugins::<BaselineAdminNetworkPolicy>(ctx),
         cluster_network: plugins::<ClusterNetworkPolicy>(ctx),
-        namespaces: ctx.hints::<Namespace>(),
+        namespaces: ctx.optional_list::<Namespace>(),
         kubernetes: kubernetes?,
     };
-    Ok(Policies::of(objects))
+    Ok(Policies::new(objects))
 }
 
 fn plugins<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
-    ctx.noted(defined::<K>(ctx)).unwrap_or_default()
+    ctx.or_note(defined::<K>(ctx)).unwrap_or_default()
 }
 
 /// Notes that the result for a connection is unknown, and the reason.
 pub(super) fn cannot_say(ctx: &Context<'_>, doubts: &[Doubt<'_>]) {
     for doubt in doubts {
         // Unavailable labels are noted as such.
-        if doubt.why == UNKNOWN_NAMESPACE && ctx.noted(ctx.seen::<Namespace>()).is_none() {
+        if doubt.why == UNKNOWN_NAMESPACE && ctx.or_note(ctx.partial_list::<Namespace>()).is_none() {
             continue;
         }
         let (kind, meta) = (doubt.policy.kind(), doubt.policy.meta());
         let message = format!("{}: {}", doubt.field, doubt.why);
         let part = Subject::object(kind, &meta.namespace, &meta.name).to_string();
-        ctx.gap(ctx.lacking(Item::List(kind), Why::NotJudged { message }, part));
+        ctx.gap(ctx.missing(Item::List(kind), Why::NotJudged { message }, part));
     }
 }
 
@@ -78,8 +80,8 @@ pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
 pub(super) type Set<'a> = Vec<(Kind, &'a str, &'a str, String)>;
 
 /// See [`Set`].
-pub(super) fn set<'a>(by: &[Decides<'a>]) -> Set<'a> {
-    let of = |decides: &Decides<'a>| {
+pub(super) fn set<'a>(by: &[DecidedBy<'a>]) -> Set<'a> {
+    let of = |decides: &DecidedBy<'a>| {
         let (kind, namespace, name) = decides.policy.key();
         (kind, namespace, name, decides.field.clone())
     };
@@ -87,7 +89,7 @@ pub(super) fn set<'a>(by: &[Decides<'a>]) -> Set<'a> {
 }
 
 /// A finding about all deciding policies. Whether the network enforces them is not known.
-pub(super) fn about(ctx: &Context<'_>, by: &[Decides<'_>], message: impl Into<String>) -> Finding {
+pub(super) fn about(ctx: &Context<'_>, by: &[DecidedBy<'_>], message: impl Into<String>) -> Finding {
     let mut finding = ctx.finding(Subject::thing("NetworkPolicies"), message).likely();
     finding.subjects.clear();
     for decides in by {
@@ -109,19 +111,19 @@ pub(super) fn subject(policy: Policy<'_>) -> Subject {
 }
 
 /// The deciding field, as evidence.
-pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
+pub(super) fn evidence(decides: &DecidedBy<'_>) -> Evidence {
     let said = if decides.denies { format!("denies it: {}", decides.said) } else { decides.said.clone() };
     Evidence::field(subject(decides.policy), &decides.field, said)
 }
 
 /// The policies as text: `NetworkPolicies`, or those of network plugins too.
-pub(super) fn in_words<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> &'static str {
+pub(super) fn kind_names<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p DecidedBy<'a>>) -> &'static str {
     let of_plugin = all.into_iter().any(|decides| decides.policy.kind() != Kind::NetworkPolicy);
     if of_plugin { "network policies" } else { "NetworkPolicies" }
 }
 
 /// Distinguishes policies with one name and several kinds in the fingerprint of a finding.
-fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Option<String> {
+fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p DecidedBy<'a>>) -> Option<String> {
     let kinds: BTreeSet<String> = all
         .into_iter()
         .map(|decides| decides.policy.kind())
@@ -133,7 +135,7 @@ fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Opti
 
 /// The peers to allow, as sources or destinations.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Whom<'a> {
+pub(super) enum PeerSelector<'a> {
     /// The pods of a namespace.
     Namespace(&'a str),
     /// The pods of every namespace.
@@ -144,9 +146,9 @@ pub(super) enum Whom<'a> {
 
 /// The remedy: allow more in the blocking policy, and change its source too.
 pub(super) fn remedy(
-    decides: &Decides<'_>,
+    decides: &DecidedBy<'_>,
     direction: Direction,
-    openings: &[(Whom<'_>, Vec<(&'static str, u16)>)],
+    openings: &[(PeerSelector<'_>, Vec<(&'static str, u16)>)],
     words: impl Into<String>,
 ) -> Remedy {
     let remedy = match (decides.policy, decides.denies) {
@@ -183,9 +185,9 @@ pub(super) fn patch(policy: Policy<'_>, operations: Vec<Value>) -> Call {
 }
 
 fn completed(
-    decides: &Decides<'_>,
+    decides: &DecidedBy<'_>,
     direction: Direction,
-    openings: &[(Whom<'_>, Vec<(&'static str, u16)>)],
+    openings: &[(PeerSelector<'_>, Vec<(&'static str, u16)>)],
 ) -> Call {
     let rules: Vec<Value> = openings
         .iter()
@@ -215,7 +217,7 @@ pub(super) fn pointer(field: &str) -> String {
     format!("/{}", field.replace(']', "").replace(['[', '.'], "/"))
 }
 
-fn has_rules(decides: &Decides<'_>, direction: Direction) -> bool {
+fn has_rules(decides: &DecidedBy<'_>, direction: Direction) -> bool {
     match (decides.policy, direction) {
         (Policy::Kubernetes(policy), Direction::Ingress) => !policy.spec.ingress.is_empty(),
         (Policy::Kubernetes(policy), Direction::Egress) => !policy.spec.egress.is_empty(),
@@ -233,7 +235,7 @@ fn has_rules(decides: &Decides<'_>, direction: Direction) -> bool {
     }
 }
 
-fn of_kubernetes(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Value {
+fn of_kubernetes(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]) -> Value {
     let ports: Vec<Value> =
         ports.iter().map(|(protocol, port)| json!({"protocol": protocol, "port": port})).collect();
     let side = match direction {
@@ -241,14 +243,14 @@ fn of_kubernetes(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) ->
         Direction::Ingress => "from",
     };
     let selected = match whom {
-        Whom::Anybody => return json!({ "ports": ports }),
-        Whom::Pods => json!({}),
-        Whom::Namespace(name) => json!({"matchLabels": {"kubernetes.io/metadata.name": name}}),
+        PeerSelector::Anybody => return json!({ "ports": ports }),
+        PeerSelector::Pods => json!({}),
+        PeerSelector::Namespace(name) => json!({"matchLabels": {"kubernetes.io/metadata.name": name}}),
     };
     json!({side: [{"namespaceSelector": selected}], "ports": ports})
 }
 
-fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Value {
+fn of_cilium(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]) -> Value {
     let ports: Vec<Value> = ports
         .iter()
         .map(|(protocol, port)| json!({"protocol": protocol, "port": port.to_string()}))
@@ -259,9 +261,9 @@ fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Val
         Direction::Ingress => "from",
     };
     match whom {
-        Whom::Anybody => json!({ "toPorts": ports }),
-        Whom::Pods => json!({format!("{side}Entities"): ["cluster"], "toPorts": ports}),
-        Whom::Namespace(name) => {
+        PeerSelector::Anybody => json!({ "toPorts": ports }),
+        PeerSelector::Pods => json!({format!("{side}Entities"): ["cluster"], "toPorts": ports}),
+        PeerSelector::Namespace(name) => {
             let labels = json!([{"matchLabels": {"k8s:io.kubernetes.pod.namespace": name}}]);
             json!({format!("{side}Endpoints"): labels, "toPorts": ports})
         }
@@ -271,16 +273,16 @@ fn of_cilium(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Val
 fn of_administrator(
     kind: Kind,
     direction: Direction,
-    whom: Whom<'_>,
+    whom: PeerSelector<'_>,
     ports: &[(&'static str, u16)],
 ) -> Value {
     let peer = match (whom, direction) {
-        (Whom::Namespace(name), _) => {
+        (PeerSelector::Namespace(name), _) => {
             json!({"namespaces": {"matchLabels": {"kubernetes.io/metadata.name": name}}})
         }
-        (Whom::Anybody, Direction::Egress) => json!({"networks": ["0.0.0.0/0", "::/0"]}),
+        (PeerSelector::Anybody, Direction::Egress) => json!({"networks": ["0.0.0.0/0", "::/0"]}),
         // Other sources than pods cannot be named.
-        (Whom::Pods, _) | (Whom::Anybody, Direction::Ingress) => json!({"namespaces": {}}),
+        (PeerSelector::Pods, _) | (PeerSelector::Anybody, Direction::Ingress) => json!({"namespaces": {}}),
     };
     let (action, field) = match kind {
         Kind::ClusterNetworkPolicy => ("Accept", "protocols"),
@@ -306,12 +308,12 @@ pub(super) fn port_of_administrator(kind: Kind, protocol: &str, port: u16) -> Va
 }
 
 /// One rule for each transport.
-fn of_calico(direction: Direction, whom: Whom<'_>, ports: &[(&str, u16)]) -> Vec<Value> {
+fn of_calico(direction: Direction, whom: PeerSelector<'_>, ports: &[(&str, u16)]) -> Vec<Value> {
     let transports: BTreeSet<&str> = ports.iter().map(|(protocol, _)| *protocol).collect();
     let selector = match whom {
-        Whom::Anybody => None,
-        Whom::Pods => Some("all()".to_owned()),
-        Whom::Namespace(name) => Some(format!("kubernetes.io/metadata.name == '{name}'")),
+        PeerSelector::Anybody => None,
+        PeerSelector::Pods => Some("all()".to_owned()),
+        PeerSelector::Namespace(name) => Some(format!("kubernetes.io/metadata.name == '{name}'")),
     };
     let rule = |transport: &str| {
         let numbers: Vec<u16> =

@@ -43,7 +43,7 @@ fn target(kind: Kind, workload: &Workload) -> String {
 
 fn scaled_up(kind: Kind, workload: &Workload) -> Remedy {
     let text = format!("Scale the {kind} up, or stop the clients from calling the Service");
-    match ManagedBy::of(&workload.metadata).in_git() {
+    match ManagedBy::from_metadata(&workload.metadata).in_git() {
         Some(git) => Remedy::new().step(StepKind::Note, format!("{text}; {git}")),
         None => Remedy::new().run(
             StepKind::Command,

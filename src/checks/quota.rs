@@ -84,7 +84,7 @@ pub(super) fn obstacle(
     if spec.replicas == Some(0) {
         return None;
     }
-    let quotas = ctx.hints::<ResourceQuota>().iter();
+    let quotas = ctx.optional_list::<ResourceQuota>().iter();
     let own: Vec<&ResourceQuota> =
         quotas.filter(|quota| quota.metadata.namespace == *namespace && counts_running_pods(quota)).collect();
     let ranges: Option<Vec<&LimitRange>> =
@@ -95,10 +95,10 @@ pub(super) fn obstacle(
     // Injected containers count too, and only pods show them.
     let owners = ctx.owners();
     let is_own = |pod: &&Pod| {
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         owner.kind == rolled.kind() && owner.name == workload.metadata.name
     };
-    let near = ctx.hints::<Pod>().iter().filter(|pod| pod.metadata.namespace == *namespace);
+    let near = ctx.optional_list::<Pod>().iter().filter(|pod| pod.metadata.namespace == *namespace);
     let running = near.into_iter().find(is_own);
     let pod = running.map_or(&spec.template.spec, |pod| &*pod.spec);
     let pod = NewPod { pod, limits: ranges.as_deref().map(of_containers) };
@@ -169,13 +169,13 @@ struct NewPod<'a> {
 
 /// A resource of a quota that containers state.
 #[derive(Clone, Copy)]
-struct Stated {
+struct StatedResource {
     name: &'static str,
     is_limit: bool,
 }
 
-impl Stated {
-    fn of(resource: &str) -> Option<Stated> {
+impl StatedResource {
+    fn parse(resource: &str) -> Option<StatedResource> {
         let (name, is_limit) = match resource {
             "cpu" | "requests.cpu" => ("cpu", false),
             "memory" | "requests.memory" => ("memory", false),
@@ -183,7 +183,7 @@ impl Stated {
             "limits.memory" => ("memory", true),
             _ => return None,
         };
-        Some(Stated { name, is_limit })
+        Some(StatedResource { name, is_limit })
     }
 
     /// The amount in a container's own resources: it requests its limit if it states no request.
@@ -210,7 +210,7 @@ impl Stated {
 }
 
 impl NewPod<'_> {
-    fn amount(&self, container: &Container, of: Stated) -> Option<f64> {
+    fn amount(&self, container: &Container, of: StatedResource) -> Option<f64> {
         let by_default = || self.limits.iter().flatten().find_map(|limit| of.by_default(limit));
         of.in_container(container).or_else(by_default)
     }
@@ -224,7 +224,7 @@ impl NewPod<'_> {
         self.limits.as_ref()?;
         let (namespace, name) = quota.metadata.key();
         hard(quota).keys().find_map(|resource| {
-            let of = Stated::of(resource)?;
+            let of = StatedResource::parse(resource)?;
             let without = self.containers().find(|one| self.amount(one, of).is_none())?;
             let object = format!(
                 "ResourceQuota {namespace}/{name} ({resource}; container {} states none)",
@@ -245,7 +245,8 @@ impl NewPod<'_> {
                     let limit = quantity::read(bound)?;
                     let amounts = [format!("limits.{resource}"), format!("requests.{resource}")];
                     let is_outside = |one: &&Container| {
-                        let stated = amounts.iter().filter_map(|of| self.amount(one, Stated::of(of)?));
+                        let stated =
+                            amounts.iter().filter_map(|of| self.amount(one, StatedResource::parse(of)?));
                         let mut stated = stated;
                         stated.any(|amount| match is_max {
                             true => amount > limit + ROUNDING,
@@ -273,7 +274,7 @@ impl NewPod<'_> {
         if matches!(resource, "pods" | "count/pods") {
             return Some((1.0, true));
         }
-        let of = Stated::of(resource)?;
+        let of = StatedResource::parse(resource)?;
         let is_sidecar = |one: &&Container| one.restart_policy.as_deref() == Some("Always");
         let sidecars = self.pod.init_containers.iter().filter(is_sidecar);
         let amounts: Vec<Option<f64>> =

@@ -45,7 +45,7 @@ impl Refused<'_> {
 /// The rejected workloads, in order. Reads `replicasets.apps`, `statefulsets.apps`, `daemonsets.apps`,
 /// `jobs.batch` and `events`; missing ones are a gap.
 pub(super) fn refused<'a>(ctx: &Context<'a>) -> &'a [Refused<'a>] {
-    let found: &Vec<Refused<'a>> = ctx.once(&ctx.joins.refusals, build);
+    let found: &Vec<Refused<'a>> = ctx.get_or_build(&ctx.joins.refusals, build);
     found
 }
 
@@ -58,7 +58,7 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
         let object = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
         let path = "status.conditions[ReplicaFailure]";
-        let since = Moment::of(condition.last_transition_time.get(), &object, path, "pods refused");
+        let since = Moment::new(condition.last_transition_time.get(), &object, path, "pods refused");
         let created = moments::created("ReplicaSet", &set.metadata, "rolled out");
         let evidence = Evidence::field(object, path, said);
         let by = ("replicaset", set.metadata.name.as_str());

@@ -47,7 +47,7 @@ pub struct Plugin {
 
 impl Plugin {
     /// The versions that a release installs, if known.
-    pub fn of(release: &LinkerdVersion, releases: &Releases) -> Option<Plugin> {
+    pub fn installed_by(release: &LinkerdVersion, releases: &Releases) -> Option<Plugin> {
         let plugin = releases.cni_plugin(release)?;
         Some(Plugin {
             by_cli: CniVersion::Plugin(plugin.by_cli),
@@ -91,7 +91,7 @@ impl Upgrade {
         releases: &Releases,
     ) -> Result<Upgrade, NoTarget> {
         let to = Upgrade::target(given, releases)?;
-        let plugin = Plugin::of(&to, releases);
+        let plugin = Plugin::installed_by(&to, releases);
         // A minor alone resolves to the same release here as in the target.
         let from = from.map(|from| {
             let minor = from.as_str().parse::<Minor>().ok().and_then(|minor| releases.minor(minor));
@@ -127,7 +127,7 @@ impl Upgrade {
     }
 
     /// The target as text: `2.20 (edge-26.6.3)`, `edge-26.8.3 (2.20)`.
-    pub fn in_words(&self, knowledge: &Knowledge) -> String {
+    pub fn describe(&self, knowledge: &Knowledge) -> String {
         let with_minor = || match self.to.minor(knowledge.minors()) {
             Some(minor) => format!("{} ({minor})", self.to),
             None => self.to.to_string(),

@@ -74,7 +74,7 @@ pub(super) fn of_containers<'a>(
     }
     let unread = match given {
         Err(unread) => Some(unread),
-        Ok(_) if read == 0 && !missing.is_empty() => Some(ctx.lacking(Item::Logs, Why::NotOffered, which)),
+        Ok(_) if read == 0 && !missing.is_empty() => Some(ctx.missing(Item::Logs, Why::NotOffered, which)),
         Ok(_) => None,
     };
     match unread {
@@ -226,7 +226,7 @@ pub(super) fn failed_calls<'a>(
 /// Pods are missing.
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod>, Missing> {
     let home = ctx.namespaces().control_plane.as_str();
-    let pods = ctx.seen::<Pod>()?.iter();
+    let pods = ctx.partial_list::<Pod>()?.iter();
     Ok(pods.filter(move |pod| {
         let namespace = &pod.metadata.namespace;
         *namespace != home && ctx.judges(namespace) && pod.spec.proxy().is_some() && !pod.is_finished()
@@ -248,7 +248,7 @@ pub(super) fn proxy_logs<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a Log)
         }
     }
     if found.is_empty() && !missing.is_empty() {
-        return Err(Unjudged::Missing(ctx.lacking(Item::Logs, Why::NotOffered, "the logs of proxies")));
+        return Err(Unjudged::Missing(ctx.missing(Item::Logs, Why::NotOffered, "the logs of proxies")));
     }
     not_read(ctx, &missing);
     Ok(found)
@@ -335,7 +335,7 @@ impl Reported<'_> {
         };
         let moments = times.into_iter().zip(["first line", "last line"]).map(|(at, which)| {
             let what = if lines.len() > 1 { format!("{}, {which}", row.says) } else { row.says.clone() };
-            Moment::of(at, &object, self.source(), what)
+            Moment::new(at, &object, self.source(), what)
         });
         let log =
             kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
@@ -346,7 +346,7 @@ impl Reported<'_> {
             "" => remedy,
             step => remedy.step(StepKind::Note, sentence(step)),
         };
-        let remedy = if row.restart { restarted(remedy, &owners.of(pod)) } else { remedy };
+        let remedy = if row.restart { restarted(remedy, &owners.owner(pod)) } else { remedy };
         let said = match row.says.split_once(". ") {
             Some((fact, effect)) => format!("{fact}, according to the {}. {effect}", self.source()),
             None if self.survived(pod) => {
@@ -355,7 +355,7 @@ impl Reported<'_> {
             None => format!("{}, according to the {}", row.says, self.source()),
         };
         let finding = ctx
-            .finding(owners.of(pod).subject(vec![meta.name.clone()]), said)
+            .finding(owners.owner(pod).subject(vec![meta.name.clone()]), said)
             .severity(row.severity)
             .parameter(row.id.clone())
             .tie(logged(&row.id))
@@ -394,6 +394,6 @@ fn restarted(remedy: Remedy, owner: &Owner) -> Remedy {
 /// Notes the missing logs as a gap.
 fn not_read(ctx: &Context<'_>, names: &[String]) {
     if !names.is_empty() {
-        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, format!("the logs of {}", some(names, NAMED))));
+        ctx.gap(ctx.missing(Item::Logs, Why::NotOffered, format!("the logs of {}", some(names, NAMED))));
     }
 }

@@ -7,7 +7,7 @@ use super::{Settings, TRAFFIC};
 use crate::card::{Card, Mode};
 use crate::command::{Arg, Call, Command, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
 use crate::finding::{Evidence, Finding, Place, Severity, Subject, When};
-use crate::item::{Asked, Item};
+use crate::item::{Item, Query};
 
 /// The file for new evidence.
 const FRESH: &str = "after.tar.gz";
@@ -23,13 +23,14 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
         || finding.evidence.iter().any(|evidence| matches!(evidence.place, Place::File { .. }));
     if rests_on_nodes && rerun.provided.is_empty() {
         let collect = collect_from_nodes().words("--force --output").arg(FRESH);
-        let collect =
-            in_mode(rerun.asked(collect, None), settings.mode).option("--only", only(finding, beside));
+        let collect = in_mode(rerun.with_scope_options(collect, None), settings.mode)
+            .option("--only", only(finding, beside));
         let check = meshdoctor().words("check --bundle").arg(FRESH).offline();
         return Line::from(collect).and(judged(check, finding, beside, settings)).into();
     }
     let check = rerun.providing(meshdoctor().words("check"));
-    let check = judged(rerun.asked(check, required(finding, card, rerun)), finding, beside, settings);
+    let check =
+        judged(rerun.with_scope_options(check, required(finding, card, rerun)), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),
         false => {
@@ -45,7 +46,7 @@ const OF_LINKERD_COMMAND: [&str; 2] = ["linkerd diagnostics endpoints", "linkerd
 /// The option without which the evidence of a check is not read.
 fn required(finding: &Finding, card: &Card, rerun: &Rerun) -> Option<Repeated> {
     let needs = &card.front.needs;
-    let asks_programs = needs.iter().any(|item: &Item| item.asked().is_some_and(Asked::is_probed));
+    let asks_programs = needs.iter().any(|item: &Item| item.query().is_some_and(Query::is_probed));
     let is_of_command = |evidence: &Evidence| match &evidence.place {
         Place::Other { name } => OF_LINKERD_COMMAND.iter().any(|command| name.starts_with(command)),
         _ => false,
@@ -131,6 +132,6 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     match finding.severity {
         // Errors fail a run by default.
         Severity::Error => call,
-        lesser => call.option("--fail-on", lesser.word()),
+        lesser => call.option("--fail-on", lesser.label()),
     }
 }

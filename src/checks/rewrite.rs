@@ -37,7 +37,7 @@ impl Act<'_> {
         }
     }
 
-    fn again(self, manifest: &str, object: &str) -> String {
+    fn inject_again(self, manifest: &str, object: &str) -> String {
         match self {
             Act::Put(act) => format!("{act} in {manifest} and create {object} again"),
             Act::Remove(act) => format!("{act} from {manifest} and create {object} again"),
@@ -74,7 +74,7 @@ pub(super) fn template_only(
             .iter()
             .rev()
             .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
-        named(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
+        with_object(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
     };
     match object.kind {
         Kind::Namespace | Kind::Service => own(remedy, act, object, changes),
@@ -82,11 +82,13 @@ pub(super) fn template_only(
             patch(&["spec", "jobTemplate", "spec", "template", "metadata"])
         }),
         Kind::Job => {
-            let text =
-                format!("{}: its template cannot be changed", act.again("the Job's manifest", "the Job"));
+            let text = format!(
+                "{}: its template cannot be changed",
+                act.inject_again("the Job's manifest", "the Job")
+            );
             step(remedy, act, text, object, || job(object, changes))
         }
-        Kind::Pod => remedy.step(StepKind::Annotation, act.again("the pod's manifest", "the pod")),
+        Kind::Pod => remedy.step(StepKind::Annotation, act.inject_again("the pod's manifest", "the pod")),
         _ => step(remedy, act, act.at("in", "the pod template"), object, || {
             patch(&["spec", "template", "metadata"])
         }),
@@ -132,9 +134,9 @@ fn template_of(owner: &Owner) -> &str {
 /// The kind of an owner, and the owner if it is known; `None` if its template cannot be changed with a command.
 fn workload<'a>(ctx: &Context<'a>, owner: &Owner) -> Option<(Kind, Option<&'a Workload>)> {
     let (kind, all): (_, &[Workload]) = match owner.kind.as_str() {
-        "Deployment" => (Kind::Deployment, ctx.hints::<Deployment>()),
-        "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
-        "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        "Deployment" => (Kind::Deployment, ctx.optional_list::<Deployment>()),
+        "StatefulSet" => (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
+        "DaemonSet" => (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
         "CronJob" => (Kind::CronJob, &[]),
         _ => return None,
     };
@@ -229,7 +231,7 @@ fn step(
     object: &Annotated<'_>,
     command: impl FnOnce() -> Command,
 ) -> Remedy {
-    let managed = ManagedBy::of(object.meta);
+    let managed = ManagedBy::from_metadata(object.meta);
     if let Some(git) = managed.in_git() {
         return remedy.step(StepKind::Annotation, format!("{text}; {git}"));
     }
@@ -263,7 +265,7 @@ fn noun(kind: Kind) -> &'static str {
 }
 
 /// A verb with the object.
-fn named(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
+fn with_object(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
     let kind = object.kind.info().kind.to_ascii_lowercase();
     call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
 }
@@ -273,7 +275,7 @@ fn set(verb: &'static str, object: &Annotated<'_>, changes: &[Change<'_>]) -> Co
         Some(value) => format!("{key}={value}"),
         None => format!("{key}-"),
     });
-    named(kubectl(), verb, object).operands(changed).into()
+    with_object(kubectl(), verb, object).operands(changed).into()
 }
 
 /// The labels that the Job controller adds to pod templates.
@@ -295,7 +297,7 @@ fn job(object: &Annotated<'_>, changes: &[Change<'_>]) -> Command {
          | .spec.template.metadata.annotations |= ({removed}. + {})",
         Value::Object(set)
     );
-    named(kubectl(), "get", object)
+    with_object(kubectl(), "get", object)
         .words("-o json")
         .pipe(program("jq").arg(rewritten))
         .pipe(kubectl().namespace(&object.meta.namespace).words("replace --force -f -"))
@@ -314,18 +316,18 @@ mod tests {
         remedy.steps[0].command.as_ref().expect("a command").to_string()
     }
 
-    fn of<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    fn recorded<T: serde::de::DeserializeOwned>(name: &str) -> T {
         serde_json::from_value(json!({"metadata": {"namespace": "shop", "name": name}})).expect("an object")
     }
 
     #[test]
     fn each_kind_is_changed_where_it_counts() {
-        let deployment: Workload = of("web");
+        let deployment: Workload = recorded("web");
         assert_eq!(
             command(&Annotated::workload(Kind::Deployment, &deployment)),
             r#"kubectl -n shop patch deployment web --type merge -p '{"spec":{"template":{"metadata":{"annotations":{"right":"it'"'"'s","wrong":null}}}}}'"#
         );
-        let cron: CronJob = of("nightly");
+        let cron: CronJob = recorded("nightly");
         assert!(command(&Annotated::cron_job(&cron)).contains(r#"{"jobTemplate":{"spec":{"template":"#));
         let namespace: Namespace =
             serde_json::from_value(json!({"metadata": {"name": "shop"}})).expect("a namespace");
@@ -333,7 +335,7 @@ mod tests {
             command(&Annotated::namespace(&namespace)),
             r#"kubectl annotate --overwrite namespace shop wrong- 'right=it'"'"'s'"#
         );
-        let job: Job = of("once");
+        let job: Job = recorded("once");
         let command = command(&Annotated::job(&job).expect("nothing owns it"));
         assert!(command.contains(r#"(del(.["wrong"]) | . + {"right":"it'"'"'s"})"#), "{command}");
     }

@@ -214,11 +214,11 @@ pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static
 
 /// Whether a Secret's private key belongs to its certificate, as computed when the key was dropped.
 pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
-    KeyMatches::of(secret.metadata.annotation(KEY_MATCHES))
+    KeyMatches::parse(secret.metadata.annotation(KEY_MATCHES))
 }
 
 /// The gap if that is unknown: a dump without the key, or an unknown key type. The key was not requested, so
 /// this is not refused evidence.
 pub(super) fn key_not_known(ctx: &Context<'_>, item: Item) -> Missing {
-    ctx.lacking(item, Why::NotOffered, "whether its private key matches its certificate")
+    ctx.missing(item, Why::NotOffered, "whether its private key matches its certificate")
 }

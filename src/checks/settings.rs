@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::rehearsal::Upgrade;
 use crate::card::Mode;
-use crate::chart::values_input::Given;
+use crate::chart::values_input::ValuesInput;
 use crate::command::Rerun;
 use crate::knowledge::RowMode;
 use crate::model::traffic::EarlierTraffic;
@@ -30,7 +30,7 @@ pub struct Settings {
     /// `--linkerd-version`: the release that manifests are for, if they do not include the control plane.
     pub linkerd_version: Option<LinkerdVersion>,
     /// Values for charts: from `--values` or from objects among the manifests.
-    pub values: Vec<Given>,
+    pub values: Vec<ValuesInput>,
     /// The flags for the checked manifests or values, with their arguments; an empty argument means a flag
     /// without one.
     pub manifests: Vec<(&'static str, String)>,

@@ -21,8 +21,8 @@ pub(super) const BUNDLE: &str = "ca-bundle.crt";
 /// # Errors
 /// It is unknown whether the ConfigMap exists.
 pub(super) fn in_force(ctx: &Context<'_>) -> Result<Option<BundlePrint>, Missing> {
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
-    Ok(roots.map(|roots| BundlePrint::of(roots.data.get(BUNDLE).map_or("", String::as_str))))
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
+    Ok(roots.map(|roots| BundlePrint::from_pem(roots.data.get(BUNDLE).map_or("", String::as_str))))
 }
 
 /// The annotation with the SHA-256 of the bundle text that the injector passed to a proxy, since 2.13.

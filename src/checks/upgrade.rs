@@ -121,7 +121,7 @@ impl<'a> Options<'a> {
         knowledge: &Knowledge,
         version: Option<&LinkerdVersion>,
     ) -> Option<ChartSettings> {
-        let origin = version.and_then(|version| knowledge.channels().of(version));
+        let origin = version.and_then(|version| knowledge.channels().origin(version));
         let chart = origin.and_then(|origin| origin.chart(CONTROL_PLANE.0)).unwrap_or(CONTROL_PLANE.0);
         let within =
             |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
@@ -136,7 +136,7 @@ impl<'a> Options<'a> {
 
     /// The settings as text, for changes elsewhere: `clusterNetworks=10.0.0.0/8; identityTrustAnchorsPEM from
     /// bundle.crt`.
-    fn in_words(&self) -> Option<String> {
+    fn describe(&self) -> Option<String> {
         let values = self.values.iter().map(|(path, value, more)| match more {
             None => format!("{path}={value}"),
             Some(variable) => format!("{path}={value} and {variable}"),
@@ -189,11 +189,11 @@ fn changed(
     part: InstallationPart<'_>,
 ) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.hints::<Deployment>();
+    let deployments = ctx.optional_list::<Deployment>();
     let version = installed(deployments, None, home).map(|(version, _)| version);
     let by = managed_by(ctx);
     let set = match &part {
-        InstallationPart::ControlPlane(options) => options.in_words().map(|words| format!(" (set {words})")),
+        InstallationPart::ControlPlane(options) => options.describe().map(|words| format!(" (set {words})")),
         InstallationPart::Crds { release, .. } => Some(format!(" (chart linkerd-crds of {release})")),
     };
     let set = set.unwrap_or_default();
@@ -297,9 +297,9 @@ pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
 /// The tool that manages the control plane. Reads `deployments.apps`.
 pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.hints::<Deployment>();
+    let deployments = ctx.optional_list::<Deployment>();
     let each = components(deployments, home);
-    let each = each.iter().map(|component| ManagedBy::of(&component.deployment.metadata));
+    let each = each.iter().map(|component| ManagedBy::from_metadata(&component.deployment.metadata));
     // A Helm release is the most reliable sign, whatever the labels of a component are.
     let rank = |installer: &Installer<'_>| match installer {
         Installer::Release(_) => 0,
@@ -319,7 +319,7 @@ pub(super) fn release_of_cli(ctx: &Context<'_>) -> String {
         return format!(" {}", upgrade.to);
     }
     let home = ctx.namespaces().control_plane.as_str();
-    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    let version = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
     version.map_or_else(String::new, |version| format!(" {version}"))
 }
 
@@ -386,18 +386,18 @@ const CRDS: [&str; 3] =
 /// The Helm release of the CRD chart, according to the existing CRDs. Reads them by name.
 pub(super) fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     CRDS.iter().find_map(|name| {
-        let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
+        let found = ctx.object::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
-        ManagedBy::told(&meta.labels, &meta.annotations).release()
+        ManagedBy::from_labels(&meta.labels, &meta.annotations).release()
     })
 }
 
 /// The GitOps controller that manages Linkerd's CRDs, according to the existing CRDs. Reads them by name.
 pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
     CRDS.iter().find_map(|name| {
-        let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
+        let found = ctx.object::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
-        ManagedBy::told(&meta.labels, &meta.annotations).gitops
+        ManagedBy::from_labels(&meta.labels, &meta.annotations).gitops
     })
 }
 

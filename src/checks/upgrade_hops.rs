@@ -15,7 +15,7 @@ pub(super) fn stops(run: &Run<'_>) -> Vec<[Settings; 2]> {
     let mut releases = upgrades::releases(run);
     releases.pop();
     let stop = |to: LinkerdVersion| {
-        let plugin = Plugin::of(&to, run.knowledge.releases());
+        let plugin = Plugin::installed_by(&to, run.knowledge.releases());
         let stop = Upgrade { given: to.to_string(), to, plugin, ..upgrade.clone() };
         let before = Settings { upgrade: Some(stop), upgraded: false, ..run.settings.clone() };
         let after = Settings { upgraded: true, ..before.clone() };
@@ -45,7 +45,7 @@ pub(super) fn mark(
             let begins = |subject| by_then.contains(&(plain.subject_fingerprint(subject), plain.severity));
             if plain.subjects.iter().any(begins) {
                 finding.begins_with = Some(stop.to.clone());
-                finding.evidence.push(Evidence::other("changed in", stop.in_words(knowledge)));
+                finding.evidence.push(Evidence::other("changed in", stop.describe(knowledge)));
             }
         }
     }

@@ -44,9 +44,9 @@ pub(super) enum Reader {
 
 impl Reader {
     /// Reads the injector's image, then the chart values, then the other components.
-    pub(super) fn of(ctx: &Context<'_>) -> Reader {
+    pub(super) fn new(ctx: &Context<'_>) -> Reader {
         let namespace = &ctx.namespaces().control_plane;
-        let deployments = match ctx.seen::<Deployment>() {
+        let deployments = match ctx.partial_list::<Deployment>() {
             Ok(deployments) => deployments,
             Err(missing) => return Reader::Unknown(missing),
         };
@@ -64,7 +64,7 @@ impl Reader {
             return Reader::Version(version.clone(), evidence);
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));
-        match ctx.every::<Deployment>() {
+        match ctx.complete_list::<Deployment>() {
             Ok(_) if there => Reader::Unknown(no_version(ctx)),
             Ok(_) => Reader::Absent,
             Err(missing) => Reader::Unknown(missing),
@@ -96,7 +96,7 @@ pub(super) fn nothing_reads() -> Unjudged {
 /// The gap for a control plane image whose tag is not a version.
 fn no_version(ctx: &Context<'_>) -> Missing {
     let message = "neither images nor labels of the control plane name a Linkerd version".to_owned();
-    let request = crate::request::Request::of(crate::item::Item::List(Kind::Deployment));
+    let request = crate::request::Request::new(crate::item::Item::List(Kind::Deployment));
     Missing::part(
         request,
         Why::Malformed { message },
@@ -108,7 +108,8 @@ fn no_version(ctx: &Context<'_>) -> Missing {
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     let config = config(ctx).ok()??;
     let values = config.chart_values()?;
-    let installed = installed(ctx.hints::<Deployment>(), Some(config), &ctx.namespaces().control_plane);
+    let installed =
+        installed(ctx.optional_list::<Deployment>(), Some(config), &ctx.namespaces().control_plane);
     Some(ctx.upgraded_values(values, installed.as_ref().map(|(version, _)| version)))
 }
 
@@ -123,7 +124,7 @@ fn workloads<'a>(
 }
 
 /// The collected annotations.
-pub(super) struct Written<'a> {
+pub(super) struct AnnotatedObjects<'a> {
     /// The objects to check, in the order of their kinds.
     pub(super) objects: Vec<Annotated<'a>>,
     /// Every namespace, checked or not.
@@ -132,30 +133,30 @@ pub(super) struct Written<'a> {
     pub(super) is_of_manifests: bool,
 }
 
-impl<'a> Written<'a> {
+impl<'a> AnnotatedObjects<'a> {
     /// All objects of these kinds in the checked namespaces. Namespaces are read from their list if it is
     /// available.
-    pub(super) fn of(ctx: &Context<'a>, kinds: &[Kind]) -> Written<'a> {
+    pub(super) fn from_kinds(ctx: &Context<'a>, kinds: &[Kind]) -> AnnotatedObjects<'a> {
         let mut objects = Vec::new();
         let mut namespaces = BTreeMap::new();
         for &kind in kinds {
             let read = match kind {
-                Kind::Namespace => ctx.seen::<Namespace>().map(|list| {
+                Kind::Namespace => ctx.partial_list::<Namespace>().map(|list| {
                     namespaces = list.iter().map(|n| (n.metadata.name.as_str(), &n.metadata)).collect();
                     objects.extend(list.iter().map(Annotated::namespace));
                 }),
-                Kind::Service => {
-                    ctx.seen::<Service>().map(|list| objects.extend(list.iter().map(Annotated::service)))
-                }
-                Kind::Job => {
-                    ctx.seen::<Job>().map(|list| objects.extend(list.iter().filter_map(Annotated::job)))
-                }
-                Kind::CronJob => {
-                    ctx.seen::<CronJob>().map(|list| objects.extend(list.iter().map(Annotated::cron_job)))
-                }
-                Kind::Pod => {
-                    ctx.seen::<Pod>().map(|list| objects.extend(list.iter().filter_map(Annotated::pod)))
-                }
+                Kind::Service => ctx
+                    .partial_list::<Service>()
+                    .map(|list| objects.extend(list.iter().map(Annotated::service))),
+                Kind::Job => ctx
+                    .partial_list::<Job>()
+                    .map(|list| objects.extend(list.iter().filter_map(Annotated::job))),
+                Kind::CronJob => ctx
+                    .partial_list::<CronJob>()
+                    .map(|list| objects.extend(list.iter().map(Annotated::cron_job))),
+                Kind::Pod => ctx
+                    .partial_list::<Pod>()
+                    .map(|list| objects.extend(list.iter().filter_map(Annotated::pod))),
                 Kind::Deployment => workloads(ctx, Deployment::LIST, &mut objects),
                 Kind::ReplicaSet => workloads(ctx, ReplicaSet::LIST, &mut objects),
                 Kind::DaemonSet => workloads(ctx, DaemonSet::LIST, &mut objects),
@@ -167,8 +168,8 @@ impl<'a> Written<'a> {
         }
         objects.retain(|object| ctx.judges(object.namespace_name()));
         let is_of_manifests = kinds.contains(&Kind::Namespace)
-            && ctx.every::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
-        Written { objects, namespaces, is_of_manifests }
+            && ctx.complete_list::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
+        AnnotatedObjects { objects, namespaces, is_of_manifests }
     }
 
     /// The value of a namespace for a key; `None` for namespaces themselves.

@@ -27,7 +27,7 @@ mod saved;
 mod ticket;
 
 pub use change::Manifests;
-pub use check::{Check, FailOn, InstallStage, OnNotChecked, Told};
+pub use check::{Check, ConfidenceArg, FailOn, InstallStage, OnNotChecked};
 pub use connection::{Connection, ConnectionOverrides, Token};
 pub use custom_checks::{New, Test};
 pub use diff::{Diff, DiffFormat};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Told};
+use super::args::{Check, ConfidenceArg, FailOn, OnNotChecked, Rehearsal};
 use super::stop::Stop;
 use super::{chart, config, waivers};
 use crate::card::Mode;
@@ -25,8 +25,8 @@ pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
         },
         severities: severities(&args.severity)?,
         confidence: match args.confidence {
-            Told::Likely => Confidence::Likely,
-            Told::Observed => Confidence::Observed,
+            ConfidenceArg::Likely => Confidence::Likely,
+            ConfidenceArg::Observed => Confidence::Observed,
         },
         gate: args.fail_on.map_or(Gate::Error, gate),
         on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),

@@ -26,7 +26,7 @@ pub(super) struct Before {
 /// The file cannot be read or has no numbers, or no flag requests new ones.
 pub(super) fn read(args: &Check) -> anyhow::Result<Option<Before>> {
     let Some(path) = &args.before else { return Ok(None) };
-    verify::apart(&args.report.output, args.save.as_deref(), path, "--before")?;
+    verify::reject_overwriting(&args.report.output, args.save.as_deref(), path, "--before")?;
     asks_for_metrics(args)?;
     let document = diff::report(path, "--before")?;
     let shown = path.display().to_string();

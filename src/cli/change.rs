@@ -7,22 +7,22 @@ use anyhow::Context;
 
 use super::args::{Check, EvidenceArgs, Verbosity};
 use super::chart;
-use super::evidence::{self, Read, Save, Way};
+use super::evidence::{self, EvidenceSource, Read, Save};
 use super::stop::Stop;
 use crate::chart::gitops::Installed;
-use crate::chart::values_input::Given;
+use crate::chart::values_input::ValuesInput;
 use crate::checks::Upgrade;
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Unobserved, collect};
 use crate::command::Rerun;
-use crate::finding::{Evidence, Finding, Place, Subject, Written};
+use crate::finding::{Evidence, Finding, ManifestLocation, Place, Subject};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::model::control_plane::installed;
 use crate::objects::{ConfigMap, Deployment, Listed};
 use crate::report;
-use crate::save::Closing;
+use crate::save::ClosingEntries;
 use crate::source::change::{Change, Prune, Set, Versions};
 use crate::source::dump::Places;
 use crate::source::evidence::Captured;
@@ -30,7 +30,7 @@ use crate::source::{Completeness, Origin, Source};
 use crate::version::{K8sVersion, LinkerdVersion};
 
 /// Result of applying a change on top of a cluster.
-pub(super) struct Laid {
+pub(super) struct Overlay {
     /// Description of the change.
     pub(super) change: report::Change,
     /// The cluster with the change applied.
@@ -88,7 +88,7 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
                 Place::Field { .. } | Place::File { .. } | Place::Event { .. } | Place::Other { .. } => None,
             });
             let found = fields.filter_map(|path| places.find(kind, namespace, name, Some(&path)));
-            let found: Vec<Written> = found.filter(|written| written.path.is_some()).collect();
+            let found: Vec<ManifestLocation> = found.filter(|written| written.path.is_some()).collect();
             match found.is_empty() {
                 false => written.extend(found),
                 true => written.extend(places.find(kind, namespace, name, None)),
@@ -158,7 +158,7 @@ pub(super) fn loaded(args: &Check) -> anyhow::Result<Loaded> {
 /// The objects of manifests. One that cannot be read does not affect the others: the API server rejects it alone, and
 /// manifests are never all objects of a kind.
 fn read_set(given: &Captured, args: &Check) -> Set {
-    let mut set = futures::executor::block_on(Set::of(given, args.manifests.into.as_deref()));
+    let mut set = futures::executor::block_on(Set::read(given, args.manifests.into.as_deref()));
     set.take_unreadable(&given.unreadable());
     set.add_mistyped(given.mistyped());
     set
@@ -168,7 +168,11 @@ fn read_set(given: &Captured, args: &Check) -> Set {
 ///
 /// # Errors
 /// As [`loaded`].
-pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
+pub(super) fn evidence_of_change(
+    args: &Check,
+    items: &BTreeSet<Item>,
+    knowledge: &Knowledge,
+) -> anyhow::Result<Alone> {
     let Loaded { mut given, set, versions, release } = loaded(args)?;
     let at = args.evidence.at.unwrap_or_else(jiff::Timestamp::now);
     let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
@@ -188,7 +192,7 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
         Some(_) => Origin { kind: "manifests".to_owned(), name: words(&args.manifests.manifests) },
         None => Origin { kind: "values".to_owned(), name: words(&args.manifests.values) },
     };
-    let closing = Closing::of(&collected, None, None);
+    let closing = ClosingEntries::new(&collected, None, None);
     let rerun = Rerun::default();
     let read = Read { collected, origin, rerun, save_trouble: None, closing, pods_left: false };
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
@@ -245,22 +249,22 @@ fn of_control_plane(name: &str) -> Item {
 ///
 /// # Errors
 /// Evidence or manifests cannot be read.
-pub(super) fn laid(
+pub(super) fn overlay(
     args: &Check,
-    way: &Way<'_>,
+    way: &EvidenceSource<'_>,
     items: &BTreeSet<Item>,
-    (knowledge, values): (&Knowledge, Option<&Given>),
-) -> anyhow::Result<(Read, Laid)> {
+    (knowledge, values): (&Knowledge, Option<&ValuesInput>),
+) -> anyhow::Result<(Read, Overlay)> {
     let mut given = match values {
         Some(_) => None,
         None => Some(of_check(&args.manifests.with, args)?),
     };
     let Kept { read: today, again: before, folder: _folder } =
-        kept(way, &args.verbosity, items, args.save.as_deref())?;
+        gather_and_save(way, &args.verbosity, items, args.save.as_deref())?;
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
     let mut set = match (&given, values) {
         (Some(given), _) => read_set(given, args),
-        (None, Some(values)) => chart::laid(values, &today.collected.cluster),
+        (None, Some(values)) => chart::as_change(values, &today.collected.cluster),
         (None, None) => Set::default(),
     };
     let running = control_plane(&today.collected.cluster).map(|(version, _)| version);
@@ -277,7 +281,7 @@ pub(super) fn laid(
     collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
     let change = report::Change { given: words(named), objects: set.count() };
-    Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
+    Ok((today, Overlay { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
 }
 
 /// Evidence of a cluster, and a reader to replay it object by object.
@@ -294,8 +298,8 @@ pub(super) struct Kept {
 ///
 /// # Errors
 /// Evidence cannot be read, or the copy cannot be written.
-pub(super) fn kept(
-    way: &Way<'_>,
+pub(super) fn gather_and_save(
+    way: &EvidenceSource<'_>,
     verbosity: &Verbosity,
     items: &BTreeSet<Item>,
     save: Option<&Path>,
@@ -318,14 +322,14 @@ pub(super) fn kept(
 }
 
 fn of_check(paths: &[PathBuf], args: &Check) -> anyhow::Result<Captured> {
-    given(paths, &args.evidence, args.manifests.into.clone(), &args.verbosity)
+    read_change(paths, &args.evidence, args.manifests.into.clone(), &args.verbosity)
 }
 
 /// Reads the manifests at the given paths.
 ///
 /// # Errors
 /// They cannot be read, or they and the bundle both use standard input.
-pub(super) fn given(
+pub(super) fn read_change(
     paths: &[PathBuf],
     evidence: &EvidenceArgs,
     into: Option<String>,
@@ -398,7 +402,7 @@ fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sV
         of_control_plane("linkerd-config"),
     ]
     .into();
-    let way = Way::new(&args.evidence, &args.connection);
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
     let Read { collected, .. } = evidence::read(&way, &args.verbosity, &items, Save::No)?;
     let cluster = &collected.cluster;
     Ok((control_plane(cluster).map(|(version, _)| version), cluster.server_version.clone().ok()))

@@ -11,9 +11,9 @@ use serde_json::json;
 use super::args::Check;
 use super::stop::Stop;
 use crate::chart::gitops::Installed;
-use crate::chart::values_input::{Given, ValuesFile};
+use crate::chart::values_input::{ValuesFile, ValuesInput};
 use crate::checks::{NoChart, Upgrade, chart};
-use crate::finding::{Finding, Place, Written};
+use crate::finding::{Finding, ManifestLocation, Place};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
@@ -29,7 +29,7 @@ const CONFIG: &str = "linkerd-config";
 ///
 /// # Errors
 /// The chart or its release is unknown, or a file cannot be read.
-pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>, Stop> {
+pub(super) fn chart_values(args: &Check, knowledge: &Knowledge) -> Result<Option<ValuesInput>, Stop> {
     let Some(text) = &args.manifests.chart else { return Ok(None) };
     let (chart, release) = chart(text, knowledge).map_err(|error| {
         let next = match error {
@@ -48,7 +48,7 @@ pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>
         return Err(Stop::usage("the release of the chart is unknown", next));
     }
     let files = args.manifests.values.iter().map(|path| file(path)).collect::<Result<_, _>>()?;
-    Ok(Some(Given { chart, release, files, by: None, partial: false }))
+    Ok(Some(ValuesInput { chart, release, files, by: None, partial: false }))
 }
 
 /// Chart values in manifests, and descriptions of those that cannot be checked. Without a version, the release of the
@@ -57,7 +57,7 @@ pub(super) fn of_manifests(
     installed: Vec<Installed>,
     (over_a_cluster, told): (bool, Option<&LinkerdVersion>),
     knowledge: &Knowledge,
-) -> (Vec<Given>, Vec<String>) {
+) -> (Vec<ValuesInput>, Vec<String>) {
     let (mut given, mut unknown, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
     let (templated, installed): (Vec<_>, Vec<_>) = installed.into_iter().partition(Installed::is_templated);
     let (outside, installed): (Vec<_>, Vec<_>) =
@@ -86,7 +86,7 @@ pub(super) fn of_manifests(
         if partial {
             elsewhere.push(format!("{name} in {object} ({place}): {}", absent.join(", ")));
         }
-        given.push(Given { chart: name, release, files, by: Some((object, version)), partial });
+        given.push(ValuesInput { chart: name, release, files, by: Some((object, version)), partial });
     }
     let aside = [(UNKNOWN, unknown), (ELSEWHERE, elsewhere), (TEMPLATED, templated), (OUTSIDE, outside)];
     (given, aside.iter().filter_map(|(what, things)| few(what, things)).collect())
@@ -131,7 +131,11 @@ fn file(path: &Path) -> Result<ValuesFile, Stop> {
 
 /// The flags that name values, for recheck commands: the chart with its release, so that no cluster is needed, or else
 /// the cluster.
-pub(super) fn flags(args: &Check, given: &Given, upgrade: Option<&Upgrade>) -> Vec<(&'static str, String)> {
+pub(super) fn flags(
+    args: &Check,
+    given: &ValuesInput,
+    upgrade: Option<&Upgrade>,
+) -> Vec<(&'static str, String)> {
     let values = args.manifests.values.iter().map(|path: &PathBuf| ("--values", path.display().to_string()));
     let release = given.release.as_ref().or(upgrade.map(|upgrade| &upgrade.to));
     let chart = match release {
@@ -144,7 +148,7 @@ pub(super) fn flags(args: &Check, given: &Given, upgrade: Option<&Upgrade>) -> V
 }
 
 /// The values on top of those in the cluster, as a change. The cluster stores only values of the control-plane chart.
-pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
+pub(super) fn as_change(given: &ValuesInput, today: &Cluster) -> Set {
     if given.chart != CONTROL_PLANE {
         return Set::default();
     }
@@ -168,18 +172,18 @@ pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
 }
 
 /// Adds to findings the file and line of the values that they are about.
-pub(super) fn place(findings: &mut [Finding], all: &[Given]) {
+pub(super) fn place(findings: &mut [Finding], all: &[ValuesInput]) {
     for given in all {
         place_of(findings, given);
     }
 }
 
-fn place_of(findings: &mut [Finding], given: &Given) {
+fn place_of(findings: &mut [Finding], given: &ValuesInput) {
     let config = |object: &str| {
         given.chart == CONTROL_PLANE && object.starts_with("ConfigMap ") && object.ends_with(CONFIG)
     };
     for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
-        let mut written: Vec<Written> = Vec::new();
+        let mut written: Vec<ManifestLocation> = Vec::new();
         for evidence in &finding.evidence {
             let Place::Field { object, path } = &evidence.place else { continue };
             let named = given.files.iter().filter(|file| file.name == *object);
@@ -190,7 +194,7 @@ fn place_of(findings: &mut [Finding], given: &Given) {
                 Some((file, file.find(&file.field(value))?))
             };
             let Some((file, (path, (line, column)))) = found.or_else(kept) else { continue };
-            written.push(Written {
+            written.push(ManifestLocation {
                 object: format!("values of {}", given.chart),
                 path: Some(path),
                 file: file.file().to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::args::Check;
-use super::evidence::{self, Read, Way};
+use super::evidence::{self, EvidenceSource, Read};
 use super::examine::{self, Examination};
 use super::format::{Format, Output};
 use super::stop::Stop;
@@ -95,8 +95,10 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let began = Instant::now();
     asks_well(args)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
-    let again =
-        opened.as_ref().and_then(|captured| rerun_from_bundle::asked(args, captured.asked()?)).transpose()?;
+    let again = opened
+        .as_ref()
+        .and_then(|captured| rerun_from_bundle::with_stored_options(args, captured.run_options()?))
+        .transpose()?;
     let args = again.as_ref().unwrap_or(args);
     let earlier = waivers::baseline(args)?;
     let before = before::read(args)?;
@@ -110,19 +112,19 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     settings.before = before.as_ref().map(|before| before.traffic.clone());
     let mut items = items(args, &checks, watch.is_some());
     let mut laid = None;
-    let way = Way {
+    let way = EvidenceSource {
         opened: RefCell::new(opened),
         // Waiting must see changes, and a cache may be stale.
         from_cache: wait.is_none(),
         quiet: args.verbosity.quiet,
         sampled: &args.namespace,
-        ..Way::new(&args.evidence, &args.connection)
+        ..EvidenceSource::new(&args.evidence, &args.connection)
     };
     let (mut read, places) = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         manifests_alone(args, &items, knowledge, &mut settings)?
     } else if policy.on_change {
         change::items(&mut items);
-        let (today, mut then) = change::laid(args, &way, &items, (knowledge, settings.values.first()))?;
+        let (today, mut then) = change::overlay(args, &way, &items, (knowledge, settings.values.first()))?;
         charts(args, (then.charts, None), knowledge, &mut settings, &mut then.collected);
         laid = Some((then.change, then.collected));
         (today, then.places)
@@ -154,7 +156,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     };
     let mut report = judge_of(&read);
     if let Some(mut wait) = wait {
-        while wait.again(&report)? {
+        while wait.wait_for_next(&report)? {
             read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
             report = judge_of(&read);
         }
@@ -217,7 +219,7 @@ fn manifests_alone(
     knowledge: &Knowledge,
     settings: &mut Settings,
 ) -> anyhow::Result<(Read, Option<Places>)> {
-    let alone = change::alone(args, items, knowledge)?;
+    let alone = change::evidence_of_change(args, items, knowledge)?;
     let of_chart = || settings.values.first().and_then(|given| given.release.clone());
     settings.linkerd_version = alone.release.clone().or_else(of_chart);
     if settings.upgrade.is_some() && !args.manifests.manifests.is_empty() {
@@ -252,7 +254,7 @@ fn fits(
 /// The settings of a run, with its upgrade, values and manifests.
 fn change_settings(args: &Check, policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<Settings> {
     let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;
-    let values = chart::given(args, knowledge)?;
+    let values = chart::chart_values(args, knowledge)?;
     let mut manifests = change::flags(args);
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
     Ok(Settings { upgrade, values: values.into_iter().collect(), manifests, ..settings(args, policy)? })
@@ -325,7 +327,7 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     asked::upgrade(&args.rehearsal, knowledge)?;
-    chart::given(args, knowledge)?;
+    chart::chart_values(args, knowledge)?;
     Ok(())
 }
 
@@ -339,7 +341,7 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
     before::asks_for_metrics(args)?;
     files::one_standard_output(&args.report.output)?;
     let save = args.save.as_deref().map(|path| ("--save", path));
-    files::apart(&args.report.output, save, Some(&args.evidence))?;
+    files::reject_overwriting(&args.report.output, save, Some(&args.evidence))?;
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }

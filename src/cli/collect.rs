@@ -1,7 +1,7 @@
 //! `meshdoctor collect`: writes the redacted evidence for all checks into one bundle.
 
 use super::args::Collect;
-use super::evidence::{self, Save, Way};
+use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
 use super::{asked, files, live, output};
 use crate::exit;
@@ -25,11 +25,11 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     if node_pods.is_some() {
         items.insert(Item::NodeFiles);
     }
-    let way = Way { node_pods, ..Way::new(&args.evidence, &args.connection) };
+    let way = EvidenceSource { node_pods, ..EvidenceSource::new(&args.evidence, &args.connection) };
     let Some(path) = args.output.as_deref().filter(|_| !args.node_pods.dry_run) else {
         return live::dry_run(&way).map(|()| exit::FINE);
     };
-    files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
+    files::reject_overwriting(&[], Some(("-o", path)), Some(&args.evidence))?;
     files::not_there("-o", path, args.force)?;
     let read = evidence::read(&way, &args.verbosity, &items, Save::To(path))?;
     if let Some(trouble) = read.save_trouble {
@@ -39,22 +39,22 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let missing = missing(cluster);
     if !args.verbosity.quiet {
         let nodes = cluster.nodes.as_ref().map_or(0, Vec::len);
-        output::say(&format!(
+        output::print_line(&format!(
             "kept {} objects and {nodes} node snapshots; redacted or shortened {} of them",
             cluster.object_count(),
             read.collected.redaction.touched
         ));
-        output::say(
+        output::print_line(
             "dropped: private keys, tokens, environment values, arguments, and ConfigMaps of other software",
         );
         if let Some(kinds) = not_served(cluster) {
-            output::say(&kinds);
+            output::print_line(&kinds);
         }
         let connection = super::rerun::connection(&args.connection);
         for gap in &missing {
-            output::say(&format!("not collected: {gap}"));
+            output::print_line(&format!("not collected: {gap}"));
             let close = gap.close().aimed(&connection).to_string();
-            close.lines().for_each(|line| output::say(&format!("  {line}")));
+            close.lines().for_each(|line| output::print_line(&format!("  {line}")));
         }
     }
     output::print(&format!("{}\n", output::one_line(&path.display().to_string())))?;
@@ -96,6 +96,6 @@ pub(super) fn missing(cluster: &Cluster) -> Vec<Missing> {
     }
     let nodes = cluster.nodes.as_ref().err().filter(|why| why.was_asked_for());
     let nodes = nodes.into_iter().chain(&cluster.node_trouble);
-    missing.extend(nodes.map(|why| Missing::whole(Request::of(Item::NodeFiles), why.clone())));
+    missing.extend(nodes.map(|why| Missing::whole(Request::new(Item::NodeFiles), why.clone())));
     missing
 }

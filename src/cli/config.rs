@@ -21,7 +21,7 @@ use super::{check, output, params};
 use crate::checks;
 use crate::report::ConfigUse;
 use read::read;
-pub(super) use read::{Setting, Written};
+pub(super) use read::{Setting, ValueForm};
 
 /// Name of the file to look for, in the current folder and its parents.
 const NAME: &str = "meshdoctor.toml";
@@ -42,7 +42,7 @@ pub(super) fn used() -> Option<ConfigUse> {
 pub(super) fn say_used() {
     if let Some(used) = USED.get().filter(|used| !used.quiet) {
         let origin = if used.named { "" } else { " (found; --no-config ignores it)" };
-        output::say(&format!("{}{origin} sets {}", used.file, used.flags()));
+        output::print_line(&format!("{}{origin} sets {}", used.file, used.flags()));
     }
 }
 
@@ -69,8 +69,8 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
         return Ok(words.to_vec());
     };
     let line = Line { words, at, path: &file.path };
-    let said = said(name, of_command);
-    let mut added = held(&settings, name, &said);
+    let said = set_flags(name, of_command);
+    let mut added = applicable(&settings, name, &said);
     // Errors without the file are reported for the command line itself.
     if added.is_empty() || line.refused(&[]).is_some() {
         return Ok(words.to_vec());
@@ -106,7 +106,7 @@ impl File {
                 let cause = format!(
                     "{shown}:{}: a file that was found cannot set {}: {why}",
                     setting.line,
-                    setting.word()
+                    setting.argument()
                 );
                 return Err(Stop::usage(cause, trusting(&self.path)));
             }
@@ -134,7 +134,7 @@ fn trusting(path: &Path) -> String {
 }
 
 /// The settings that apply to a command with these flags of its own.
-fn held<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) -> Vec<&'a Setting> {
+fn applicable<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) -> Vec<&'a Setting> {
     let own = settings.iter().any(|setting| setting.command == name && setting.flag == CHECKS);
     let holds = |setting: &&Setting| {
         setting.command == name
@@ -155,7 +155,7 @@ struct Line<'a> {
 impl Line<'_> {
     fn with(&self, added: &[&Setting]) -> Vec<OsString> {
         let mut all = self.words.to_vec();
-        all.splice(self.at + 1..=self.at, added.iter().map(|setting| OsString::from(setting.word())));
+        all.splice(self.at + 1..=self.at, added.iter().map(|setting| OsString::from(setting.argument())));
         all
     }
 
@@ -165,8 +165,8 @@ impl Line<'_> {
 
     /// The error for a line that is rejected with these settings, at the setting that causes it.
     fn stop(&self, added: &[&Setting], error: &clap::Error) -> Stop {
-        let cause = in_words(error);
-        let is_it = |set: &[&Setting]| self.refused(set).is_some_and(|other| in_words(&other) == cause);
+        let cause = describe(error);
+        let is_it = |set: &[&Setting]| self.refused(set).is_some_and(|other| describe(&other) == cause);
         let needed = |left: usize| {
             let rest: Vec<&Setting> =
                 added.iter().enumerate().filter(|(at, _)| *at != left).map(|(_, setting)| *setting).collect();
@@ -184,7 +184,7 @@ impl Line<'_> {
 }
 
 /// The error message of clap, in one line and without usage.
-fn in_words(error: &clap::Error) -> String {
+fn describe(error: &clap::Error) -> String {
     let message = error.to_string();
     let said: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     said.join(" ").trim_start_matches("error: ").to_owned()
@@ -196,7 +196,7 @@ fn asks_checks(command: &str) -> bool {
 }
 
 /// Flags set by the command line or the environment.
-fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
+fn set_flags(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
     let command = Cli::command();
     let Some(of) = command.find_subcommand(name) else { return BTreeSet::new() };
     let all = of.get_arguments().chain(command.get_arguments());
@@ -213,7 +213,7 @@ fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
 /// # Errors
 /// The named file does not exist, or other users can write the found one.
 fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
-    let named = match named(words) {
+    let named = match file_options(words) {
         FileOptions::None => return Ok(None),
         FileOptions::File(path) => Some(("--config", path)),
         FileOptions::Not => {
@@ -249,7 +249,7 @@ enum FileOptions {
     File(PathBuf),
 }
 
-fn named(words: &[OsString]) -> FileOptions {
+fn file_options(words: &[OsString]) -> FileOptions {
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         if word == "--" {
@@ -289,7 +289,7 @@ pub(super) fn setting(flag: &str, value: &str) -> Option<(PathBuf, Setting)> {
         let rest = word.strip_prefix("--").and_then(|word| word.strip_prefix(flag));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     };
-    let is = |setting: &Setting| setting.says(flag, value) && (setting.adds() || !words.iter().any(said));
+    let is = |setting: &Setting| setting.contains(flag, value) && (setting.adds() || !words.iter().any(said));
     let of_command = |setting: &Setting| words.iter().any(|word| word.to_str() == Some(&setting.command));
     let mut all: Vec<Setting> = read(&path).ok()?.into_iter().filter(is).collect();
     // Settings of the command itself override those of check.
@@ -352,7 +352,12 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
         let instead = instead_of(setting).map_err(|(why, next)| {
             Stop::usage(format!("{}:{}: {why}", path.display(), setting.line), next)
         })?;
-        text.push_str(&format!("  {:>4}  {} {}{instead}\n", setting.line, setting.command, setting.word()));
+        text.push_str(&format!(
+            "  {:>4}  {} {}{instead}\n",
+            setting.line,
+            setting.command,
+            setting.argument()
+        ));
     }
     if settings.is_empty() {
         text.push_str("  no settings\n");
@@ -379,11 +384,11 @@ fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
     for name in commands {
         let words = [OsString::from("meshdoctor"), OsString::from(name)];
         let line = Line { words: &words, at: 1, path: &file.path };
-        let added = held(settings, name, &BTreeSet::new());
-        let alone = || line.refused(&[]).map(|alone| in_words(&alone));
+        let added = applicable(settings, name, &BTreeSet::new());
+        let alone = || line.refused(&[]).map(|alone| describe(&alone));
         let error = line.refused(&added);
         // The command also needs an argument from the command line.
-        let is_incomplete = error.as_ref().is_some_and(|error| alone() == Some(in_words(error)));
+        let is_incomplete = error.as_ref().is_some_and(|error| alone() == Some(describe(error)));
         match error {
             Some(error) if error.kind() == ErrorKind::MissingRequiredArgument && !is_incomplete => {
                 missing.push(format!(

@@ -15,7 +15,7 @@ use super::stop::Stop;
 use crate::card::{Case, CaseKind};
 use crate::cases;
 use crate::checks::Check;
-use crate::checks::expressed::Brought;
+use crate::checks::expressed::CustomCheck;
 use crate::command::own;
 use crate::policy::Policy;
 use crate::render::text::{clean, count};
@@ -56,7 +56,7 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("{} cannot be read", path.display()))?;
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-            let brought = Brought::read(&id, &text, &from).map_err(|error| {
+            let brought = CustomCheck::read(&id, &text, &from).map_err(|error| {
                 let cause = format!("{}:{}: {}", path.display(), error.line, error.message);
                 Stop::usage(
                     cause,
@@ -148,13 +148,13 @@ impl From<Loaded> for Tested {
             check,
             text: check.text.to_owned(),
             cases: check.cases().to_vec(),
-            wrong: lacking(check),
+            wrong: missing_cases(check),
         }
     }
 }
 
 /// The checks that `--builtin` names.
-fn named(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
+fn selected_builtin(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
     policy.select().map_err(|error| {
         Stop::usage(format!("--builtin: {error}"), format!("{} lists all checks", own("list")))
     })
@@ -168,7 +168,7 @@ fn named(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
 fn builtin(words: &[String]) -> anyhow::Result<Vec<Tested>> {
     let policy = Policy { only: words.to_vec(), ..Policy::default() };
     let mut cards = Vec::new();
-    for check in named(&policy)?.into_iter().filter(|check| !check.is_brought()) {
+    for check in selected_builtin(&policy)?.into_iter().filter(|check| !check.is_brought()) {
         let path = PathBuf::from(check.card().path());
         let path = Some(path).filter(|path| path.is_file());
         let text = match &path {
@@ -229,7 +229,7 @@ fn tested(card: &Tested, update: bool, text: &mut String) -> anyhow::Result<bool
 }
 
 /// The cases that a card still needs.
-fn lacking(check: &Check) -> Vec<String> {
+fn missing_cases(check: &Check) -> Vec<String> {
     let there: BTreeSet<CaseKind> = check.cases().iter().map(|case| case.kind).collect();
     let wanted = [
         (CaseKind::Fires, "fires", "a cluster with a finding"),

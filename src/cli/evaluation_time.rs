@@ -40,17 +40,20 @@ pub(super) fn doubts(evidence: &EvidenceArgs, cluster: &Cluster) -> Vec<Doubt> {
 /// The newest object, among kinds that every cluster creates regularly.
 fn newest(cluster: &Cluster) -> Option<(Timestamp, String)> {
     let all = [
-        of::<Pod>(cluster, |object| &object.metadata),
-        of::<ReplicaSet>(cluster, |object| &object.metadata),
-        of::<Deployment>(cluster, |object| &object.metadata),
-        of::<Job>(cluster, |object| &object.metadata),
-        of::<Namespace>(cluster, |object| &object.metadata),
-        of::<Node>(cluster, |object| &object.metadata),
+        newest_of_kind::<Pod>(cluster, |object| &object.metadata),
+        newest_of_kind::<ReplicaSet>(cluster, |object| &object.metadata),
+        newest_of_kind::<Deployment>(cluster, |object| &object.metadata),
+        newest_of_kind::<Job>(cluster, |object| &object.metadata),
+        newest_of_kind::<Namespace>(cluster, |object| &object.metadata),
+        newest_of_kind::<Node>(cluster, |object| &object.metadata),
     ];
     all.into_iter().flatten().max()
 }
 
-fn of<K: Listed>(cluster: &Cluster, meta: fn(&K::Object) -> &Meta) -> Option<(Timestamp, String)> {
+fn newest_of_kind<K: Listed>(
+    cluster: &Cluster,
+    meta: fn(&K::Object) -> &Meta,
+) -> Option<(Timestamp, String)> {
     let objects = cluster.answer(&Item::List(K::KIND))?.objects::<K::Object>();
     // Of several, the first by name.
     let meta = objects.iter().map(meta).max_by_key(|meta| (meta.creation_timestamp, Reverse(meta.key())))?;

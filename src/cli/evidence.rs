@@ -14,17 +14,17 @@ use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
 use crate::command::own;
 use crate::item::Item;
-use crate::save::{Closing, Writer};
+use crate::save::{ClosingEntries, Writer};
 use crate::source::diagnostics::Diagnostics;
 use crate::source::error::LoadError;
 use crate::source::evidence::Captured;
 use crate::source::layered::Layered;
 use crate::source::logs::{Logs, STDIN};
-use crate::source::nodes::{Given, NodeEvidence};
+use crate::source::nodes::{NodeEvidence, NodesInput};
 use crate::source::{Completeness, Origin, Source};
 
 /// The source of the evidence, as the flags name it.
-pub(super) struct Way<'a> {
+pub(super) struct EvidenceSource<'a> {
     /// Cluster, bundle and nodes.
     pub(super) evidence: &'a EvidenceArgs,
     /// Connection to the cluster.
@@ -44,10 +44,10 @@ pub(super) struct Way<'a> {
     pub(super) opened: RefCell<Option<Captured>>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> EvidenceSource<'a> {
     /// The source that the flags name, without pods on nodes.
-    pub(super) fn new(evidence: &'a EvidenceArgs, connection: &'a Connection) -> Way<'a> {
-        Way {
+    pub(super) fn new(evidence: &'a EvidenceArgs, connection: &'a Connection) -> EvidenceSource<'a> {
+        EvidenceSource {
             evidence,
             connection,
             node_pods: None,
@@ -70,7 +70,7 @@ pub(super) struct Read {
     /// Error of the requested save, if any.
     pub(super) save_trouble: Option<anyhow::Error>,
     /// Additional information for the bundle.
-    pub(super) closing: Closing,
+    pub(super) closing: ClosingEntries,
     /// Whether pods that read nodes could not be deleted; this was already reported.
     pub(super) pods_left: bool,
 }
@@ -116,7 +116,7 @@ impl<'a> From<Option<&'a Path>> for Save<'a> {
 
 /// Reads `items` from the source that the flags name.
 pub(super) fn read(
-    way: &Way<'_>,
+    way: &EvidenceSource<'_>,
     verbosity: &Verbosity,
     items: &BTreeSet<Item>,
     save: Save<'_>,
@@ -187,7 +187,7 @@ pub(super) fn read(
         let source = Layered::new(captured, nodes).with_logs(logs).with_diagnostics(diagnostics);
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
-    let rerun = rerun::of(evidence, way.connection);
+    let rerun = rerun::rerun(evidence, way.connection);
     let reading = Reading { items: &items, options, verbosity, save, rerun };
     if !live && (nodes.is_some() || logs.is_some()) {
         let source =
@@ -203,8 +203,8 @@ fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Optio
         return Ok(None);
     }
     let given = evidence.nodes.iter().map(|given| match given {
-        NodesArg::One { name, path } => Given::Node { name: name.clone(), path: path.clone() },
-        NodesArg::Folder(path) => Given::Several(path.clone()),
+        NodesArg::One { name, path } => NodesInput::Node { name: name.clone(), path: path.clone() },
+        NodesArg::Folder(path) => NodesInput::Several(path.clone()),
     });
     let nodes = NodeEvidence::open(&given.collect::<Vec<_>>()).map_err(load)?;
     warn(nodes.warnings(), verbosity);
@@ -301,7 +301,7 @@ fn captured(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Ca
 pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
     if !verbosity.quiet {
         for warning in warnings {
-            super::output::say(&format!("warning: {}", crate::redact::own_words(warning)));
+            super::output::print_line(&format!("warning: {}", crate::redact::own_words(warning)));
         }
     }
 }
@@ -336,7 +336,8 @@ pub(super) fn finish(
     progress.done();
     let cluster = cluster.or_else(|| (origin.kind == "live").then(|| origin.name.clone()));
     let cli = collected.cluster.cli_version.as_ref().ok().map(ToString::to_string);
-    let closing = Closing { rerun: reading.rerun.clone(), ..Closing::of(&collected, cluster, cli) };
+    let closing =
+        ClosingEntries { rerun: reading.rerun.clone(), ..ClosingEntries::new(&collected, cluster, cli) };
     let save_trouble = own.and_then(|writer| writer.finish(closing.clone()).err().map(anyhow::Error::new));
     let rerun = reading.rerun.clone();
     Ok(Read { collected, origin, rerun, save_trouble, closing, pods_left: false })

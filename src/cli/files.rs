@@ -27,12 +27,12 @@ struct Used<'a> {
 }
 
 /// Rejects a run that would overwrite its inputs, or write twice to one file.
-pub(super) fn apart(
+pub(super) fn reject_overwriting(
     outputs: &[Output],
     save: Option<(&str, &Path)>,
     evidence: Option<&EvidenceArgs>,
 ) -> Result<(), Stop> {
-    let word = |output: &Output| output.format.word();
+    let word = |output: &Output| output.format.label();
     let mut written: Vec<Used<'_>> = outputs
         .iter()
         .filter_map(|output| {
@@ -43,14 +43,15 @@ pub(super) fn apart(
     written.extend(save.map(|(flag, path)| Used { flag: format!("{flag} {}", path.display()), path }));
     let read: Vec<Used<'_>> = evidence.map(inputs).unwrap_or_default();
     for (at, one) in written.iter().enumerate() {
-        let places = FileIdentity::of(one.path);
-        let other = written[..at].iter().find(|other| FileIdentity::of(other.path).is_one_with(&places));
+        let places = FileIdentity::from_path(one.path);
+        let other =
+            written[..at].iter().find(|other| FileIdentity::from_path(other.path).is_one_with(&places));
         if let Some(other) = other {
             let cause = format!("{} and {} write to the same file", other.flag, one.flag);
             return Err(Stop::usage(cause, "use a different file for each"));
         }
         let input = read.iter().find(|other| {
-            let read = FileIdentity::of(other.path);
+            let read = FileIdentity::from_path(other.path);
             read.is_one_with(&places) || read.holds(&places)
         });
         if let Some(input) = input {
@@ -66,8 +67,8 @@ pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
     let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
     match (plain.next(), plain.next()) {
         (Some(first), Some(second)) => Err(Stop::usage(
-            format!("-o {} and -o {} both write to standard output", first.word(), second.word()),
-            format!("write one of them to a file: -o {}=FILE", second.word()),
+            format!("-o {} and -o {} both write to standard output", first.label(), second.label()),
+            format!("write one of them to a file: -o {}=FILE", second.label()),
         )),
         _ => Ok(()),
     }
@@ -130,7 +131,7 @@ struct FileIdentity {
 }
 
 impl FileIdentity {
-    fn of(path: &Path) -> FileIdentity {
+    fn from_path(path: &Path) -> FileIdentity {
         let meta = fs::metadata(path).ok();
         let full = fs::canonicalize(path).unwrap_or_else(|_| {
             let (parent, name) = (parent(path), path.file_name().unwrap_or_default());
@@ -173,12 +174,12 @@ fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
 /// Whether another word of the command line names an output file. For command lines that could not be
 /// parsed.
 pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
-    let places = FileIdentity::of(path);
+    let places = FileIdentity::from_path(path);
     let named = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| {
         // `NAME=FILE`, `--flag=FILE`, `--flag=NAME=FILE`
         let ends = word.match_indices('=').map(|(at, _)| &word[at + 1..]);
         ends.chain([*word]).filter(|end| !end.is_empty()).any(|end| {
-            let other = FileIdentity::of(Path::new(end));
+            let other = FileIdentity::from_path(Path::new(end));
             other.is_one_with(&places) || other.holds(&places)
         })
     });
@@ -359,11 +360,20 @@ mod tests {
             (at("a"), at("soft")),
             (at("d/new"), at("e/new")),
         ] {
-            assert!(apart(&outputs(&[&one, &other]), None, None).is_err(), "{one:?} {other:?}");
-            assert!(apart(&outputs(&[&one]), Some(("--save", &other)), None).is_err(), "{one:?} {other:?}");
+            assert!(reject_overwriting(&outputs(&[&one, &other]), None, None).is_err(), "{one:?} {other:?}");
+            assert!(
+                reject_overwriting(&outputs(&[&one]), Some(("--save", &other)), None).is_err(),
+                "{one:?} {other:?}"
+            );
         }
-        assert!(apart(&outputs(&[&at("new"), &at("other")]), Some(("--save", &at("a"))), None).is_ok());
-        assert!(apart(&outputs(&[Path::new("/dev/null"), Path::new("/dev/null")]), None, None).is_ok());
+        assert!(
+            reject_overwriting(&outputs(&[&at("new"), &at("other")]), Some(("--save", &at("a"))), None)
+                .is_ok()
+        );
+        assert!(
+            reject_overwriting(&outputs(&[Path::new("/dev/null"), Path::new("/dev/null")]), None, None)
+                .is_ok()
+        );
     }
 
     #[test]

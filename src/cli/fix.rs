@@ -62,7 +62,7 @@ fn of_cluster(args: &Fix) -> anyhow::Result<u8> {
     let after = apply::run(&cluster, &reading, &plan)?;
     let latest = after.as_ref().unwrap_or(&reading.report);
     if !args.verbosity.quiet {
-        output::say(&render::applied(latest));
+        output::print_line(&render::applied(latest));
     }
     Ok(status(latest))
 }
@@ -77,7 +77,7 @@ fn print(args: &Fix, report: &Report, plan: &JudgedPlan) -> anyhow::Result<u8> {
     output::print(&text)?;
     if !args.verbosity.quiet {
         for line in render::summary(report, plan) {
-            output::say(&line);
+            output::print_line(&line);
         }
     }
     Ok(status(report))

@@ -42,7 +42,7 @@ enum How {
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     refuse(args)?;
-    let asked = asked(args)?;
+    let asked = members(args)?;
     let folder = tempfile::tempdir().context("cannot create a temporary folder for the reports")?;
     let queue: Mutex<VecDeque<(usize, &FleetMember)>> = Mutex::new(asked.iter().enumerate().collect());
     let done: Mutex<BTreeMap<usize, (Member, Option<End>)>> = Mutex::new(BTreeMap::new());
@@ -139,7 +139,7 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     for one in &args.report.output {
         let of_each = one.file.as_deref().is_some_and(is_named);
         if !of_each && !matches!(one.format, Format::Table | Format::Json) {
-            let word = one.format.word();
+            let word = one.format.label();
             let next = format!(
                 "write one per cluster: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
             );
@@ -163,7 +163,7 @@ fn writes_each(args: &Check) -> bool {
 }
 
 /// The clusters, by name.
-fn asked(args: &Check) -> Result<Vec<FleetMember>, Stop> {
+fn members(args: &Check) -> Result<Vec<FleetMember>, Stop> {
     let asked = match &args.fleet.bundles {
         Some(folder) => {
             let mut found = bundles(folder, args.fleet.expect.is_empty())?;
@@ -283,24 +283,25 @@ fn judge(args: &Check, asked: &FleetMember, folder: &Path, at: usize) -> (Member
         let outcome = Outcome::Failed { cause: error.to_string(), next: None };
         return (Member { name: asked.name.clone(), outcome }, None);
     }
-    let outcome = match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::of(cluster)))) {
-        Ok(_) => match verify::read(&report, "check") {
-            Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
-                None => Outcome::Judged(Box::new(document)),
-                Some(cause) => {
-                    end = None;
-                    let next = "see why no newer bundle was collected";
-                    Outcome::Failed { cause, next: Some(next.to_owned()) }
-                }
+    let outcome =
+        match check::one(&own, Some(&mut |cluster: &Cluster| end = Some(End::from_cluster(cluster)))) {
+            Ok(_) => match verify::read(&report, "check") {
+                Ok(document) => match args.fleet.max_age.and_then(|most| too_old(&document, most)) {
+                    None => Outcome::Judged(Box::new(document)),
+                    Some(cause) => {
+                        end = None;
+                        let next = "see why no newer bundle was collected";
+                        Outcome::Failed { cause, next: Some(next.to_owned()) }
+                    }
+                },
+                Err(stop) => Outcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
             },
-            Err(stop) => Outcome::Failed { cause: stop.to_string(), next: stop.next.clone() },
-        },
-        Err(error) => {
-            let stop = error.downcast_ref::<Stop>();
-            let cause = crate::redact::text(&format!("{error:#}")).into_owned();
-            Outcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
-        }
-    };
+            Err(error) => {
+                let stop = error.downcast_ref::<Stop>();
+                let cause = crate::redact::text(&format!("{error:#}")).into_owned();
+                Outcome::Failed { cause, next: stop.and_then(|stop| stop.next.clone()) }
+            }
+        };
     (Member { name: asked.name.clone(), outcome }, end)
 }
 

@@ -71,7 +71,7 @@ pub(super) fn formats() -> Vec<(&'static str, Format)> {
 
 impl Format {
     /// The name, as given to `-o`.
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         formats().into_iter().find(|(_, format)| *format == self).map_or("table", |(word, _)| word)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::args::Policy;
-use super::evidence::Way;
+use super::evidence::EvidenceSource;
 use super::stop::Stop;
 use super::{change, output, policy};
 use crate::collect::{Collected, Options, collect_now};
@@ -32,8 +32,8 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     }
     items.insert(Item::List(Kind::Namespace));
     change::items(&mut items);
-    let way = Way::new(&args.evidence, &args.connection);
-    let kept = change::kept(&way, &args.verbosity, &items, None)?;
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
+    let kept = change::gather_and_save(&way, &args.verbosity, &items, None)?;
     let today = &kept.read.collected;
     super::namespaces::known(&namespaces, &args.evidence, false, today)?;
     let mode = if args.enforce { Mode::Enforce } else { Mode::Audit };
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     output::print(&render::text(&all, &compared, mode))?;
     let gaps = policy::gaps(&missing);
     if !args.verbosity.quiet {
-        render::proof(&compared).iter().for_each(|line| output::say(line));
+        render::proof(&compared).iter().for_each(|line| output::print_line(line));
     }
     Ok(match () {
         () if !compared.denied.is_empty() => exit::FINDINGS,

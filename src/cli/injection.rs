@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::args::{Injection, InjectionFormat};
 use super::change;
-use super::evidence::Way;
+use super::evidence::EvidenceSource;
 use super::output;
 use super::stop::Stop;
 use crate::command::own;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let gaps: Vec<Missing> = templates
         .gaps
         .iter()
-        .map(|(kind, why)| Missing::whole(Request::of(Item::List(*kind)), why.clone()))
+        .map(|(kind, why)| Missing::whole(Request::new(Item::List(*kind)), why.clone()))
         .collect();
     let gaps = super::policy::gaps(&gaps);
     let untold = answers.iter().any(|answer| matches!(answer.of.fate, Fate::Unknown(_)));
@@ -54,11 +54,13 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
 fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Templates> {
     let mut given = match args.manifests.is_empty() {
         true => None,
-        false => Some(change::given(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?),
+        false => {
+            Some(change::read_change(&args.manifests, &args.evidence, args.into.clone(), &args.verbosity)?)
+        }
     };
     let set = match &given {
         None => Set::default(),
-        Some(given) => futures::executor::block_on(Set::of(given, args.into.as_deref())),
+        Some(given) => futures::executor::block_on(Set::read(given, args.into.as_deref())),
     };
     let places = given.as_mut().and_then(Captured::places);
     let release = args.linkerd_version.clone();
@@ -73,8 +75,8 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
     let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
     change::items(&mut items);
     items.insert(Item::List(Kind::CronJob));
-    let way = Way::new(&args.evidence, &args.connection);
-    let kept = change::kept(&way, &args.verbosity, &items, None)?;
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
+    let kept = change::gather_and_save(&way, &args.verbosity, &items, None)?;
     let at = kept.read.collected.cluster.at;
     let change = Change::new(&kept.again, &set, knowledge, at).injecting(release);
     let templates = futures::executor::block_on(change.templates(given.is_some()));

@@ -27,7 +27,7 @@ pub(super) fn ends_with_a_document() {
             }
             Some(())
         })?;
-        let _held = output::alone();
+        let _held = output::lock_output();
         let words: Vec<_> = std::env::args_os().collect();
         let status = super::stopped(&words, &Stop::interrupted("interrupted", "run it again").into());
         #[expect(clippy::exit, reason = "the working thread cannot be stopped")]

@@ -2,18 +2,18 @@
 
 #[cfg(not(feature = "live"))]
 use super::evidence::Beside;
-use super::evidence::{Read, Reading, Way};
+use super::evidence::{EvidenceSource, Read, Reading};
 use super::stop::Stop;
 #[cfg(feature = "live")]
 use crate::source::nodes::NodeEvidence;
 
 #[cfg(not(feature = "live"))]
-pub(super) fn read(_: &Reading<'_>, _: &Way<'_>, _: Beside) -> anyhow::Result<Read> {
+pub(super) fn read(_: &Reading<'_>, _: &EvidenceSource<'_>, _: Beside) -> anyhow::Result<Read> {
     Err(without_clusters().into())
 }
 
 #[cfg(not(feature = "live"))]
-pub(super) fn dry_run(_: &Way<'_>) -> anyhow::Result<()> {
+pub(super) fn dry_run(_: &EvidenceSource<'_>) -> anyhow::Result<()> {
     Err(without_clusters().into())
 }
 
@@ -44,7 +44,7 @@ mod connected {
     use super::super::signals::Signals;
     use super::super::values::{CliVersionArg, PrometheusArg};
     use super::super::{node_pods, output, prometheus};
-    use super::{NodeEvidence, Read, Reading, Stop, Way};
+    use super::{EvidenceSource, NodeEvidence, Read, Reading, Stop};
     use crate::affected_pods;
     use crate::collect::{Collected, Observer, Saver, collect};
     use crate::fetched::Why;
@@ -69,7 +69,7 @@ mod connected {
     /// Reads the cluster, in addition to given node evidence and logs.
     pub(in super::super) fn read(
         reading: &Reading<'_>,
-        way: &Way<'_>,
+        way: &EvidenceSource<'_>,
         given: Beside,
     ) -> anyhow::Result<Read> {
         let Beside { nodes, logs, diagnostics } = given;
@@ -242,7 +242,7 @@ mod connected {
     }
 
     /// Prints the pods that `--node-pods` would create.
-    pub(in super::super) fn dry_run(way: &Way<'_>) -> anyhow::Result<()> {
+    pub(in super::super) fn dry_run(way: &EvidenceSource<'_>) -> anyhow::Result<()> {
         let began = Instant::now();
         let Some(flags) = way.node_pods else { return Ok(()) };
         let settings = node_pods::settings(flags)?;
@@ -257,7 +257,7 @@ mod connected {
 
     /// Writes a report into the cluster, and returns what was done.
     pub(in super::super) fn publish(
-        way: &Way<'_>,
+        way: &EvidenceSource<'_>,
         wanted: impl FnOnce(ReportApi, &[serde_json::Value]) -> Published,
     ) -> anyhow::Result<Done> {
         let began = Instant::now();
@@ -337,7 +337,11 @@ mod connected {
         Signals::listen().context("cannot listen for signals")
     }
 
-    async fn connect(way: &Way<'_>, began: Instant, signals: &mut Signals) -> anyhow::Result<Live> {
+    async fn connect(
+        way: &EvidenceSource<'_>,
+        began: Instant,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Live> {
         let connection = way.connection;
         if let [_, _, ..] = connection.context.as_slice() {
             return Err(Stop::usage(
@@ -364,7 +368,7 @@ mod connected {
                 Some(CliVersionArg::Version(version)) => Cli::Given(version.clone()),
             },
             from_cache: way.from_cache,
-            notice: if way.quiet { |_| () } else { output::say },
+            notice: if way.quiet { |_| () } else { output::print_line },
             ..Connect::default()
         };
         let live = tokio::select! {

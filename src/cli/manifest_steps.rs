@@ -1,7 +1,7 @@
 //! Remedies of findings about manifests that are not applied: edits of files instead of commands on a cluster.
 
 use crate::command::Command;
-use crate::finding::{Finding, Remedy, Step, StepKind, When, Written};
+use crate::finding::{Finding, ManifestLocation, Remedy, Step, StepKind, When};
 
 /// Maximum number of places in a step.
 const MOST: usize = 3;
@@ -25,7 +25,7 @@ pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
 }
 
 /// `a.yaml:3, b.yaml:7 and 2 more places`.
-fn places(written: &[Written]) -> String {
+fn places(written: &[ManifestLocation]) -> String {
     let named: Vec<String> =
         written.iter().take(MOST).map(|one| format!("{}:{}", one.file, one.line)).collect();
     match written.len().saturating_sub(MOST) {

@@ -67,7 +67,7 @@ use clap::error::ErrorKind;
 use crate::exit;
 use crate::render::text::clean;
 use args::{Color, Command};
-use role::Asked;
+use role::CommandLine;
 use stop::Stop;
 
 pub use format::{Format, Output};
@@ -83,8 +83,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(stop) => return stopped(&typed, &stop.into()),
     };
     let cli = match role::parse(&words) {
-        Ok(Asked::Command(cli)) => cli,
-        Ok(Asked::Answered(outcome)) => return outcome.unwrap_or_else(|error| stopped(&words, &error)),
+        Ok(CommandLine::Command(cli)) => cli,
+        Ok(CommandLine::Answered(outcome)) => return outcome.unwrap_or_else(|error| stopped(&words, &error)),
         Err(error) => return usage(&words, error),
     };
     match cli.color {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::args::{NodePods, Verbosity};
-use super::output::say;
+use super::output::print_line;
 use super::progress::Progress;
 use super::signals::Signals;
 use super::stop::Stop;
@@ -15,7 +15,7 @@ use crate::command::NODE_IMAGE;
 use crate::fetched::Why;
 use crate::source::live::Live;
 use crate::source::live::node_pods::{
-    AT_ONCE, DEADLINE_SECONDS, Gathered, Left, NodePodSettings, Other, Plan, PlanError,
+    AT_ONCE, DEADLINE_SECONDS, ForeignPod, Gathered, Left, NodePodSettings, Plan, PlanError,
 };
 use crate::source::nodes::NodeEvidence;
 
@@ -65,7 +65,7 @@ pub(super) fn dry_run(plan: &Plan) -> anyhow::Result<()> {
         _ = write!(text, "---\n{}", serde_yaml::to_string(&pod)?);
     }
     super::output::print(&text)?;
-    plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    plan.notes.iter().for_each(|note| print_line(&format!("note: {note}")));
     match &plan.refused {
         Some(error) => Err(stop(error).into()),
         None => Ok(()),
@@ -93,7 +93,7 @@ impl Asking<'_> {
             return Err(stop(error).into());
         }
         if !self.flags.yes || !self.verbosity.quiet {
-            shown(self.plan, self.live).iter().for_each(|line| say(line));
+            shown(self.plan, self.live).iter().for_each(|line| print_line(line));
         }
         if !self.flags.yes && !agreed(signals).await? {
             let next = "omit --node-pods to collect without node files";
@@ -131,8 +131,8 @@ impl Asking<'_> {
             progress.message(format!("{told} of {all} nodes done"));
             if self.verbosity.verbose > 0 {
                 match read {
-                    Ok(files) => say(&format!("node {node}: {files} files")),
-                    Err(why) => say(&format!("node {node}: {}", crate::redact::text(why))),
+                    Ok(files) => print_line(&format!("node {node}: {files} files")),
+                    Err(why) => print_line(&format!("node {node}: {}", crate::redact::text(why))),
                 }
             }
         };
@@ -144,7 +144,7 @@ impl Asking<'_> {
             }
             () = signals.next() => progress.done(),
         }
-        say("interrupted: deleting the pods; interrupt again to exit immediately");
+        print_line("interrupted: deleting the pods; interrupt again to exit immediately");
         // The receiver lives as long as the work.
         let _ = stop.send(true);
         tokio::select! {
@@ -206,7 +206,7 @@ fn pods(count: usize) -> String {
     if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
 }
 
-fn names(others: &[Other]) -> String {
+fn names(others: &[ForeignPod]) -> String {
     let names: Vec<String> =
         others.iter().map(|other| format!("{}/{}", other.namespace, other.name)).collect();
     some(names.iter().map(String::as_str))
@@ -239,11 +239,13 @@ fn report(gathered: &Gathered, verbosity: &Verbosity) {
     if !verbosity.quiet {
         let not = if failed == 0 { String::new() } else { format!(", {failed} could not be read") };
         if !gathered.interrupted {
-            say(&format!("nodes: {read} of {} read{not}", read + failed));
+            print_line(&format!("nodes: {read} of {} read{not}", read + failed));
         }
         if !gathered.running.is_empty() {
             let others = names(&gathered.running);
-            say(&format!("kept, from another run: {others}; a later run deletes them if that run has ended"));
+            print_line(&format!(
+                "kept, from another run: {others}; a later run deletes them if that run has ended"
+            ));
         }
     }
     for left in &gathered.left {

@@ -45,7 +45,7 @@ mod linux {
         }
         let options = options(args)?;
         if !args.quiet && args.root.is_none() && options.root == Path::new(HOST) {
-            output::say("reading the node's files under /host; use --root / to read those of the pod");
+            output::print_line("reading the node's files under /host; use --root / to read those of the pod");
         }
         let taken = node_snapshot::take(&options).map_err(not_taken)?;
         if !args.quiet {
@@ -55,7 +55,7 @@ mod linux {
         if args.to_log {
             let written = node_log::write(&taken.files, &mut io::stdout().lock());
             for path in written.context("the log was not written")?.left_out {
-                output::say(&format!("left out  {path}: too large for a log"));
+                output::print_line(&format!("left out  {path}: too large for a log"));
             }
             if args.hold {
                 loop {
@@ -123,18 +123,18 @@ mod linux {
 
     /// One line for each part that was read, and for each part that was not.
     fn account(taken: &Taken) {
-        output::say(&format!("node {} (from {})", taken.files.node, taken.named_by));
+        output::print_line(&format!("node {} (from {})", taken.files.node, taken.named_by));
         for line in &taken.read {
-            output::say(&format!("read      {line}"));
+            output::print_line(&format!("read      {line}"));
         }
         for error in &taken.errors {
-            output::say(&format!("not read  {}: {}", error.path, error.error));
+            output::print_line(&format!("not read  {}: {}", error.path, error.error));
         }
     }
 
     fn next(node: &str, path: &str) {
         let check = crate::command::meshdoctor().words("check --nodes").arg(format!("{node}={path}"));
-        output::say(&format!("next      {check}"));
+        output::print_line(&format!("next      {check}"));
     }
 
     /// The files in a folder with the node's name, so that an archive unpacks into one folder.

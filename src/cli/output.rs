@@ -92,7 +92,7 @@ fn quiet_on_broken_pipe(result: io::Result<()>) -> io::Result<()> {
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// Waits until no document is being written, and blocks others.
-pub(super) fn alone() -> MutexGuard<'static, ()> {
+pub(super) fn lock_output() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -102,11 +102,11 @@ pub(super) fn report(report: &Report, reports: &Reports, verbosity: &Verbosity) 
     let linkerd = |output: &Output| output.format == Format::Linkerd && output.file.is_none();
     let quiet = verbosity.quiet;
     if let Some(beside) = render::linkerd::beside(report).filter(|_| outputs.iter().any(linkerd) && !quiet) {
-        say(&beside);
+        print_line(&beside);
     }
     write(reports, verbosity, |format, look| text(report, format, look))?;
     if !outputs.is_empty() && outputs.iter().all(|output| output.file.is_some()) && !quiet {
-        say(&render::table::result_line(report));
+        print_line(&render::table::result_line(report));
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ pub(super) fn write(
     text: impl Fn(Format, Look) -> String,
 ) -> anyhow::Result<()> {
     let (verbose, coverage, quiet) = (verbosity.verbose > 0, reports.coverage, verbosity.quiet);
-    let _held = alone();
+    let _held = lock_output();
     let table = [Output { format: Format::Table, file: None }];
     let outputs = if reports.output.is_empty() { &table[..] } else { &reports.output };
     let mut unwritten = Vec::new();
@@ -139,7 +139,7 @@ pub(super) fn write(
                         unwritten.push(format!("cannot write the report to {}: {error}", path.display()))
                     }
                     Ok(()) if quiet => {}
-                    Ok(()) => say(&format!("wrote {}", path.display())),
+                    Ok(()) => print_line(&format!("wrote {}", path.display())),
                 }
             }
         }
@@ -176,7 +176,7 @@ pub(super) fn for_people(text: String) -> String {
 
 /// Prints one line on standard error. The text always stays one line, and cannot act as a command of a terminal or CI
 /// system.
-pub(super) fn say(line: &str) {
+pub(super) fn print_line(line: &str) {
     if keep(|captured| captured.lines.push(clean(line).into_owned())).is_some() {
         return;
     }
@@ -194,7 +194,7 @@ pub(super) fn say_usage(error: &clap::Error) {
     let plain = error.to_string();
     // Colors are the only control characters that clap writes.
     if plain.contains(|c| is_hostile(c) && c != '\n') {
-        plain.lines().for_each(say);
+        plain.lines().for_each(print_line);
     } else {
         let text = error.render().ansi().to_string();
         let _ = anstream::stderr().write_all(escape_ci_commands(&text).as_bytes());
@@ -204,18 +204,18 @@ pub(super) fn say_usage(error: &clap::Error) {
 /// Prints panics like other errors from now on: their message can quote text of a cluster.
 pub(super) fn panics_are_said() {
     std::panic::set_hook(Box::new(|panic| {
-        say(&format!("internal error: {panic}"));
+        print_line(&format!("internal error: {panic}"));
         if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted != "0") {
-            std::backtrace::Backtrace::force_capture().to_string().lines().for_each(say);
+            std::backtrace::Backtrace::force_capture().to_string().lines().for_each(print_line);
         }
     }));
 }
 
 /// Prints the reason for the end of a run, and the next step.
 pub(super) fn say_error(cause: &str, next: Option<&str>) {
-    say(&format!("error: {cause}"));
+    print_line(&format!("error: {cause}"));
     if let Some(next) = next {
-        say(&format!("  {next}"));
+        print_line(&format!("  {next}"));
     }
 }
 

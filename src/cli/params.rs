@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{self, Written};
+use super::config::{self, ValueForm};
 use super::stop::Stop;
 use super::values::Parameter;
 use crate::checks;
@@ -41,11 +41,11 @@ fn shows_parameters(check: &str) -> String {
 }
 
 /// The type of a parameter, if a file writes it as another one.
-fn other_kind(value: &serde_json::Value, written: Written) -> Option<&'static str> {
+fn other_kind(value: &serde_json::Value, written: ValueForm) -> Option<&'static str> {
     match (value, written) {
-        (serde_json::Value::Number(_), Written::Text) => Some("a number without quotes"),
-        (serde_json::Value::Bool(_), Written::Text) => Some("true or false without quotes"),
-        (serde_json::Value::String(_), Written::Number | Written::Truth) => Some("a text in quotes"),
+        (serde_json::Value::Number(_), ValueForm::Text) => Some("a number without quotes"),
+        (serde_json::Value::Bool(_), ValueForm::Text) => Some("true or false without quotes"),
+        (serde_json::Value::String(_), ValueForm::Number | ValueForm::Truth) => Some("a text in quotes"),
         _ => None,
     }
 }

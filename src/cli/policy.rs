@@ -1,7 +1,7 @@
 //! `meshdoctor policy`: the effective policy of workload ports.
 
 use super::args::{Policy, PolicyFormat};
-use super::evidence::{self, Save, Way};
+use super::evidence::{self, EvidenceSource, Save};
 use super::output;
 use super::stop::Stop;
 use crate::command::{meshdoctor, own};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     if !args.to.is_empty() {
         return outbound(args);
     }
-    let way = Way::new(&args.evidence, &args.connection);
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
 
 /// The outbound policy of clients for a destination.
 fn outbound(args: &Policy) -> anyhow::Result<u8> {
-    let way = Way::new(&args.evidence, &args.connection);
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = OutboundEvidence::read(cluster, Knowledge::embedded())
@@ -100,7 +100,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
     if let Some(kinds) = in_part {
         let count = kinds.len();
-        output::say(&format!(
+        output::print_line(&format!(
             "not checked: {count} kinds that the dump may contain only in part; if it lists all objects, \
              add --complete {}",
             kinds.join(",")
@@ -108,7 +108,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     }
     let (unseen, rest) = kinds_of(rest, &Why::NotCaptured);
     if let Some(kinds) = unseen {
-        output::say(&format!(
+        output::print_line(&format!(
             "not checked: {} kinds that were not provided; {} collects all of them: {}",
             kinds.len(),
             own("collect"),
@@ -116,7 +116,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
         ));
     }
     for gap in rest {
-        output::say(&format!("not checked: {gap}; to check this: {}", gap.close()));
+        output::print_line(&format!("not checked: {gap}; to check this: {}", gap.close()));
     }
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
 }

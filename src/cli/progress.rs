@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Verbosity;
-use super::output::{WIDTH, one_line, say};
+use super::output::{WIDTH, one_line, print_line};
 use crate::collect::Observer;
 use crate::fetched::Fetched;
 use crate::render::text::width;
@@ -54,11 +54,11 @@ impl Progress {
         let mut all = crate::source::live::Traffic::default();
         for (request, traffic) in items {
             all += *traffic;
-            say(&format!("{}  {request}", cost(traffic)));
+            print_line(&format!("{}  {request}", cost(traffic)));
         }
         // Items are read in parallel, so their times do not add up.
         all.elapsed = self.began.elapsed();
-        say(&format!("{}  total", cost(&all)));
+        print_line(&format!("{}  total", cost(&all)));
     }
 
     /// Shows a text on the status line immediately.
@@ -138,7 +138,7 @@ impl Observer for Progress {
                     }
                     Fetched::Missing { reason } => format!("  {reason}"),
                 };
-                say(&format!("{:>7.3} s  {objects:>7} objects  {name}{end}", took.as_secs_f64()));
+                print_line(&format!("{:>7.3} s  {objects:>7} objects  {name}{end}", took.as_secs_f64()));
             }
         });
     }

@@ -3,7 +3,7 @@
 #[cfg(not(feature = "live"))]
 pub(super) fn run(
     _: &crate::report::Report,
-    _: &super::evidence::Way<'_>,
+    _: &super::evidence::EvidenceSource<'_>,
     _: &super::args::Verbosity,
     status: u8,
 ) -> u8 {
@@ -16,7 +16,7 @@ pub(super) use connected::run;
 #[cfg(feature = "live")]
 mod connected {
     use super::super::args::Verbosity;
-    use super::super::evidence::Way;
+    use super::super::evidence::EvidenceSource;
     use super::super::{live, output};
     use crate::exit;
     use crate::render::ci::published::published;
@@ -28,7 +28,12 @@ mod connected {
     const SHOWN: usize = 10;
 
     /// Publishes the report. A failure is printed after the report and turns exit status 0 into "could not run".
-    pub(in super::super) fn run(report: &Report, way: &Way<'_>, verbosity: &Verbosity, status: u8) -> u8 {
+    pub(in super::super) fn run(
+        report: &Report,
+        way: &EvidenceSource<'_>,
+        verbosity: &Verbosity,
+        status: u8,
+    ) -> u8 {
         let failed = || if status == exit::FINE { exit::COULD_NOT_RUN } else { status };
         let done = match live::publish(way, |api, before| published(report, api, before)) {
             Ok(done) => done,
@@ -39,7 +44,7 @@ mod connected {
             }
         };
         if !verbosity.quiet {
-            output::say(&format!(
+            output::print_line(&format!(
                 "published {}, deleted {}, created {}",
                 count(done.written, "report", "reports"),
                 done.removed,

@@ -1,7 +1,7 @@
 //! `meshdoctor reach`: traces a connection between two workloads, and shows where it fails.
 
 use super::args::{Reach, ReachFormat, is_workload_kind};
-use super::evidence::{self, Save, Way};
+use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
 use super::{output, policy};
 use crate::collect::Collected;
@@ -18,9 +18,10 @@ use crate::report::unread;
 const NETWORK_POLICIES: &str = "network policies";
 
 pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
-    let asked = asked(args)?;
+    let asked = request(args)?;
     let namespaces = asked.namespaces();
-    let way = Way { sampled: &namespaces, ..Way::new(&args.evidence, &args.connection) };
+    let way =
+        EvidenceSource { sampled: &namespaces, ..EvidenceSource::new(&args.evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
@@ -109,7 +110,7 @@ impl ReachRequest {
     }
 }
 
-fn asked(args: &Reach) -> Result<ReachRequest, Stop> {
+fn request(args: &Reach) -> Result<ReachRequest, Stop> {
     let within = |end: &End| {
         let mut end = end.clone();
         // KIND/NAME, as kubectl writes it.

@@ -11,7 +11,7 @@ use crate::command::{Connection, Flag, Repeated, Rerun};
 const PROMETHEUS_WINDOW: Duration = Duration::from_secs(600);
 
 /// The evidence options of a run.
-pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
+pub(super) fn rerun(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let mut options = looked_at(evidence);
     if connection.probe {
         options.push(Flag { option: Repeated::Probe, value: None });
@@ -31,7 +31,7 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
 
 /// The options of a run that reads bundles: those at collection time, unless its own flags override them.
 pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
-    let own = of(evidence, connection);
+    let own = rerun(evidence, connection);
     let is_dump = kept.is_none();
     let kept = kept.unwrap_or_default();
     let has_own = own.connection != Connection::default();

@@ -5,10 +5,10 @@ use super::output;
 use super::stop::Stop;
 use super::values::{self, Parameter};
 use crate::card::Mode;
-use crate::command::Asked;
+use crate::command::RerunOptions;
 
 /// The flags of a run on a ticket, with the options stored in it; `None` if those change nothing.
-pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
+pub(super) fn with_stored_options(args: &Check, then: &RerunOptions) -> Option<Result<Check, Stop>> {
     let said = adopted(args, then);
     match &said {
         Ok((check, taken)) => {
@@ -17,7 +17,9 @@ pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
             }
             if !args.verbosity.quiet {
                 let flags = crate::redact::text(&taken.flags()).into_owned();
-                output::say(&output::one_line(&format!("applying the options of the ticket: {flags}")));
+                output::print_line(&output::one_line(&format!(
+                    "applying the options of the ticket: {flags}"
+                )));
             }
             Some(Ok(check.clone()))
         }
@@ -26,7 +28,7 @@ pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
 }
 
 /// The merged flags, and the options that come from the ticket.
-fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
+fn adopted(args: &Check, then: &RerunOptions) -> Result<(Check, RerunOptions), Stop> {
     let wrong = |what: &str, text: &str| {
         Stop::could_not_run(
             format!("the ticket names {what} {text:?}, which is not valid"),
@@ -34,7 +36,7 @@ fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
         )
     };
     let mut check = args.clone();
-    let mut taken = Asked::default();
+    let mut taken = RerunOptions::default();
     if args.selection.only.is_empty() && args.selection.skip.is_empty() {
         (check.selection.only, check.selection.skip) = (then.only.clone(), then.skip.clone());
         (taken.only, taken.skip) = (then.only.clone(), then.skip.clone());
@@ -49,8 +51,8 @@ fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
     }
     let stage = &args.stage;
     if !stage.pre && !stage.crds && !stage.proxy && args.rehearsal.to.is_none() {
-        check.stage.pre = then.mode == Mode::Pre.word();
-        check.stage.crds = then.mode == Mode::Crds.word();
+        check.stage.pre = then.mode == Mode::Pre.label();
+        check.stage.crds = then.mode == Mode::Crds.label();
         check.stage.linkerd_cni_enabled = then.linkerd_cni_enabled;
         taken.mode.clone_from(&then.mode);
         taken.linkerd_cni_enabled = then.linkerd_cni_enabled;

@@ -1,7 +1,7 @@
 //! `meshdoctor rotate`: the state of a rotation of the trust anchor or the issuer, and its next safe step.
 
 use super::args::{Rotate, RotateFormat};
-use super::evidence::{self, Save, Way};
+use super::evidence::{self, EvidenceSource, Save};
 use super::{output, policy};
 use crate::checks::Settings;
 use crate::exit;
@@ -11,7 +11,7 @@ use crate::render::look::Look;
 use crate::render::{json, rotation as render};
 
 pub(super) fn run(args: &Rotate) -> anyhow::Result<u8> {
-    let way = Way::new(&args.evidence, &args.connection);
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let settings = Settings { rerun: read.rerun.clone(), ..Settings::default() };

@@ -20,14 +20,14 @@ pub(super) fn run(args: &Saved) -> anyhow::Result<u8> {
 /// The file is not a report, its run came to no result, or the requested form cannot be made from it.
 pub(super) fn show(path: &Path, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
     files::one_standard_output(&reports.output)?;
-    verify::apart(&reports.output, None, path, "report")?;
+    verify::reject_overwriting(&reports.output, None, path, "report")?;
     let document = verify::read(path, &own("report"))?;
     let Some(mut report) = restore(&document) else { return Err(verify::no_result(&document, path).into()) };
     has_form(&document, &reports.output)?;
     report.run.folders = files::working_directory();
     if !verbosity.quiet {
         let origin = &report.origin;
-        output::say(&format!(
+        output::print_line(&format!(
             "saved report of {} {}, judged at {}",
             clean(&origin.kind),
             clean(&origin.name),

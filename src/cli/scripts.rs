@@ -32,7 +32,7 @@ const CONTEXTS: &str = "kubectl config get-contexts -o name 2>/dev/null";
 pub fn completion(shell: Shell, command: &Command) -> String {
     let mut command = command.clone().mut_subcommands(|subcommand| {
         let name = subcommand.get_name().to_owned();
-        subcommand.mut_args(|arg| told(arg, &name))
+        subcommand.mut_args(|arg| with_values(arg, &name))
     });
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
@@ -53,7 +53,7 @@ pub fn completion(shell: Shell, command: &Command) -> String {
 }
 
 /// An argument with its possible values.
-fn told(arg: Arg, command: &str) -> Arg {
+fn with_values(arg: Arg, command: &str) -> Arg {
     let form =
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("FORMAT[")));
     let values = match (arg.get_id().as_str(), command) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::args::{EvidenceArgs, Sync, SyncFormat};
-use super::evidence::{self, Save, Way};
+use super::evidence::{self, EvidenceSource, Save};
 use super::values::CompleteArg;
 use super::{namespaces, output, policy};
 use crate::command::{Arg, Call, Command, Repeated, Rerun, meshdoctor};
@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
     let evidence = sampling(&args.evidence);
-    let way = Way { sampled: &args.namespace, ..Way::new(&evidence, &args.connection) };
+    let way = EvidenceSource { sampled: &args.namespace, ..EvidenceSource::new(&evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     namespaces::known(&args.namespace, &evidence, false, &read.collected)?;
     let mesh = sync::Sync::read(&read.collected.cluster, Knowledge::embedded(), &args.namespace);
@@ -60,7 +60,7 @@ fn repair(mesh: &sync::Sync<'_>, args: &Sync, rerun: &Rerun) -> Option<String> {
     let check = meshdoctor().words("check");
     let call = if args.evidence.bundle.is_empty() {
         let required = rerun.provided.is_empty().then_some(Repeated::Proxies);
-        rerun.asked(rerun.providing(check), required)
+        rerun.with_scope_options(rerun.providing(check), required)
     } else {
         of_files(check, &args.evidence)
     };

@@ -8,13 +8,13 @@ use std::time::Instant;
 use anyhow::Context;
 
 use super::args::{Rehearsal, Ticket as Args};
-use super::evidence::{self, Read, Save, Way};
+use super::evidence::{self, EvidenceSource, Read, Save};
 use super::format::Format;
 use super::stop::Stop;
 use super::{asked, collect, examine, files, namespaces, output, params};
 use crate::card::Mode;
 use crate::checks::Settings;
-use crate::command::Asked;
+use crate::command::RerunOptions;
 use crate::exit;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
@@ -24,7 +24,7 @@ use crate::policy::{self, Policy};
 use crate::render::{self, Look};
 use crate::report::{Question, Report};
 use crate::request::Request;
-use crate::save::{Closing, Contents, Packed, Writer};
+use crate::save::{ClosingEntries, Contents, Packed, Writer};
 use crate::ticket::{self, Ticket};
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let policy = Policy { only, skip, mode, ..Policy::default() };
     let checks = asked::select(&policy)?;
     let mut settings = settings(args, mode)?;
-    let way = Way::new(&args.evidence, &args.connection);
+    let way = EvidenceSource::new(&args.evidence, &args.connection);
     let mut items = policy::run_items(&checks);
     if !args.namespace.is_empty() {
         items.insert(Item::List(Kind::Namespace));
@@ -60,9 +60,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     report.asked.linkerd_namespace = args.evidence.linkerd_namespace.clone();
     report.asked.cni_namespace = args.evidence.cni_namespace.clone();
     let contents = Contents { left_out, beside: beside(&report) };
-    let left_out = in_words(&contents.left_out, &read.collected.cluster);
+    let left_out = describe(&contents.left_out, &read.collected.cluster);
     let rerun = read.closing.rerun.clone().without_folders();
-    let closing = Closing { asked: asked(&report), rerun, ..read.closing.clone() };
+    let closing = ClosingEntries { asked: options_to_store(&report), rerun, ..read.closing.clone() };
     let packed = writer.pack(closing, contents).context("the ticket was not written")?;
     if args.dry_run {
         dry_run(args, packed, &report, &left_out, &read)?;
@@ -91,8 +91,9 @@ fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
 }
 
 /// The options to store for a rerun; `None` if there are none.
-fn asked(report: &Report) -> Option<Asked> {
-    let asked = Asked { to_cni: report.to_cni.clone(), ..render::document::asked(&report.asked) };
+fn options_to_store(report: &Report) -> Option<RerunOptions> {
+    let asked =
+        RerunOptions { to_cni: report.to_cni.clone(), ..render::document::run_options(&report.asked) };
     (!asked.flags().is_empty()).then_some(asked)
 }
 
@@ -106,7 +107,7 @@ fn writer(args: &Args) -> anyhow::Result<Writer> {
         }
         return Ok(Writer::unnamed());
     }
-    files::apart(&[], Some(("-o", path)), Some(&args.evidence))?;
+    files::reject_overwriting(&[], Some(("-o", path)), Some(&args.evidence))?;
     files::not_there("-o", path, args.force)?;
     Ok(evidence::writer(path)?)
 }
@@ -127,7 +128,7 @@ fn beside(report: &Report) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Evidence that is left out: number of objects by kind.
-fn in_words(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
+fn describe(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for request in left_out {
         let name = request.item.kind().map_or_else(|| request.to_string(), |kind| kind.resource());
@@ -157,7 +158,7 @@ fn dry_run(
     text.push_str(&render::ticket::nothing_written(size));
     output::print(&output::for_people(text))?;
     if !args.verbosity.quiet {
-        output::say(&render::table::result_line(report));
+        output::print_line(&render::table::result_line(report));
     }
     Ok(())
 }
@@ -176,18 +177,18 @@ fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> a
         }
     };
     if !args.verbosity.quiet {
-        output::say(&render::table::result_line(report));
+        output::print_line(&render::table::result_line(report));
         let kept = render::text::count(files, "file", "files");
         match left_out.len() {
-            0 => output::say(&format!("{kept}; nothing is left out")),
-            some => output::say(&format!(
+            0 => output::print_line(&format!("{kept}; nothing is left out")),
+            some => output::print_line(&format!(
                 "{kept}; left out because no finding needs them: objects of {} (--dry-run lists them)",
                 render::text::count(some, "kind", "kinds")
             )),
         }
-        output::say("report.md is for the ticket's text; report.txt and report.json are complete");
+        output::print_line("report.md is for the ticket's text; report.txt and report.json are complete");
         let check = crate::command::meshdoctor().words("check --bundle").arg(path);
-        output::say(&format!("next      {check}"));
+        output::print_line(&format!("next      {check}"));
     }
     Ok(())
 }

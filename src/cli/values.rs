@@ -192,7 +192,7 @@ pub(super) fn complete(text: &str) -> Result<CompleteArg, String> {
             // The full name of an unknown custom resource is accepted and ignored.
             Err(_) if word.split('.').count() >= 3 && is_resource(word) => {}
             Err(error) => {
-                let names = Kind::every().map(|kind| kind.info().plural);
+                let names = Kind::all().map(|kind| kind.info().plural);
                 let nearest = crate::nearest::closest(&word.to_ascii_lowercase(), names);
                 let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
                 return Err(format!("{error}{hint}"));

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 
 use super::args::Check;
-use super::evidence::{self, Way};
+use super::evidence::{self, EvidenceSource};
 use super::format::{Format, Output};
 use super::output;
 use super::params::Params;
@@ -38,9 +38,9 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let began = Instant::now();
     forms(&args.report.output)?;
     files::one_standard_output(&args.report.output)?;
-    apart(&args.report.output, args.save.as_deref(), path, "--verify")?;
+    reject_overwriting(&args.report.output, args.save.as_deref(), path, "--verify")?;
     let document = read(path, "--verify").map_err(|stop| config::placed(stop, "verify", path))?;
-    let asked = asked(&document);
+    let asked = applicable_options(&document);
     let selected = selected(args, asked.mode)?;
     let mut earlier = earlier(&document, path)?;
     if let Some(selected) = &selected {
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let mut items = policy::run_items(&checks);
     // They identify the cluster and its current nodes.
     items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
-    let way = Way::new(&evidence, &args.connection);
+    let way = EvidenceSource::new(&evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
     namespaces::of_check(args, &read.collected)?;
     let cluster = &read.collected.cluster;
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     // Infos count only on request.
     let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
     let traffic = settings.before.as_ref().map(|before| TrafficCheck::new(before, &earlier, &fresh));
-    let tally = Tally::of(&findings, |severity| gate.fails(severity));
+    let tally = Tally::count(&findings, |severity| gate.fails(severity));
     let tally = traffic.iter().fold(tally, |tally, traffic| traffic.counted(tally, |one| gate.fails(one)));
     let verification = Verification {
         file: path.display().to_string(),
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         same_cluster,
         findings,
         traffic,
-        gate: gate.word(),
+        gate: gate.label(),
         tally,
     };
     write(&verification, args).context("the result could not be written")?;
@@ -147,7 +147,12 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
 }
 
 /// Outputs must not overwrite the report that is read.
-pub(super) fn apart(outputs: &[Output], save: Option<&Path>, path: &Path, flag: &str) -> Result<(), Stop> {
+pub(super) fn reject_overwriting(
+    outputs: &[Output],
+    save: Option<&Path>,
+    path: &Path,
+    flag: &str,
+) -> Result<(), Stop> {
     let Ok(report) = path.canonicalize() else { return Ok(()) };
     let outputs = outputs.iter().filter_map(|output| output.file.as_deref());
     let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == report);
@@ -184,7 +189,7 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
         && !args.report.output.is_empty()
         && !args.verbosity.quiet
     {
-        output::say(&render::verify::result_line(verification));
+        output::print_line(&render::verify::result_line(verification));
     }
     Ok(())
 }
@@ -201,7 +206,7 @@ fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static
 }
 
 /// The options of the report's run that can be applied to this one.
-struct Asked {
+struct ApplicableOptions {
     mode: Mode,
     namespaces: Vec<String>,
     to_cni: Option<String>,
@@ -213,13 +218,13 @@ struct Asked {
     params: Params,
 }
 
-fn asked(document: &Document) -> Asked {
+fn applicable_options(document: &Document) -> ApplicableOptions {
     let run = &document.run;
     let then = run.asked.clone().unwrap_or_default();
     // A report of 0.1.0 has only the words of its command line.
     let flag = |word: &str| run.asked.is_none() && run.invocation.command.iter().any(|other| other == word);
-    let mode = Mode::ALL.into_iter().find(|mode| mode.word() == then.mode);
-    Asked {
+    let mode = Mode::ALL.into_iter().find(|mode| mode.label() == then.mode);
+    ApplicableOptions {
         mode: mode.unwrap_or(match (flag("--pre"), flag("--crds")) {
             (true, _) => Mode::Pre,
             (false, true) => Mode::Crds,
@@ -237,7 +242,7 @@ fn asked(document: &Document) -> Asked {
 }
 
 /// The options of this run: its flags, or else those of the report's run.
-fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Result<Settings> {
+fn settings(args: &Check, asked: &ApplicableOptions, knowledge: &Knowledge) -> anyhow::Result<Settings> {
     let wrong = |what: &str, value: &str| {
         Stop::usage(
             format!("the report names {what} {value:?}, which is not valid"),
@@ -302,7 +307,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         data_plane: false,
         no_grace: true,
         params,
-        rerun: super::rerun::of(&args.evidence, &args.connection),
+        rerun: super::rerun::rerun(&args.evidence, &args.connection),
         time_limit: None,
     })
 }

@@ -52,8 +52,9 @@ impl Wait {
             let cause = "--wait needs a live cluster, and --nodes or --logs alone reads none";
             return Err(Stop::usage(cause, "add --live to also read the cluster"));
         }
-        let folder =
-            |path: &&std::path::PathBuf| matches!(crate::save::Form::of(path), Ok(crate::save::Form::Folder));
+        let folder = |path: &&std::path::PathBuf| {
+            matches!(crate::save::Form::from_path(path), Ok(crate::save::Form::Folder))
+        };
         if let Some(path) = args.save.as_ref().filter(folder) {
             let cause =
                 format!("--save {} is a folder, but --wait saves again after each retry", path.display());
@@ -73,11 +74,11 @@ impl Wait {
     ///
     /// # Errors
     /// A signal ended the run.
-    pub(super) fn again(&mut self, report: &Report) -> anyhow::Result<bool> {
+    pub(super) fn wait_for_next(&mut self, report: &Report) -> anyhow::Result<bool> {
         let waited_for = match report.outlook() {
             Outlook::Fine => return Ok(false),
             Outlook::Stays(lasting) => {
-                self.say(&format!("stopped waiting: {}", lasting.words()));
+                self.print_line(&format!("stopped waiting: {}", lasting.words()));
                 return Ok(false);
             }
             Outlook::May(checks) => checks,
@@ -87,12 +88,15 @@ impl Wait {
         let pause = PAUSE.max(now.duration_since(self.looked) * 2);
         if now + pause > self.end {
             let list = list(&waited_for);
-            self.say(&format!("waited for {list} until the time limit (--wait {})", words(self.limit)));
+            self.print_line(&format!(
+                "waited for {list} until the time limit (--wait {})",
+                words(self.limit)
+            ));
             return Ok(false);
         }
         if waited_for != self.said {
             let left = words(self.end.duration_since(now));
-            self.say(&format!(
+            self.print_line(&format!(
                 "waiting up to {left} for findings that may resolve themselves: {}",
                 list(&waited_for)
             ));
@@ -103,9 +107,9 @@ impl Wait {
         Ok(true)
     }
 
-    fn say(&self, text: &str) {
+    fn print_line(&self, text: &str) {
         if !self.quiet {
-            output::say(text);
+            output::print_line(text);
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
     let mut all = Vec::new();
     for path in &args.waivers {
         let flag = config::flag("waivers", &path.display().to_string());
-        verify::apart(&args.report.output, args.save.as_deref(), path, "--waivers")?;
+        verify::reject_overwriting(&args.report.output, args.save.as_deref(), path, "--waivers")?;
         let text = text(path, &flag)?;
         let read = read_waivers(&path.display().to_string(), &text).map_err(|error| {
             Stop::usage(
@@ -56,7 +56,7 @@ pub(super) struct Earlier {
 /// The report of `--baseline`.
 pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
     let Some(path) = &args.baseline else { return Ok(None) };
-    verify::apart(&args.report.output, args.save.as_deref(), path, "--baseline")?;
+    verify::reject_overwriting(&args.report.output, args.save.as_deref(), path, "--baseline")?;
     let flag = config::flag("baseline", &path.display().to_string());
     let document = verify::read(path, "--baseline").map_err(|stop| {
         let placed = config::placed(stop, "baseline", path);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::checks::{self, Check};
-use crate::item::{Asked, Item, Probe, Program, Scope, link_credentials};
+use crate::item::{Item, Probe, Program, Query, Scope, link_credentials};
 use crate::policy;
 
 /// `docs/rbac.yaml`.
@@ -46,7 +46,7 @@ pub struct Homes {
 
 impl Homes {
     /// The namespace to grant; `None` if it is known only at run time.
-    fn of<'s>(&'s self, scope: &'s Scope) -> Option<&'s str> {
+    fn namespace_for<'s>(&'s self, scope: &'s Scope) -> Option<&'s str> {
         match scope {
             Scope::ControlPlane => Some(&self.control_plane),
             Scope::Cni => Some(&self.cni),
@@ -148,7 +148,7 @@ fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String
     let mut by_namespace: BTreeMap<String, Named<'_>> = BTreeMap::new();
     for item in &items {
         if let Item::Named { kind, scope, name } = item
-            && let Some(namespace) = homes.of(scope)
+            && let Some(namespace) = homes.namespace_for(scope)
         {
             let of = by_namespace.entry(namespace.to_owned()).or_default();
             of.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
@@ -170,13 +170,13 @@ fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
             Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
             // Their names are known only after the Links are read.
             Item::Named { scope: Scope::Links, .. } => links = true,
-            Item::Named { scope, .. } if homes.is_some_and(|homes| homes.of(scope).is_some()) => {}
+            Item::Named { scope, .. } if homes.is_some_and(|homes| homes.namespace_for(scope).is_some()) => {}
             Item::Named { kind, name, .. } => {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
             Item::ServerVersion => server_version = true,
             // Every user may review their own permissions.
-            item => probes |= item.asked().is_some_and(Asked::is_probed),
+            item => probes |= item.query().is_some_and(Query::is_probed),
         }
     }
     let mut role = String::new();
@@ -205,7 +205,7 @@ pub fn optional_roles() -> String {
         checks::all().filter(reads).map(|check| check.id).collect::<Vec<_>>().join(", ")
     };
     let credentials = reading(link_credentials());
-    let linked = reading(Item::Probe(Probe::of(Program::LinkedCluster)));
+    let linked = reading(Item::Probe(Probe::new(Program::LinkedCluster)));
     format!(
         "# Generated from the code by `UPDATE=1 cargo test`; do not edit.\n\
      #\n\

@@ -9,7 +9,7 @@ use meshdoctor::rows::RowResult;
 use serde_json::{Value, json};
 
 use crate::harness::linkerd_cli::linkerd_clis;
-use crate::parity_rows::{Name, Said};
+use crate::parity_rows::{Name, RowAnswer};
 use stage::{Beside, documents};
 
 #[test]
@@ -70,7 +70,7 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
     let mut wrong = Vec::new();
     for cli in linkerd_clis() {
         let Some(mut beside) = Beside::new(&cli) else { return };
-        let healthy = beside.theirs(&["--proxy"]);
+        let healthy = beside.linkerd_rows(&["--proxy"]);
         let failed: Vec<_> = healthy.iter().filter(|(_, said)| said.result != RowResult::Success).collect();
         assert!(failed.is_empty(), "{}: what it installs itself is not healthy: {failed:?}", cli.version);
         wrong.extend(beside.differences("live: healthy"));
@@ -106,9 +106,9 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
         // The real command takes this for a release that has no such webhook, and prints no row.
         let validator = ("Secret", "linkerd-policy-validator-k8s-tls");
         beside.take_away(validator.0, validator.1);
-        let row = |(name, _): &&(Name, Said)| name.1 == "policy-validator webhook has valid cert";
-        assert!(!beside.theirs(&[]).iter().any(|said| row(&said)), "{}", cli.version);
-        let ours = beside.ours(&[]).iter().find(row).map(|(_, said)| said.result);
+        let row = |(name, _): &&(Name, RowAnswer)| name.1 == "policy-validator webhook has valid cert";
+        assert!(!beside.linkerd_rows(&[]).iter().any(|said| row(&said)), "{}", cli.version);
+        let ours = beside.own_rows(&[]).iter().find(row).map(|(_, said)| said.result);
         assert_eq!(ours, Some(RowResult::Error), "{}", cli.version);
         beside.put_back(validator.0, validator.1);
 
@@ -216,7 +216,7 @@ fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
         });
         beside.cluster.api.apply(&extension);
         let row = ("linkerd-smi".to_owned(), "Linkerd extension command linkerd-smi exists".to_owned());
-        for rows in [beside.theirs(&[]), beside.ours(&[])] {
+        for rows in [beside.linkerd_rows(&[]), beside.own_rows(&[])] {
             let said = rows.iter().find(|(name, _)| *name == row).map(|(_, said)| said.result);
             assert_eq!(said, Some(RowResult::Warning), "{}", cli.version);
         }

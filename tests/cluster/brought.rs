@@ -33,7 +33,7 @@ fn a_custom_resource_is_asked_as_the_card_says() {
     let cards = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/checks").join(format!("{CHECK}.md"));
     let cards = cards.to_str().unwrap();
     let words = ["--checks", cards, "--only", CHECK];
-    let admin = Doctor::of(&cluster, ADMIN);
+    let admin = Doctor::new(&cluster, ADMIN);
 
     let nothing = admin.check(&words);
     let why = nothing.document.checks[0].reason.clone().unwrap_or_default();
@@ -56,13 +56,13 @@ fn a_custom_resource_is_asked_as_the_card_says() {
     assert_eq!(found.found().len(), 1, "{:?}", found.found());
 
     // The reader may not list them; the printed role suffices.
-    let reader = Doctor::of(&cluster, READER);
+    let reader = Doctor::new(&cluster, READER);
     assert_eq!(reader.check(&words).status, 3, "nothing can be read");
     let role = admin.words(&["rbac", "--checks", cards, "--only", CHECK]);
     let documents: Vec<Value> = serde_yaml_documents(&String::from_utf8(role.stdout).unwrap());
     let role = documents.iter().find(|document| document["kind"] == "ClusterRole").unwrap();
     cluster.grant(READER, &role["rules"]);
-    let reader = Doctor::of(&cluster, READER).check(&words);
+    let reader = Doctor::new(&cluster, READER).check(&words);
     reader.assert_same_but(&["redaction"], &found, "with the role that is printed");
 }
 

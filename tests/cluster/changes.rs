@@ -80,7 +80,7 @@ fn what_a_change_is_said_to_bring_is_what_it_brings() {
     let Some(mut cluster) = Cluster::start(Options::played()) else { return };
     cluster.add_nodes(3, &kubernetes_version());
     cluster.install(RELEASE, &["crds", "control-plane", "workloads"]);
-    let doctor = Doctor::of(&cluster, ADMIN);
+    let doctor = Doctor::new(&cluster, ADMIN);
     let own = doctor.file("trouble.yaml");
     std::fs::write(&own, TROUBLE).unwrap();
     let brought = foreseen_as_it_comes(&mut cluster, &doctor, &[&own], &[]);

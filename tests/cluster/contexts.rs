@@ -33,7 +33,7 @@ fn the_context_that_is_named_is_asked() {
     }
 
     // Both in one run, with one that does not answer.
-    let nowhere = Context::of("https://127.0.0.1:1", "", ADMIN);
+    let nowhere = Context::new("https://127.0.0.1:1", "", ADMIN);
     let fleet =
         Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN)), ("gone", nowhere)]);
     let words =

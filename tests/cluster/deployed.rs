@@ -139,7 +139,7 @@ fn the_service_account_suffices_for_a_whole_run() {
     let ran = account.check(&words);
     let denied: Vec<_> = ran.document.coverage.gaps.iter().filter(|gap| gap.why == "denied").collect();
     assert!(denied.is_empty(), "{denied:#?}");
-    let admin = Doctor::of(&cluster, ADMIN).check(&words);
+    let admin = Doctor::new(&cluster, ADMIN).check(&words);
     ran.assert_same(&admin, "with the rights that are deployed");
     // It has no other rights.
     let api = cluster.context(ADMIN).signed(token).api();

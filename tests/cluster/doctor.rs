@@ -28,7 +28,7 @@ impl Doctor {
     }
 
     /// An operator with this user of a cluster.
-    pub fn of(cluster: &Cluster, user: &str) -> Doctor {
+    pub fn new(cluster: &Cluster, user: &str) -> Doctor {
         Doctor::with(&[("cluster", cluster.context(user))])
     }
 

@@ -117,7 +117,7 @@ impl Broken {
         let mut cluster = Cluster::start(Options::played())?;
         cluster.add_nodes(3, &crate::harness::binaries::kubernetes_version());
         cluster.install(RELEASE, &["crds", "control-plane", "workloads"]);
-        let doctor = Doctor::of(&cluster, ADMIN);
+        let doctor = Doctor::new(&cluster, ADMIN);
         let before = problems(&doctor);
         let documents =
             serde_yaml::Deserializer::from_str(TROUBLE).map(|one| Value::deserialize(one).unwrap());

@@ -77,7 +77,7 @@ fn fetch<T: DeserializeOwned + Send>(
     let connect =
         Connect { kubeconfig: Some(kubeconfig.to_owned()), disable_compression, ..Connect::default() };
     let fetched = tokio::runtime::Runtime::new().unwrap().block_on(async {
-        Live::connect(connect).await.unwrap().fetch(&Request::of(Item::List(kind)), &mut taken).await
+        Live::connect(connect).await.unwrap().fetch(&Request::new(Item::List(kind)), &mut taken).await
     });
     (fetched, taken)
 }
@@ -118,7 +118,7 @@ fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
     objects.iter().for_each(|object| sort(schema, object, &mut places));
     let mut missing = Vec::new();
     for (name, (schema, values)) in places {
-        let lacks = |name: &str| !values.iter().any(|value| said(&value[name]));
+        let lacks = |name: &str| !values.iter().any(|value| is_stated(&value[name]));
         let written = schema.fields.iter().filter(|f| !matches!(f.holds, Holds::Inline(_)));
         missing.extend(written.filter(|f| lacks(f.name)).map(|f| format!("{name}.{}", f.name)));
     }
@@ -140,7 +140,7 @@ fn sort<'a>(schema: &'static Schema, object: &'a Value, places: &mut Places<'a>)
     }
 }
 
-fn said(value: &Value) -> bool {
+fn is_stated(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(_) => true,

@@ -71,7 +71,7 @@ fn every_shape(release: &str) {
             has_viz |= parts.contains(&"viz");
             cluster.install(release, parts);
             assert_meshed(&cluster, release, parts, *control_plane);
-            let doctor = Doctor::of(&cluster, ADMIN);
+            let doctor = Doctor::new(&cluster, ADMIN);
             let said = doctor.check_twice(&["--linkerd-cli", "none"], &["--fail-on", "warning"]);
             // tap's Service has no endpoint, so the API server cannot reach it; everything else is healthy.
             let tap = "viz-tap-api-unavailable";

@@ -14,7 +14,7 @@ fn an_empty_issuer_key_is_an_error() {
     let Some(recordings) = recordings() else { return };
     let Some(cluster) = Cluster::start(Options::still()) else { return };
     cluster.seed(&ObjectSet::read(&recordings.join("healthy-2.18/cluster.json")));
-    let doctor = Doctor::of(&cluster, ADMIN);
+    let doctor = Doctor::new(&cluster, ADMIN);
     let words = ["--only", "issuer-key-mismatch"];
     assert!(doctor.check_twice(&[], &words).found().is_empty(), "nothing is known of the seeded key");
 

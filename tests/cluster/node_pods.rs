@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use meshdoctor::fetched::Fetched;
-use meshdoctor::source::nodes::{Given, NodeEvidence};
+use meshdoctor::source::nodes::{NodeEvidence, NodesInput};
 use serde_json::{Value, json};
 
 use crate::doctor::{Doctor, text};
@@ -27,7 +27,7 @@ fn nodes_are_read_by_pods_and_nothing_of_them_stays() {
     let options = Options::played().reachable_kubelets().user(USER);
     let Some(mut cluster) = Cluster::start(options) else { return };
     populate(&mut cluster);
-    let doctor = Doctor::of(&cluster, USER);
+    let doctor = Doctor::new(&cluster, USER);
     let _containers = Containers::run(&cluster, Duration::from_millis(300));
 
     the_documented_rights_suffice(&mut cluster, &doctor);
@@ -65,7 +65,7 @@ fn the_documented_rights_suffice(cluster: &mut Cluster, doctor: &Doctor) {
     assert!(stderr.contains("nodes: 4 of 4 read"), "{stderr}");
     assert!(stderr.contains("leaves out  win"), "{stderr}");
     assert_eq!(left(&cluster.api), Vec::<String>::new());
-    let bundle = NodeEvidence::open(&[Given::Several(doctor.file("nodes.tar.gz"))]).unwrap();
+    let bundle = NodeEvidence::open(&[NodesInput::Several(doctor.file("nodes.tar.gz"))]).unwrap();
     assert_eq!(bundle.nodes().collect::<Vec<_>>(), NODES);
     let mut files = Vec::new();
     assert_eq!(bundle.answer(&mut |node| files.push(node.files)), Fetched::Complete);

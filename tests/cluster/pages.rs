@@ -25,7 +25,7 @@ fn every_page_counts_once() {
     cluster.seed(&ObjectSet::read(&base).completed());
     unmeshed(&cluster);
 
-    let plain = Doctor::of(&cluster, ADMIN).check_twice(&WORDS, &[]);
+    let plain = Doctor::new(&cluster, ADMIN).check_twice(&WORDS, &[]);
     assert_eq!(plain.status, 1);
     let expected: BTreeSet<String> = (0..PODS).map(name).collect();
     let pods = pods_of_crowd(&plain);

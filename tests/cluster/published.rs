@@ -82,7 +82,7 @@ fn reports_come_stay_and_go() {
     may.extend(rules("docs/rbac-publish.yaml"));
     staged.cluster.grant(READER, &Value::Array(may.clone()));
     let publish = |staged: &Staged, user: &str| {
-        let doctor = Doctor::of(&staged.cluster, user);
+        let doctor = Doctor::new(&staged.cluster, user);
         let kubeconfig = doctor.file("kubeconfig");
         let words =
             [&["check", "--kubeconfig", text(&kubeconfig), "--publish", "-o", "short"], &staged.words()[..]]

@@ -23,7 +23,7 @@ fn a_missing_right_touches_what_it_is_for() {
     // Between them, most checks find something or look and find nothing.
     for name in ["cni-unauthorized", "injector-fails-open"] {
         let Some(mut staged) = Staged::new(demo::find(name).unwrap(), State::Before) else { return };
-        let reader = Doctor::of(&staged.cluster, READER);
+        let reader = Doctor::new(&staged.cluster, READER);
         let rules = documented_rules();
         staged.cluster.grant(READER, &rules);
         let whole = staged.check(&reader, &["--fail-on", "never"]);
@@ -48,7 +48,7 @@ fn the_role_of_some_checks_suffices_for_them() {
     let Some(mut staged) = Staged::new(demo::find("injector-fails-open").unwrap(), State::Before) else {
         return;
     };
-    let reader = Doctor::of(&staged.cluster, READER);
+    let reader = Doctor::new(&staged.cluster, READER);
     for chosen in ["annotations", "certificates", "injection", "policy", "versions"] {
         let checks: Vec<_> = checks::all().filter(|check| check.card().front.category == chosen).collect();
         let role = docgen::role_of(&checks, false, None, None);
@@ -72,7 +72,7 @@ fn roles_in_namespaces_suffice_and_none_of_their_rights_is_spare() {
     let Some(mut staged) = Staged::new(demo::find("cni-unauthorized").unwrap(), State::Before) else {
         return;
     };
-    let reader = Doctor::of(&staged.cluster, READER);
+    let reader = Doctor::new(&staged.cluster, READER);
     let printed = reader.words(&["rbac", "--namespaced", "--user", READER]);
     assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
     let printed = String::from_utf8(printed.stdout).unwrap();

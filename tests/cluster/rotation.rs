@@ -66,7 +66,7 @@ fn rotation_on_a_real_server_follows_its_printed_steps() {
     }
     let Some(mut cluster) = Cluster::start(Options::played()) else { return };
     cluster.add_nodes(1, &kubernetes_version());
-    let doctor = Doctor::of(&cluster, ADMIN);
+    let doctor = Doctor::new(&cluster, ADMIN);
     let mut operator = Operator::new(&kubectl, RELEASE);
     cluster.apply_in_order(&operator.installed());
     let old = operator.bundle(&cluster.api);

@@ -28,7 +28,7 @@ impl Staged {
         let version = scene.memory.server_version.as_ref().unwrap()["gitVersion"].as_str().unwrap();
         let cluster = Cluster::start(Options::still().presenting(version).user(READER))?;
         cluster.seed(&objects(&scene).completed());
-        let doctor = Doctor::of(&cluster, ADMIN);
+        let doctor = Doctor::new(&cluster, ADMIN);
         let words = words(&scene, &doctor);
         Some(Staged { cluster, doctor, words })
     }
@@ -52,7 +52,7 @@ fn objects(scene: &Scene) -> ObjectSet {
         }
         object
     });
-    ObjectSet::of(held.collect())
+    ObjectSet::new(held.collect())
 }
 
 fn words(scene: &Scene, doctor: &Doctor) -> Vec<String> {

@@ -12,7 +12,7 @@ use crate::staged::{READER, Staged};
 
 macro_rules! stories {
     ($($test:ident: $name:literal,)*) => {
-        $(#[test] fn $test() { told($name); })*
+        $(#[test] fn $test() { check_story($name); })*
 
         #[test]
         fn every_demo_is_told_live() {
@@ -40,7 +40,7 @@ fn with_keys_aside(ran: &Ran) -> BTreeMap<&str, String> {
     outcomes
 }
 
-fn told(name: &str) {
+fn check_story(name: &str) {
     let demo = demo::find(name).unwrap();
     for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
         let Some(mut staged) = Staged::new(demo, state) else { return };
@@ -57,7 +57,7 @@ fn told(name: &str) {
         }
 
         // The documented role suffices for all of it.
-        let reader = Doctor::of(&staged.cluster, READER).check_twice(&staged.words(), &[]);
+        let reader = Doctor::new(&staged.cluster, READER).check_twice(&staged.words(), &[]);
         reader.assert_same(&live, &format!("{name} {state:?}, with the documented role"));
     }
 }

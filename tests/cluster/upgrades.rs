@@ -107,7 +107,7 @@ impl Release {
         let read = |part: &str| ObjectSet::read(&folder.join(name).join(format!("{part}.yaml"))).objects;
         let control_plane = injected(name, read("control-plane"));
         let config =
-            control_plane.iter().find(|object| named(object, "ConfigMap", "linkerd-config")).unwrap();
+            control_plane.iter().find(|object| is_object(object, "ConfigMap", "linkerd-config")).unwrap();
         let values: serde_yaml::Value = serde_yaml::from_str(text(&config["data"], "values")).unwrap();
         Release {
             name,
@@ -126,8 +126,8 @@ impl Release {
     /// Its objects for a mesh that keeps its identity, as in an upgrade.
     fn keeping_identity_of(&self, first: &Release) -> (Vec<Value>, Vec<Value>) {
         let kept = |object: &Value| {
-            named(object, "Secret", "linkerd-identity-issuer")
-                || named(object, "ConfigMap", "linkerd-identity-trust-roots")
+            is_object(object, "Secret", "linkerd-identity-issuer")
+                || is_object(object, "ConfigMap", "linkerd-identity-trust-roots")
         };
         let mut control_plane: Vec<Value> =
             self.control_plane.iter().filter(|object| !kept(object)).cloned().collect();
@@ -136,7 +136,9 @@ impl Release {
         let mut values = self.values.clone();
         values["identityTrustAnchorsPEM"] = first.values["identityTrustAnchorsPEM"].clone();
         values["identity"]["issuer"]["tls"] = first.values["identity"]["issuer"]["tls"].clone();
-        for config in control_plane.iter_mut().filter(|object| named(object, "ConfigMap", "linkerd-config")) {
+        for config in
+            control_plane.iter_mut().filter(|object| is_object(object, "ConfigMap", "linkerd-config"))
+        {
             config["data"]["values"] = json!(serde_yaml::to_string(&values).unwrap());
         }
         (control_plane, workloads)
@@ -148,7 +150,7 @@ impl Release {
     }
 }
 
-fn named(object: &Value, kind: &str, name: &str) -> bool {
+fn is_object(object: &Value, kind: &str, name: &str) -> bool {
     object["kind"] == kind && object["metadata"]["name"] == name
 }
 
@@ -275,7 +277,7 @@ fn walk(by: By, way: &[&'static str]) {
     first.extend(releases[0].workloads.clone());
     first.sort_by_key(rank);
     cluster.apply_in_order(&first);
-    let doctor = Doctor::of(&cluster, ADMIN);
+    let doctor = Doctor::new(&cluster, ADMIN);
     let mut wrong = Vec::new();
     for pair in releases.windows(2) {
         wrong.extend(hop((&mut cluster, &doctor), by, (&releases[0], &pair[0], &pair[1])));
@@ -310,7 +312,7 @@ fn what_the_server_refuses_of_the_gateway_api_was_foreseen() {
     for object in from.crds.iter().chain(&from.control_plane) {
         cluster.api.apply(object);
     }
-    let doctor = Doctor::of(&cluster, ADMIN);
+    let doctor = Doctor::new(&cluster, ADMIN);
     let check = "upgrade-needs-storage-migration";
     let words = [&["--to", "2.20", "--only", check][..], &BASE].concat();
     let foreseen = subjects(&doctor.check(&words), check);

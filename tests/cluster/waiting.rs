@@ -52,7 +52,7 @@ fn wait(staged: &Staged, more: &[&str]) -> Output {
     staged.doctor.words(&[&first[..], &staged.words(), more].concat())
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -70,7 +70,7 @@ fn waits_until_pods_are_ready() {
         });
         wait(&staged, &["--save", text(&bundle)])
     });
-    let said = said(&output);
+    let said = printed(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("for findings that may resolve themselves: control-plane-not-ready"), "{said}");
     // The saved bundle is the last evaluated state.
@@ -94,7 +94,7 @@ fn ends_at_once_where_waiting_does_not_help() {
         .unwrap();
     let began = Instant::now();
     let output = wait(&staged, &[]);
-    let said = said(&output);
+    let said = printed(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("stopped waiting: trust-roots-missing does not resolve itself"), "{said}");
     assert!(began.elapsed() < Duration::from_secs(60), "{said}");
@@ -105,11 +105,11 @@ fn ends_with_the_time() {
     let Some(staged) = well() else { return };
     set_ready(&staged.cluster.api, false);
     let output = wait(&staged, &["--wait", "12s"]);
-    assert_eq!(output.status.code(), Some(2), "a flag that is given twice: {}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "a flag that is given twice: {}", printed(&output));
     let kubeconfig = staged.doctor.file("kubeconfig");
     let first = ["check", "--kubeconfig", text(&kubeconfig), "--wait", "8s", "-o", "short"];
     let output = staged.doctor.words(&[&first[..], &staged.words()].concat());
-    let said = said(&output);
+    let said = printed(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("until the time limit (--wait 8s)"), "{said}");
 }

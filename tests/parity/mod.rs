@@ -12,7 +12,7 @@ pub type Name = (String, String);
 
 /// The result of one side for a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct RowAnswer {
     /// The verdict.
     pub result: RowResult,
     /// The text next to it.
@@ -20,7 +20,7 @@ pub struct Said {
 }
 
 /// The rows of one side, in order.
-pub type Rows = Vec<(Name, Said)>;
+pub type Rows = Vec<(Name, RowAnswer)>;
 
 /// One run of both commands: the state and both results.
 pub struct Pair<'a> {
@@ -37,8 +37,8 @@ pub struct Pair<'a> {
 /// The differences that no entry of the list explains. Records the indexes of the used entries.
 pub fn unexplained(pair: &Pair<'_>, used: &mut BTreeSet<usize>) -> Vec<String> {
     let knowledge = Knowledge::embedded().linkerd_check();
-    let ours: BTreeMap<&Name, &Said> = pair.ours.iter().map(|(name, said)| (name, said)).collect();
-    let theirs: BTreeMap<&Name, &Said> = pair.theirs.iter().map(|(name, said)| (name, said)).collect();
+    let ours: BTreeMap<&Name, &RowAnswer> = pair.ours.iter().map(|(name, said)| (name, said)).collect();
+    let theirs: BTreeMap<&Name, &RowAnswer> = pair.theirs.iter().map(|(name, said)| (name, said)).collect();
     let recorded = |name: &Name| !pair.unrecorded.contains(&name.0.as_str());
     // After a fatal row the real command prints nothing more of the core.
     let stopped = pair.theirs.iter().any(|((category, description), said)| {
@@ -86,8 +86,8 @@ fn explains(
     entry: &Difference,
     state: &str,
     name: &Name,
-    theirs: Option<&Said>,
-    ours: Option<&Said>,
+    theirs: Option<&RowAnswer>,
+    ours: Option<&RowAnswer>,
 ) -> bool {
     let says = |text: &str| theirs.is_some_and(|theirs| theirs.error.contains(text));
     let we_say = |text: &str| ours.is_some_and(|own| own.error.contains(text));

@@ -38,7 +38,7 @@ pub enum Need {
 
 impl Need {
     /// Its name in `MESHDOCTOR_MAY_SKIP`.
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Need::Recordings => "recordings",
             Need::Lab => "lab",
@@ -62,7 +62,7 @@ impl Need {
 /// # Panics
 /// If `MESHDOCTOR_MAY_SKIP` is set and does not allow this skip.
 pub fn skipped(need: Need, what: &str) {
-    let word = need.word();
+    let word = need.label();
     if let Ok(may) = std::env::var("MESHDOCTOR_MAY_SKIP") {
         assert!(
             may.split(',').any(|one| one == word),

@@ -78,7 +78,7 @@ fn answers<'a>(list: &'a Value, object: &Value) -> Vec<&'a Value> {
     list.as_array().into_iter().flatten().filter(is_about).collect()
 }
 
-fn said(rejections: &[Rejection]) -> String {
+fn describe(rejections: &[Rejection]) -> String {
     rejections.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect::<Vec<_>>().join("; ")
 }
 
@@ -117,7 +117,7 @@ fn webhook_answers_match_recorded_ones() {
                 _ => false,
             };
             if !fits {
-                let ours = said(answer.as_slice());
+                let ours = describe(answer.as_slice());
                 wrong.push(format!("{name} {:?}\n  ours   {ours}\n  theirs {message}", key(&object)));
             }
         }
@@ -165,7 +165,7 @@ fn schema_answers_match_recorded_ones() {
                 wrong.push(format!(
                     "{name} {:?}\n  ours   {}\n  theirs {message}",
                     key(object),
-                    said(&found)
+                    describe(&found)
                 ));
             }
         }

@@ -14,7 +14,7 @@ use meshdoctor::node_files::NodeFiles;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::report::{self, Question};
 use meshdoctor::request::Request;
-use meshdoctor::save::{Closing, Saved, Writer};
+use meshdoctor::save::{ClosingEntries, Saved, Writer};
 use meshdoctor::source::bundle::Bundle;
 use meshdoctor::source::memory::Memory;
 use meshdoctor::source::{Completeness, ObjectSink, Origin, Source};
@@ -52,7 +52,7 @@ pub fn everything() -> BTreeSet<Item> {
 fn save<S: Source>(source: &S, options: &Options, path: &Path) -> (Collected, Saved) {
     let writer = Writer::create(path).unwrap();
     let collected = collect_now(source, &everything(), options, Some(&writer));
-    let saved = writer.finish(Closing::of(&collected, Some("prod".to_owned()), None)).unwrap();
+    let saved = writer.finish(ClosingEntries::new(&collected, Some("prod".to_owned()), None)).unwrap();
     (collected, saved)
 }
 
@@ -86,7 +86,7 @@ fn troubled() -> Memory {
             .objects
             .entry(Kind::Pod)
             .or_default()
-            .push(meshdoctor::source::memory::Held {
+            .push(meshdoctor::source::memory::StoredObject {
                 namespace: "shop".to_owned(),
                 name: format!("web-{n:05}"),
                 json: json!({"metadata": {"namespace": "shop", "name": format!("web-{n:05}"), "annotations": {"noise": noise}}})
@@ -103,7 +103,7 @@ fn troubled() -> Memory {
     ] {
         memory.add(&object).unwrap();
     }
-    memory.objects.entry(Kind::Service).or_default().push(meshdoctor::source::memory::Held {
+    memory.objects.entry(Kind::Service).or_default().push(meshdoctor::source::memory::StoredObject {
         namespace: "shop".to_owned(),
         name: "odd".to_owned(),
         json: br#"{"metadata":{"namespace":"shop","name":"odd","labels":7}}"#.to_vec(),
@@ -199,7 +199,7 @@ fn what_was_not_captured_is_not_captured_and_a_list_answers_for_its_objects() {
     let writer = Writer::create(&path).unwrap();
     let asked = [Item::List(Kind::Pod), "configmaps/linkerd/linkerd-config".parse().unwrap()];
     let collected = collect_now(&troubled(), &asked.into(), &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&collected, None, Some("edge-25.4.4".to_owned()))).unwrap();
+    writer.finish(ClosingEntries::new(&collected, None, Some("edge-25.4.4".to_owned()))).unwrap();
 
     let bundle = Bundle::load(&path).unwrap();
     let named = |kind, namespace: &str, name: &str| Item::Named {
@@ -231,7 +231,7 @@ fn a_list_is_read_once_however_many_of_its_objects_are_asked_for_by_name() {
     let writer = Writer::create(&path).unwrap();
     let collected =
         collect_now(&troubled(), &[Item::List(Kind::Pod)].into(), &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&collected, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     let bundle = Bundle::load(&path).unwrap();
     let named = |name: &str| Item::Named {
         kind: Kind::Pod,
@@ -289,7 +289,7 @@ fn a_list_that_began_again_is_saved_once() {
     let items = BTreeSet::from([Item::List(Kind::Pod)]);
     let collected = collect_now(&Restarting, &items, &Options::default(), Some(&writer));
     assert_eq!(collected.redaction.touched, 700);
-    writer.finish(Closing::of(&collected, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     let bundle = Bundle::load(&path).unwrap();
     let again = collect_now(&bundle, &items, &Options::default(), None);
     let pods = again.cluster.answer(&Item::List(Kind::Pod)).unwrap();
@@ -455,7 +455,7 @@ fn what_the_operator_may_do_is_kept_with_its_answer() {
     let path = folder.path().join("pods.tar");
     let writer = Writer::create(&path).unwrap();
     let collected = collect_now(&memory, &items, &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&collected, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     let item: Item = "access/get/secrets/control-plane".parse().unwrap();
     let later = collect_now(
         &Bundle::load(&path).unwrap(),

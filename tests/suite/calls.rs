@@ -83,7 +83,7 @@ metadata: {name: out, namespace: shop}
 spec: {trafficPolicy: Deny}
 "#;
 
-fn told(words: &[&str], more: &str) -> (i32, String) {
+fn run_with(words: &[&str], more: &str) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", format!("{CLUSTER}{more}"));
     let ran = run(words, &dump);
@@ -97,7 +97,7 @@ fn run(words: &[&str], dump: &str) -> Ran {
 
 #[test]
 fn where_calls_go_is_told() {
-    let (status, text) = told(
+    let (status, text) = run_with(
         &["policy", "--to", "shop/api", "--to", "shop/lost:80", "--to", "192.0.2.7:443", "--from", "shop"],
         "",
     );
@@ -143,7 +143,7 @@ fn a_call_that_its_routes_let_fail_stops_there() {
         ("192.0.2.7:443", "EgressNetwork out denies it, and no route allows it"),
         ("api.example.com:443", "EgressNetwork out denies it, and no route allows it"),
     ] {
-        let (status, text) = told(&["reach", "shop/web-1", to], "");
+        let (status, text) = run_with(&["reach", "shop/web-1", to], "");
         let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(words), "{to}: {text}");
         assert_eq!(status, 1, "{to}: {text}");
@@ -175,12 +175,12 @@ fn a_network_that_lets_out_or_that_may_not_hold_is_no_refusal() {
 
 #[test]
 fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
-    let (_, text) = told(&["policy", "--to", "shop/api:80", "-o", "json"], "");
+    let (_, text) = run_with(&["policy", "--to", "shop/api:80", "-o", "json"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     let call = &answer["calls"][0];
     assert_eq!(call["routes"][0]["rules"][0]["backends"][1]["fails"], "Service shop/gone does not exist");
     assert_eq!(call["matchesEverything"], false);
-    let (_, text) = told(&["policy", "--to", "10.96.0.7:81", "-o", "controller"], "");
+    let (_, text) = run_with(&["policy", "--to", "10.96.0.7:81", "-o", "controller"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         answer["outbound"][0]["policy"]["protocol"]["opaque"]["routes"][0]["metadata"]["default"],
@@ -191,7 +191,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
         ("shop/api:0", "is not a NAMESPACE/SERVICE"),
         ("shop/none", "there is no Service shop/none with a port"),
     ] {
-        let (status, text) = told(&["policy", "--to", to], "");
+        let (status, text) = run_with(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");
     }
 }

@@ -23,7 +23,7 @@ pub fn base(name: &str) -> Option<String> {
 
 /// The cluster that a case describes.
 pub fn live(check: &Check, case: &Case) -> Live {
-    let scene = Scene::of(&case.blocks, &base);
+    let scene = Scene::parse(&case.blocks, &base);
     Live(scene.unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title)))
 }
 

@@ -35,7 +35,7 @@ fn set(manifests: &Value) -> Set {
     let path = folder.path().join("set.json");
     std::fs::write(&path, manifests.to_string()).unwrap();
     let given = Captured::manifests(&[path], None, std::io::empty()).unwrap();
-    futures::executor::block_on(Set::of(&given, None))
+    futures::executor::block_on(Set::read(&given, None))
 }
 
 /// A change does not make the capture time of a cluster more certain.
@@ -163,7 +163,7 @@ fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
 }
 
 /// The output of `check`.
-pub fn told(arguments: &[&str], exit: i32) -> String {
+pub fn check_output(arguments: &[&str], exit: i32) -> String {
     ran_to(exit, meshdoctor(arguments)).out
 }
 
@@ -180,7 +180,7 @@ pub fn with<'a>(recording: &'a [String; 4], more: &[&'a str]) -> Vec<&'a str> {
 /// The document of a run.
 pub fn document(recording: &[String; 4], manifests: &Path, exit: i32) -> Value {
     let path = manifests.display().to_string();
-    let text = told(&with(recording, &["--with", &path, "-o", "json"]), exit);
+    let text = check_output(&with(recording, &["--with", &path, "-o", "json"]), exit);
     serde_json::from_str(&text).unwrap()
 }
 
@@ -229,7 +229,7 @@ fn a_change_brings_in_what_it_brings_and_points_at_the_line() {
     assert_eq!(said["change"]["bringsOthers"], json!(2));
     // The gate applies to new findings.
     let text = path.display().to_string();
-    let table = told(&with(&cluster, &["--with", &text, "--fail-on", "warning"]), 1);
+    let table = check_output(&with(&cluster, &["--with", &text, "--fail-on", "warning"]), 1);
     assert!(table.contains("WITH THE CHANGE of"), "{table}");
     assert!(table.contains("job.yaml:12:9 (from report/templates/job.yaml)"), "{table}");
     assert!(table.contains(&format!("verify    meshdoctor check --with {text} --only")), "{table}");
@@ -253,9 +253,9 @@ fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
     let said = document(&cluster, &path, 0);
     assert_eq!((&said["change"]["bringsErrors"], &said["change"]["cures"]), (&json!(0), &json!(0)));
     assert!(said["verdict"]["roots"]["error"].as_u64().unwrap() > 0, "what is wrong is wrong still");
-    told(&with(&cluster, &[]), 1);
+    check_output(&with(&cluster, &[]), 1);
     let path = path.display().to_string();
-    let table = told(&with(&cluster, &["--with", &path]), 0);
+    let table = check_output(&with(&cluster, &["--with", &path]), 0);
     assert!(table.contains("remains with the change or without it\n  error    issuer-expired: "), "{table}");
 }
 
@@ -285,12 +285,12 @@ fn what_is_pruned_goes_with_its_pods() {
     let idle = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: idle, namespace: shop}\n";
     let path = written(folder.path(), "idle.yaml", idle).display().to_string();
     let selector = "linkerd.io/control-plane-component=destination";
-    let said = told(&with(&cluster, &["--with", &path, "--prune", selector, "-o", "short"]), 1);
+    let said = check_output(&with(&cluster, &["--with", &path, "--prune", selector, "-o", "short"]), 1);
     assert!(
         said.contains("error control-plane-missing") || said.contains("[introduced by the change]"),
         "{said}"
     );
-    told(&with(&cluster, &["--with", &path, "--prune", "a b=c"]), 2);
+    check_output(&with(&cluster, &["--with", &path, "--prune", "a b=c"]), 2);
 }
 
 #[test]
@@ -299,12 +299,12 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let path = written(folder.path(), "job.yaml", MISSPELLED).display().to_string();
     let versions = ["--linkerd-version", "edge-25.4.4", "--kubernetes-version", "1.31"];
     let all: Vec<&str> = ["check", "--manifests", &path].into_iter().chain(versions).collect();
-    let said = told(&[&all[..], &["-o", "short"]].concat(), 0);
+    let said = check_output(&[&all[..], &["-o", "short"]].concat(), 0);
     let findings: Vec<&str> =
         said.lines().filter(|line| line.starts_with("error") || line.starts_with("warning")).collect();
     assert_eq!(findings.len(), 1, "{said}");
     assert!(findings[0].contains("native-sidecar-key-misspelled Job shop/report"), "{said}");
-    told(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
+    check_output(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
     // If an object occurs twice, the later one wins, with a warning.
     let well = MISSPELLED
         .replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
@@ -318,7 +318,7 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     written(some.path(), "job.yaml", MISSPELLED);
     written(some.path(), "left-over.yaml", "");
     let some = some.path().display().to_string();
-    let said = told(&[&["check", "--manifests", &some], &versions[..], &["-o", "short"]].concat(), 0);
+    let said = check_output(&[&["check", "--manifests", &some], &versions[..], &["-o", "short"]].concat(), 0);
     assert!(
         said.contains("error native-sidecar-key-misspelled")
             || said.contains("warning native-sidecar-key-misspelled"),
@@ -328,11 +328,11 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let broken =
         written(folder.path(), "broken.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x\n");
     let broken = broken.display().to_string();
-    told(&["check", "--manifests", &broken], 3);
+    check_output(&["check", "--manifests", &broken], 3);
     let both = [&all[..], &["--manifests", &broken]].concat();
-    told(&both, 4);
+    check_output(&both, 4);
     for wrong in [&["--with", "x"][..], &["--live"], &["--save", "x"]] {
-        told(&[&all[..], wrong].concat(), 2);
+        check_output(&[&all[..], wrong].concat(), 2);
     }
 }
 
@@ -353,7 +353,7 @@ fn what_the_releases_print_is_silent_before_it_is_applied() {
                 ]);
             }
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let said = told(&arguments, 0);
+            let said = check_output(&arguments, 0);
             let is_alarm = |line: &&str| line.starts_with("error") || line.starts_with("warning");
             let mut alarms: Vec<&str> = said.lines().filter(is_alarm).collect();
             for (_, _, check) in DEFECTS.iter().filter(|(minor, part, _)| *minor == release && *part == "viz")
@@ -420,8 +420,8 @@ fn a_proxy_of_a_release_that_reads_like_a_number_is_of_that_release() {
     let path = written(folder.path(), "meshed.yaml", meshed).display().to_string();
     let set = ["--manifests", &path, "--linkerd-version", "2.20", "--kubernetes-version", "1.34"];
     // Without a control plane the check does not apply, and nothing is checked.
-    let said = told(&[&["check", "--only", "data-plane-skew", "-o", "short"], &set[..]].concat(), 4);
+    let said = check_output(&[&["check", "--only", "data-plane-skew", "-o", "short"], &set[..]].concat(), 4);
     assert!(!said.contains("warning data-plane-skew"), "{said}");
-    let said = told(&[&["injection"], &set[..4]].concat(), 0);
+    let said = check_output(&[&["injection"], &set[..4]].concat(), 0);
     assert!(said.contains("cr.l5d.io/linkerd/proxy:2.20,"), "{said}");
 }

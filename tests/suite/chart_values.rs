@@ -11,7 +11,7 @@ use crate::recordings::folder;
 const VALUES: &str = "proxy:\n  nativeSidecars: true\n  logHTTPHeaders: off\nidentity:\n  issuer:\n    tls:\n      \
                       keyPen: |\n        -----BEGIN EC PRIVATE KEY-----\n        MHcCAQEEIA\n";
 
-fn said(args: &[&str], exit: i32) -> String {
+fn output(args: &[&str], exit: i32) -> String {
     ran_to(exit, meshdoctor(args)).text()
 }
 
@@ -25,9 +25,9 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
     let own = tempfile::tempdir().unwrap();
     let path = write(own.path(), "values.yaml", VALUES);
     let args = ["check", "--values", &path, "--chart", "linkerd-control-plane@2.19"];
-    let table = said(&args, 1);
+    let table = output(&args, 1);
     assert!(!table.contains("BEGIN") && !table.contains("MHcC"), "{table}");
-    let json = said(&[&args[..], &["-o", "json"]].concat(), 1);
+    let json = output(&[&args[..], &["-o", "json"]].concat(), 1);
     assert!(!json.contains("BEGIN") && !json.contains("MHcC"), "{json}");
     let places: Vec<(String, u64, u64)> = findings(&json)
         .iter()
@@ -50,7 +50,7 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
         "proxy: {nativeSidecars: null, nativeSidecar: true, logHTTPHeaders: 'off'}\nidentity: {issuer: {tls: null}}\n",
     );
     let only = ["--only", "chart-value-refused", "--fail-on", "info"];
-    said(&[&args[..], &["--values", &right], &only].concat(), 0);
+    output(&[&args[..], &["--values", &right], &only].concat(), 0);
 }
 
 #[test]
@@ -66,13 +66,13 @@ fn what_is_no_chart_no_release_and_no_file_is_said_before_anything_is_read() {
         (["--values", &nowhere, "--chart", "viz@2.19"], "nowhere.yaml"),
         (["--values", &list, "--chart", "viz@2.19"], "list.yaml is not a map of values"),
     ] {
-        let text = said(&[&["check"][..], &args].concat(), 2);
+        let text = output(&[&["check"][..], &args].concat(), 2);
         assert!(text.contains(expected), "{args:?}: {text}");
     }
     for wrong in [&["--manifests", "x"][..], &["--with", "x"], &["--pre"]] {
-        said(&[&["check", "--values", &path, "--chart", "viz@2.19"], wrong].concat(), 2);
+        output(&[&["check", "--values", &path, "--chart", "viz@2.19"], wrong].concat(), 2);
     }
-    said(&["check", "--values", &path], 2);
+    output(&["check", "--values", &path], 2);
 }
 
 fn recording() -> Option<PathBuf> {

@@ -76,7 +76,7 @@ impl Front {
 
     fn filled(&self, text: &str, at: usize) -> String {
         let Some((node, host)) = self.nodes.iter().nth(at) else { return text.to_owned() };
-        let host = host::named(host);
+        let host = host::host(host);
         let values = [
             ("NODE", node.clone()),
             ("COUNT", self.nodes.len().to_string()),
@@ -100,12 +100,12 @@ fn read(name: &str) -> Set {
         body.blocks.into_iter().partition(|block| block.content == BlockKind::Expect);
     let [expect] = expect.as_slice() else { panic!("{name}: exactly one `text expect` block") };
     let scene =
-        Scene::of(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
+        Scene::parse(&blocks, &|base| front.base(base)).unwrap_or_else(|error| panic!("{name}.md: {error}"));
     let mut set =
         Set { name: name.to_owned(), scene, expect: expect.text.lines().map(str::to_owned).collect() };
     for (node, host) in &front.nodes {
         if !front.bare.contains(node) {
-            snapshot::complete(&mut set.scene.memory, node, host::named(host));
+            snapshot::complete(&mut set.scene.memory, node, host::host(host));
         }
     }
     for files in &mut set.scene.memory.nodes {
@@ -160,7 +160,7 @@ fn line(report: &Report, finding: &Finding) -> String {
 }
 
 /// The findings of warning and above, and the required `open` checks that are open.
-fn said(set: &Set, report: &Report) -> Vec<String> {
+fn findings(set: &Set, report: &Report) -> Vec<String> {
     let loud = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
     let mut said: Vec<String> = loud.map(|finding| line(report, finding)).collect();
     let open = set.expect.iter().filter_map(|line| line.strip_prefix("open "));
@@ -203,7 +203,7 @@ fn every_set_says_what_it_must_and_nothing_else() {
     let mut wrong = String::new();
     for name in names().iter().filter(|name| name.contains(&only)) {
         let set = read(name);
-        let said = said(&set, &judge(&set.scene));
+        let said = findings(&set, &judge(&set.scene));
         let missing = set.expect.iter().filter(|line| !said.iter().any(|said| is_expected(said, line)));
         let surplus = said.iter().filter(|said| !set.expect.iter().any(|line| is_expected(said, line)));
         let lines: Vec<String> = missing

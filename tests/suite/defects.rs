@@ -6,7 +6,7 @@ use std::path::Path;
 use meshdoctor::card::Case;
 use meshdoctor::checks;
 use meshdoctor::finding::Confidence;
-use meshdoctor::knowledge::{Decides, Knowledge, KnownDefect};
+use meshdoctor::knowledge::{AffectedComponent, Knowledge, KnownDefect};
 use meshdoctor::scene::Scene;
 use meshdoctor::version::{Contains, LinkerdVersion};
 
@@ -60,7 +60,7 @@ fn trigger(row: &KnownDefect, release: &str) -> String {
     if let Some(log) = trigger.log_rows().next() {
         let lines = Knowledge::embedded().mesh_logs().rows().iter().find(|known| known.id == log).unwrap();
         let (pod, container) = match row.decides {
-            Decides::Proxy => ("shop/web-5d9f8c7b66-4xq7p", "linkerd-proxy"),
+            AffectedComponent::Proxy => ("shop/web-5d9f8c7b66-4xq7p", "linkerd-proxy"),
             _ => ("linkerd/linkerd-destination-7c9d5f6b48-q2w8z", lines.containers[0].as_str()),
         };
         let line = format!("2026-01-15T11:59:00Z {}\n", lines.example);
@@ -73,7 +73,7 @@ fn trigger(row: &KnownDefect, release: &str) -> String {
         panic!("{}: an example is missing", row.id)
     };
     let (namespace, image) = match row.decides {
-        Decides::Proxy => ("shop", format!("cr.l5d.io/linkerd/proxy:{release}")),
+        AffectedComponent::Proxy => ("shop", format!("cr.l5d.io/linkerd/proxy:{release}")),
         _ => ("linkerd", format!("cr.l5d.io/linkerd/controller:{release}")),
     };
     let code = part(expression, "e.exitCode == ", ")").unwrap_or("137");
@@ -93,7 +93,7 @@ fn fires(row: &KnownDefect, (control_plane, proxy): (&str, &str), blocks: &str) 
         row.id
     );
     let case = Case::all(&row.id, &text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", row.id));
-    let scene = Scene::of(&case[0].blocks, &base).unwrap_or_else(|error| panic!("{}: {error}", row.id));
+    let scene = Scene::parse(&case[0].blocks, &base).unwrap_or_else(|error| panic!("{}: {error}", row.id));
     let result = Live(scene).judge(checks::find("known-defect").unwrap());
     let other: Vec<_> = result.gaps.iter().filter(|gap| gap.was_asked_for()).collect();
     assert!(other.is_empty(), "{} at {control_plane}: {other:?}", row.id);
@@ -109,12 +109,13 @@ fn expressions_of_known_defects_are_valid() {
 fn known_defects_fire_only_in_affected_releases_with_the_trigger() {
     let mut wrong = Vec::new();
     for row in Knowledge::embedded().known_defects().rows() {
-        if row.trigger.is_none() || row.decides == Decides::ServiceMirror {
+        if row.trigger.is_none() || row.decides == AffectedComponent::ServiceMirror {
             continue;
         }
         let (control_plane, proxy) = affected(row);
         let release = (control_plane.as_str(), proxy.as_str());
-        let blocks = trigger(row, if row.decides == Decides::Proxy { &proxy } else { &control_plane });
+        let blocks =
+            trigger(row, if row.decides == AffectedComponent::Proxy { &proxy } else { &control_plane });
         if !fires(row, release, &blocks) {
             wrong.push(format!("{}: silent on its example at {release:?}", row.id));
         }

@@ -364,7 +364,7 @@ fn security_policy_names_all_commands_that_change_something() {
 }
 
 /// The metrics of a query: name, and the labels with their required values.
-fn asked(query: &str) -> Vec<(String, Vec<(String, String)>)> {
+fn queried_metrics(query: &str) -> Vec<(String, Vec<(String, String)>)> {
     let metric = regex::Regex::new(r"(meshdoctor_[a-z_]+)(\{[^}]*\})?").unwrap();
     let label = regex::Regex::new(r#"([a-z_]+)=~?"([^"]*)""#).unwrap();
     let of = |found: regex::Captures<'_>| {
@@ -389,7 +389,7 @@ fn rules_and_dashboard_ask_for_metrics_that_there_are() {
         panels.flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| target["expr"].clone());
     let mut queries = 0;
     for query in rules.chain(panels) {
-        for (metric, labels) in asked(query.as_str().unwrap()) {
+        for (metric, labels) in queried_metrics(query.as_str().unwrap()) {
             queries += 1;
             let lines: Vec<&str> = metrics.lines().filter(|line| line.starts_with(&metric)).collect();
             assert!(!lines.is_empty(), "{query}: there is no {metric}");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use meshdoctor::collect::{Collected, Options, collect_now};
 use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind, Scope};
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::source::Completeness;
 use meshdoctor::source::error::LoadError;
 use meshdoctor::source::evidence::Captured;
@@ -354,7 +354,7 @@ fn two_clusters_are_told_apart() {
         let writer = Writer::create(&path(name)).unwrap();
         let items = BTreeSet::from([Item::List(Kind::Namespace)]);
         let collected = collect_now(&memory, &items, &Options::default(), Some(&writer));
-        writer.finish(Closing::of(&collected, None, None)).unwrap();
+        writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
     };
     save("b1.tar.gz", "u1");
     save("b2.tar.zst", "u2");

@@ -29,13 +29,13 @@ fn service(namespace: &str, name: &str, labels: &Value) -> Value {
 }
 
 /// Changes the object of a kind and name.
-fn named(all: &mut [Value], kind: &str, name: &str, edit: &dyn Fn(&mut Value)) {
+fn edit_object(all: &mut [Value], kind: &str, name: &str, edit: &dyn Fn(&mut Value)) {
     let is = |one: &&mut Value| one["kind"] == kind && one["metadata"]["name"] == name;
     edit(all.iter_mut().find(is).unwrap());
 }
 
 fn gateway(all: &mut [Value], edit: &dyn Fn(&mut Value)) {
-    named(all, "Service", "linkerd-gateway", edit);
+    edit_object(all, "Service", "linkerd-gateway", edit);
 }
 
 /// Changes the EndpointSlices of the gateway.
@@ -241,7 +241,7 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
         (
             "no replicas",
             Box::new(|all| {
-                named(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0))
+                edit_object(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0))
             }),
             &["gateway-not-ready"],
             1,
@@ -318,7 +318,7 @@ fn pair(
 fn a_dead_gateway_is_named_at_both_ends() {
     let nothing = |_: &mut Vec<Value>| {};
     let scaled = |all: &mut Vec<Value>| {
-        named(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0));
+        edit_object(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0));
     };
     let Some((found, unseen)) = pair(&nothing, &scaled, ("all", &[], 1)) else { return };
     assert_eq!(unseen, Vec::<String>::new());
@@ -372,7 +372,7 @@ fn a_gateway_whose_endpoints_could_not_be_read_is_not_checked() {
     pair(&nothing, &nothing, (kinds, &["--on-not-checked", "pass"], 0)).unwrap();
     // A gateway that is scaled to zero is dead, whatever could be read.
     let scaled = |all: &mut Vec<Value>| {
-        named(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0));
+        edit_object(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0));
     };
     let (found, unseen) = pair(&nothing, &scaled, (kinds, &[], 1)).unwrap();
     assert_eq!((found.len(), unseen.len()), (1, 0), "{found:?}");
@@ -464,7 +464,7 @@ fn what_is_mirrored_is_there_and_exported() {
     for (name, west, east, expected) in cases {
         let joins = |all: &mut Vec<Value>| {
             all.extend(west.iter().cloned());
-            named(all, "Link", "east", &|link| {
+            edit_object(all, "Link", "east", &|link| {
                 link["spec"]["federatedServiceSelector"] =
                     json!({"matchLabels": {"mirror.linkerd.io/federated": "member"}});
             });

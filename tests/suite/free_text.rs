@@ -270,7 +270,7 @@ fn needles(secret: &str) -> BTreeSet<String> {
     parts.map(str::to_owned).chain([secret.to_owned()]).collect()
 }
 
-fn held(text: &str, secret: &str) -> Option<String> {
+fn leaked(text: &str, secret: &str) -> Option<String> {
     needles(secret).into_iter().find(|needle| text.contains(needle.as_str()))
 }
 
@@ -281,7 +281,7 @@ fn no_secret_of_any_family_passes_free_text() {
     let mut passed = Vec::new();
     for Planted { text, secret } in &all {
         let clean = redact::free_text(text).into_owned();
-        if let Some(part) = held(&clean, secret) {
+        if let Some(part) = leaked(&clean, secret) {
             passed.push(format!("{part}: {text:?}\n    -> {clean:?}"));
         }
         assert_eq!(redact::free_text(&clean), clean, "judged twice: {text:?}");

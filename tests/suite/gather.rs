@@ -13,7 +13,7 @@ use meshdoctor::item::Item;
 use meshdoctor::model::node::{
     Content, Effective, KubeconfigLookup, Looked, NodeSnapshot, PolicyToken, RuntimeKind,
 };
-use meshdoctor::source::nodes::{Given, NodeEvidence};
+use meshdoctor::source::nodes::{NodeEvidence, NodesInput};
 
 const SIGNATURE: &str = "dGhlLXNpZ25hdHVyZS1vZi1hLXRva2Vu";
 const PASSWORD: &str = "hun\\\"ter.2[*";
@@ -154,7 +154,7 @@ pub(crate) fn read(name: &str, tar: &[u8]) -> NodeSnapshot {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.tar");
     fs::write(&path, tar).unwrap();
-    let evidence = NodeEvidence::open(&[Given::Node { name: name.to_owned(), path }]).unwrap();
+    let evidence = NodeEvidence::open(&[NodesInput::Node { name: name.to_owned(), path }]).unwrap();
     assert!(evidence.warnings().is_empty(), "{:?}", evidence.warnings());
     let cluster = collect_now(&evidence, &[Item::NodeFiles].into(), &Options::default(), None).cluster;
     assert!(cluster.node_trouble.is_empty(), "{:?}", cluster.node_trouble);

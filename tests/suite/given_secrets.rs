@@ -59,7 +59,7 @@ impl Planted {
 }
 
 /// The output of a command, under its words.
-fn said(words: &[&str]) -> (String, String) {
+fn output(words: &[&str]) -> (String, String) {
     let output = meshdoctor(words).output().unwrap();
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(!text.is_empty(), "{words:?}");
@@ -94,7 +94,7 @@ fn no_output_for_manifests_holds_a_password_of_any_field() {
     fs::write(&file, yaml).unwrap();
     let mut outputs = Vec::new();
     for form in FORMS {
-        outputs.push(said(&[
+        outputs.push(output(&[
             "check",
             "--no-config",
             "-v=2",
@@ -111,12 +111,12 @@ fn no_output_for_manifests_holds_a_password_of_any_field() {
         &["injection", "--manifests", &file],
         &["policy", "-o", "json", "--manifests", &file],
     ] {
-        outputs.push(said(words));
+        outputs.push(output(words));
     }
     let with = folder.path().join("with/").display().to_string();
     let demo = folder.path().join("demo.json").display().to_string();
     fs::write(&demo, json!({"apiVersion": "v1", "kind": "List", "items": []}).to_string()).unwrap();
-    outputs.push(said(&[
+    outputs.push(output(&[
         "check",
         "--no-config",
         "-v=2",
@@ -156,8 +156,8 @@ fn errors_about_manifests_quote_no_secret() {
             let secret = planted.line(line);
             let file = folder.path().join("broken.yaml").display().to_string();
             fs::write(&file, format!("{head}{}\n", line.replace('%', &secret))).unwrap();
-            outputs.push(said(&["check", "--no-config", "-v", "--manifests", &file]));
-            outputs.push(said(&["check", "--no-config", "-o", "json", "--bundle", &file]));
+            outputs.push(output(&["check", "--no-config", "-v", "--manifests", &file]));
+            outputs.push(output(&["check", "--no-config", "-o", "json", "--bundle", &file]));
         }
     }
     planted.assert_hidden(&outputs);
@@ -221,11 +221,11 @@ fn no_snapshot_of_a_node_holds_a_secret_of_its_programs() {
     write("var/lib/kubelet/config.yaml", &settings.to_string());
     let to = folder.path().join("snapshot/").display().to_string();
     let root = root.display().to_string();
-    let mut outputs = vec![said(&["node-snapshot", "--root", &root, "--node", "n1", "-o", &to])];
+    let mut outputs = vec![output(&["node-snapshot", "--root", &root, "--node", "n1", "-o", &to])];
     outputs.extend(files(Path::new(&to)));
     assert!(outputs.len() > 12, "a snapshot of {} files", outputs.len());
     for form in ["table", "json", "html"] {
-        outputs.push(said(&["check", "--no-config", "-v=2", "--bundle", &to, "-o", form]));
+        outputs.push(output(&["check", "--no-config", "-v=2", "--bundle", &to, "-o", form]));
     }
     all.assert_hidden(&outputs);
 }
@@ -284,8 +284,9 @@ fn no_output_holds_a_secret_of_metrics() {
     let saved = folder.path().join("saved/").display().to_string();
     let given =
         ["check", "--no-config", "-v=2", "--bundle", &pods, "--complete", "all", "--diagnostics", &metrics];
-    let mut outputs: Vec<_> = FORMS.iter().map(|form| said(&[&given[..], &["-o", form]].concat())).collect();
-    outputs.push(said(&[&given[..], &["--save", &saved]].concat()));
+    let mut outputs: Vec<_> =
+        FORMS.iter().map(|form| output(&[&given[..], &["-o", form]].concat())).collect();
+    outputs.push(output(&[&given[..], &["--save", &saved]].concat()));
     outputs.extend(files(Path::new(&saved)));
     assert!(
         outputs.iter().any(|(name, text)| name.contains("diagnostics") && text.contains("inbound")),

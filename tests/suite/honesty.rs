@@ -83,7 +83,7 @@ fn a_check_never_passes_without_what_it_needs() {
                 for why in std::iter::once(denied()).chain(others.next()) {
                     let result = live.without(item, why.clone()).judge(check);
                     if !honest(&whole, &result) {
-                        let (id, title, way) = (check.id, &case.title, why.word());
+                        let (id, title, way) = (check.id, &case.title, why.keyword());
                         let both = beside(&whole, &result);
                         wrong.push(format!("{id} / {title} without {item} ({way}):{both}"));
                     }
@@ -208,7 +208,7 @@ fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
                         && matches!(result.outcome, Outcome::Unknown)
                         && !result.gaps.iter().any(|gap| gap.request.item == *item);
                     if turned || silent || !honest_without_hint(check, item, &whole, &result) {
-                        let (id, title, way) = (check.id, &case.title, why.word());
+                        let (id, title, way) = (check.id, &case.title, why.keyword());
                         let both = beside(&whole, &result);
                         wrong.push(format!("{id} / {title} without {item} ({way}):{both}"));
                     }

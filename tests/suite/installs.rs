@@ -42,7 +42,7 @@ fn entries(folder: &PathBuf) -> Vec<PathBuf> {
 }
 
 /// All findings of warning and above in the three categories, and the number of checks that ran.
-fn said(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
+fn findings(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
     memory.completeness = Completeness::All;
     memory.server_version = Some(serde_json::json!({ "gitVersion": server }));
     let of_category = |check: &&'static Check| CATEGORIES.contains(&check.card().front.category.as_str());
@@ -91,7 +91,7 @@ fn what_each_release_renders_is_silent() {
                     add(&mut memory, &object);
                 }
             }
-            let (said, judged) = said(&mut memory, "v1.34.0");
+            let (said, judged) = findings(&mut memory, "v1.34.0");
             assert_eq!(said, [""; 0], "{} {control_plane}", release.display());
             assert!(judged >= 14, "{} {control_plane}: {judged} checks judged", release.display());
             looked += 1;

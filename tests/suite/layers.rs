@@ -96,7 +96,7 @@ fn module<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
 }
 
 /// The modules that a code names behind `crate::` or another prefix.
-fn named(code: &str, prefix: &str) -> BTreeSet<String> {
+fn referenced_modules(code: &str, prefix: &str) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     let word = |text: &str| -> String {
         text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
@@ -147,7 +147,7 @@ fn every_module_uses_only_those_below_it() {
         assert_eq!(modules, place.keys().copied().collect(), "modules of {folder}, and of the table");
         for (path, code) in &files {
             let Some(own) = module(folder, path) else { continue };
-            for used in named(code, "crate::") {
+            for used in referenced_modules(code, "crate::") {
                 let Some(below) = place.get(used.as_str()) else { continue };
                 if used != own && *below <= place[own] {
                     against.push(format!("{path} uses {used}"));
@@ -212,13 +212,13 @@ fn no_rules_go_round_in_a_circle() {
     let folder = |path: &str| Path::new(path).parent().unwrap().to_str().unwrap().to_owned();
     let mut uses: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
     for (path, code) in &files {
-        let beside = named(code, "super::");
+        let beside = referenced_modules(code, "super::");
         for other in
             files.keys().filter(|other| *other != path && stem(other) != "mod" && stem(path) != "mod")
         {
             let there = format!("crate::{}::", folder(other).trim_start_matches("src/").replace('/', "::"));
             let here = folder(path) == folder(other) && beside.contains(&stem(other));
-            if here || named(code, &there).contains(&stem(other)) {
+            if here || referenced_modules(code, &there).contains(&stem(other)) {
                 uses.entry(path).or_default().insert(other);
             }
         }
@@ -236,7 +236,7 @@ fn no_rules_go_round_in_a_circle() {
 #[test]
 fn what_only_tests_compile_and_comments_do_not_count() {
     let text = "use crate::{b::{c, d}, e};\n// crate::f\n#[cfg(test)]\nmod tests {\n    use crate::g;\n}\nfn x() { crate::h::y() }\n";
-    let names: Vec<String> = named(&code(text), "crate::").into_iter().collect();
+    let names: Vec<String> = referenced_modules(&code(text), "crate::").into_iter().collect();
     assert_eq!(names, ["b", "e", "h"]);
 }
 

@@ -122,7 +122,7 @@ fn set_values(finding: &Finding, values: &mut BTreeMap<String, BTreeMap<String, 
 fn strange_rows(check: &Check, finding: &Finding) -> Vec<String> {
     let named = &check.card().front.linkerd_check;
     let strange =
-        finding.rows.named().iter().filter(|row| !named.iter().any(|name| name.description == **row));
+        finding.rows.names().iter().filter(|row| !named.iter().any(|name| name.description == **row));
     let mut strange: Vec<String> = strange.map(|row| format!("{}: {row}", check.id)).collect();
     if finding.rows.are_weighed() && named.is_empty() {
         strange.push(format!("{}: severities of rows, but its card names no row", check.id));

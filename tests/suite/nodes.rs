@@ -9,12 +9,12 @@ use meshdoctor::fetched::Why;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::node_files::NodeFiles;
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::source::error::LoadError;
 use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::layered::Layered;
 use meshdoctor::source::memory::Memory;
-use meshdoctor::source::nodes::{Given, NodeEvidence};
+use meshdoctor::source::nodes::{NodeEvidence, NodesInput};
 use meshdoctor::source::{Completeness, Source};
 
 use crate::binary::{meshdoctor, ran};
@@ -34,12 +34,12 @@ fn write(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-fn one(name: &str, path: &Path) -> Given {
-    Given::Node { name: name.to_owned(), path: path.to_owned() }
+fn one(name: &str, path: &Path) -> NodesInput {
+    NodesInput::Node { name: name.to_owned(), path: path.to_owned() }
 }
 
-fn several(path: &Path) -> Given {
-    Given::Several(path.to_owned())
+fn several(path: &Path) -> NodesInput {
+    NodesInput::Several(path.to_owned())
 }
 
 fn tgz(folder: &Path, archive: &Path) -> PathBuf {
@@ -55,7 +55,7 @@ fn collected(source: &impl Source) -> Collected {
 }
 
 /// Each node, with the names of its CNI configuration.
-fn seen(source: &impl Source) -> Vec<(String, String)> {
+fn node_files(source: &impl Source) -> Vec<(String, String)> {
     let snapshots = collected(source).cluster.nodes.unwrap();
     snapshots.iter().map(|snapshot| (snapshot.node.clone(), format!("{snapshot:?}"))).collect()
 }
@@ -64,7 +64,7 @@ fn trouble(source: &impl Source) -> Vec<String> {
     collected(source).cluster.node_trouble.iter().map(ToString::to_string).collect()
 }
 
-fn open(given: &[Given]) -> Result<NodeEvidence, LoadError> {
+fn open(given: &[NodesInput]) -> Result<NodeEvidence, LoadError> {
     NodeEvidence::open(given)
 }
 
@@ -87,7 +87,7 @@ fn a_node_is_read_from_a_copy_a_snapshot_and_archives_of_them() {
         one("n1", &tgz(&path("snapshot"), &path("b.tgz"))),
     ] {
         let evidence = open(std::slice::from_ref(&given)).unwrap_or_else(|e| panic!("{given:?}: {e}"));
-        let seen = seen(&evidence);
+        let seen = node_files(&evidence);
         assert_eq!(seen.len(), 1, "{given:?}");
         assert_eq!(seen[0].0, "n1", "{given:?}");
         assert!(
@@ -114,11 +114,11 @@ fn folders_of_nodes_are_read_with_and_without_their_folder_and_from_a_bundle() {
     }
     let writer = Writer::create(&path("b.tar.zst")).unwrap();
     let saved = collect_now(&memory, &BTreeSet::from([Item::NodeFiles]), &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&saved, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&saved, None, None)).unwrap();
     let archive = tgz(&path("layout/nodes"), &path("nodes.tgz"));
     for given in [path("plain"), path("layout"), path("layout/nodes"), archive, path("b.tar.zst")] {
         let evidence = open(&[several(&given)]).unwrap_or_else(|e| panic!("{}: {e}", given.display()));
-        let names: Vec<String> = seen(&evidence).into_iter().map(|(node, _)| node).collect();
+        let names: Vec<String> = node_files(&evidence).into_iter().map(|(node, _)| node).collect();
         assert_eq!(names, ["n1", "n2"], "{}", given.display());
     }
 }
@@ -161,7 +161,7 @@ fn a_node_given_twice_counts_as_it_was_last() {
         [[several(&path("new")), several(&path("old"))], [several(&path("old")), several(&path("new"))]];
     for given in orders {
         let evidence = open(&given).unwrap();
-        let seen = seen(&evidence);
+        let seen = node_files(&evidence);
         assert!(seen.len() == 1 && seen[0].1.contains("05-new"), "{given:?}");
         assert!(evidence.warnings()[0].contains("n1"), "{:?}", evidence.warnings());
         let at = collected(&evidence).cluster;
@@ -198,7 +198,7 @@ fn laid_over_a_bundle_both_count() {
     let writer = Writer::create(&path("b.tgz")).unwrap();
     let items = BTreeSet::from([Item::NodeFiles, Item::List(Kind::Pod)]);
     let saved = collect_now(&memory, &items, &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&saved, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&saved, None, None)).unwrap();
     write(&path("n2"), &[("05-given.conflist", CONFLIST)]);
     write(&path("n3"), &[("05-given.conflist", CONFLIST)]);
     write(
@@ -210,10 +210,10 @@ fn laid_over_a_bundle_both_count() {
     let given = ["n1", "n2", "n3"].map(|node| one(node, &path(node)));
     let layered = Layered::new(base, Some(open(&given).unwrap()));
     let files: Vec<(String, bool)> =
-        seen(&layered).into_iter().map(|(node, text)| (node, text.contains("05-given"))).collect();
+        node_files(&layered).into_iter().map(|(node, text)| (node, text.contains("05-given"))).collect();
     let wanted = [("n1", false), ("n2", true), ("n3", true)].map(|(node, given)| (node.to_owned(), given));
     assert_eq!(files, wanted);
-    assert!(seen(&layered)[0].1.contains("05-bundle"), "the bundle's is the later one");
+    assert!(node_files(&layered)[0].1.contains("05-bundle"), "the bundle's is the later one");
     let warnings = layered.warnings().join("\n");
     assert!(
         warnings.contains("node n1: both the bundle") && warnings.contains("node n2: both --nodes"),
@@ -237,7 +237,7 @@ fn what_cannot_be_read_is_a_gap_that_names_the_file() {
     for part in ["UPPER", "n2.tgz", "empty: it contains no files"] {
         assert!(said.iter().any(|said| said.contains(part)), "{part}: {said:?}");
     }
-    assert!(seen(&evidence).iter().any(|(node, _)| node == "n1"));
+    assert!(node_files(&evidence).iter().any(|(node, _)| node == "n1"));
     assert!(open(&[one("n3", &path("empty"))]).unwrap_err().to_string().contains("no files"));
 }
 
@@ -250,7 +250,7 @@ fn a_link_beside_its_file_is_read_as_the_runtime_reads_it_and_no_other_is_follow
     let copy = folder.path().join("real");
     symlink("10-x.conflist", copy.join("00-first.conflist")).unwrap();
     let inside = open(&[one("n1", &copy)]).unwrap();
-    assert!(seen(&inside)[0].1.contains("00-first.conflist"));
+    assert!(node_files(&inside)[0].1.contains("00-first.conflist"));
     assert!(trouble(&inside).is_empty());
     symlink("/etc/hostname", copy.join("01-out.conflist")).unwrap();
     let outside = open(&[one("n1", &copy)]).unwrap();
@@ -275,7 +275,7 @@ fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
     fs::write(path("logs/n1.log"), dressed).unwrap();
     for given in [one("n1", &path("logs/n1.log")), several(&path("logs/n1.log")), several(&path("logs"))] {
         let evidence = open(std::slice::from_ref(&given)).unwrap_or_else(|e| panic!("{given:?}: {e}"));
-        let seen = seen(&evidence);
+        let seen = node_files(&evidence);
         assert!(seen.len() == 1 && seen[0].0 == "n1" && seen[0].1.contains("05-cilium.conflist"), "{seen:?}");
         assert!(trouble(&evidence).is_empty() && evidence.warnings().is_empty(), "{given:?}");
     }

@@ -13,7 +13,7 @@ use meshdoctor::render::{Look, linkerd};
 use meshdoctor::rows::{Category, RowResult, RowVerdict};
 use serde::Deserialize;
 
-use crate::parity_rows::{Name, Pair, Rows, Said, unexplained};
+use crate::parity_rows::{Name, Pair, RowAnswer, Rows, unexplained};
 use crate::recordings::{folder, json, memory, report_on};
 use crate::samples;
 
@@ -32,18 +32,18 @@ struct Row {
     error: String,
 }
 
-fn theirs(run: &Run) -> Rows {
-    let said = |row: &Row| Said { result: row.result, error: row.error.clone() };
+fn linkerd_rows(run: &Run) -> Rows {
+    let said = |row: &Row| RowAnswer { result: row.result, error: row.error.clone() };
     run.rows.iter().map(|row| ((row.category.clone(), row.description.clone()), said(row))).collect()
 }
 
-fn ours(recording: &Path, settings: &Settings) -> Rows {
+fn own_rows(recording: &Path, settings: &Settings) -> Rows {
     let report = report_on(&memory(recording), settings);
     let rows = report.rows.into_iter().flat_map(|category| {
         let name = category.name;
         category.rows.into_iter().map(move |row| {
             let key: Name = (name.clone(), row.description);
-            (key, Said { result: row.result, error: row.error })
+            (key, RowAnswer { result: row.result, error: row.error })
         })
     });
     rows.collect()
@@ -84,7 +84,7 @@ fn recorded_verdicts_are_ours_or_the_difference_is_explained() {
         let runs: Vec<Run> = serde_json::from_value(json(&recording.join("linkerd-check.json"))).unwrap();
         for run in &runs {
             let Some(settings) = settings(run, cli) else { continue };
-            let (theirs, ours) = (theirs(run), ours(&recording, &settings));
+            let (theirs, ours) = (linkerd_rows(run), own_rows(&recording, &settings));
             let pair = Pair { state: name, theirs: &theirs, ours: &ours, unrecorded };
             let differing = unexplained(&pair, &mut used);
             wrong.extend(differing.into_iter().map(|text| format!("{} {text}", run.args.join(" "))));

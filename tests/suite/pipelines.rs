@@ -271,7 +271,7 @@ fn every_line_for_github_is_one_annotation() {
         }
         let mut is_lacking = false;
         for gap in report.coverage.gaps.iter().filter(|gap| gap.asked_for) {
-            if gap.missing.why.word() == "malformed" {
+            if gap.missing.why.keyword() == "malformed" {
                 let title = "title=could not be read";
                 assert!(lines.iter().any(|(word, all, _)| word == "error" && all.ends_with(title)), "{name}");
                 continue;

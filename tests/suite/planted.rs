@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
 use meshdoctor::demo::{DEMOS, State};
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
 
@@ -387,7 +387,7 @@ fn no_output_and_no_file_holds_a_canary_of_any_leaf() {
             let planted = folder.path().join("planted");
             let writer = Writer::create(&folder.path().join("planted/")).unwrap();
             let whole = collect_now(&scene.memory, &bundles::everything(), &scene.options, Some(&writer));
-            writer.finish(Closing::of(&whole, Some("prod".to_owned()), None)).unwrap();
+            writer.finish(ClosingEntries::new(&whole, Some("prod".to_owned()), None)).unwrap();
             Planter { shapes: &shapes, next: at * 101, depth, seen: &mut seen }.folder(&planted);
             let bundle = format!("{}/", planted.display());
             leaks.search(&shapes, &name, run(&bundle, at, true));

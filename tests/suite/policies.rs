@@ -88,15 +88,15 @@ impl Recorded {
             // The controller recorded as 2.20 was built from that branch, and includes the changes of
             // edge-26.6.2.
             let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.6.2" };
-            let quirks = Quirks::of(Some(&version.parse().unwrap()), Knowledge::embedded());
+            let quirks = Quirks::from_version(Some(&version.parse().unwrap()), Knowledge::embedded());
             let deployments = objects(&cluster, "Deployment", "apps/");
-            let controller = Controller::of(&deployments, "linkerd", quirks).unwrap();
+            let controller = Controller::find(&deployments, "linkerd", quirks).unwrap();
             let name = folder.file_name().unwrap().to_string_lossy().into_owned();
             Recorded { name, truth, cluster, controller }
         })
     }
 
-    fn of<T: DeserializeOwned>(&self, kind: &str, group: &str) -> Vec<T> {
+    fn recorded_objects<T: DeserializeOwned>(&self, kind: &str, group: &str) -> Vec<T> {
         objects(&self.cluster, kind, group)
     }
 }
@@ -112,15 +112,15 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
         // Answers that depend on earlier state cannot be derived from objects; those of a fresh controller
         // can.
         let inbound = truth.get("inbound_after_restart").unwrap_or(&truth["inbound"]);
-        let servers = recorded.of("Server", LINKERD);
-        let server_authorizations = recorded.of("ServerAuthorization", LINKERD);
-        let authorization_policies = recorded.of("AuthorizationPolicy", LINKERD);
-        let mesh_tls_authentications = recorded.of("MeshTLSAuthentication", LINKERD);
-        let network_authentications = recorded.of("NetworkAuthentication", LINKERD);
-        let rate_limits = recorded.of("HTTPLocalRateLimitPolicy", LINKERD);
-        let http_routes = recorded.of("HTTPRoute", GATEWAY);
-        let linkerd_http_routes = recorded.of("HTTPRoute", LINKERD);
-        let grpc_routes = recorded.of("GRPCRoute", GATEWAY);
+        let servers = recorded.recorded_objects("Server", LINKERD);
+        let server_authorizations = recorded.recorded_objects("ServerAuthorization", LINKERD);
+        let authorization_policies = recorded.recorded_objects("AuthorizationPolicy", LINKERD);
+        let mesh_tls_authentications = recorded.recorded_objects("MeshTLSAuthentication", LINKERD);
+        let network_authentications = recorded.recorded_objects("NetworkAuthentication", LINKERD);
+        let rate_limits = recorded.recorded_objects("HTTPLocalRateLimitPolicy", LINKERD);
+        let http_routes = recorded.recorded_objects("HTTPRoute", GATEWAY);
+        let linkerd_http_routes = recorded.recorded_objects("HTTPRoute", LINKERD);
+        let grpc_routes = recorded.recorded_objects("GRPCRoute", GATEWAY);
         let objects_of_policy = Objects {
             servers: &servers,
             server_authorizations: &server_authorizations,
@@ -134,8 +134,9 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
         };
         let index = Index::new(recorded.controller.clone(), objects_of_policy);
         let quirks = recorded.controller.quirks;
-        let pods: Vec<Pod> = recorded.of("Pod", "v1");
-        let external: Vec<ExternalWorkload> = recorded.of("ExternalWorkload", "workload.linkerd.io/");
+        let pods: Vec<Pod> = recorded.recorded_objects("Pod", "v1");
+        let external: Vec<ExternalWorkload> =
+            recorded.recorded_objects("ExternalWorkload", "workload.linkerd.io/");
         let nothing = Value::Null;
         for (of, answers) in
             [("pod", inbound), ("external", truth.get("external_workloads").unwrap_or(&nothing))]
@@ -174,14 +175,14 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
 fn every_call_gets_what_the_controller_gives_it() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for recorded in Recorded::all() {
-        let services: Vec<Service> = recorded.of("Service", "v1");
-        let egress_networks: Vec<EgressNetwork> = recorded.of("EgressNetwork", LINKERD);
+        let services: Vec<Service> = recorded.recorded_objects("Service", "v1");
+        let egress_networks: Vec<EgressNetwork> = recorded.recorded_objects("EgressNetwork", LINKERD);
         let lists = [
-            (RouteKind::Http, recorded.of::<Route>("HTTPRoute", GATEWAY)),
-            (RouteKind::LinkerdHttp, recorded.of("HTTPRoute", LINKERD)),
-            (RouteKind::Grpc, recorded.of("GRPCRoute", GATEWAY)),
-            (RouteKind::Tls, recorded.of("TLSRoute", GATEWAY)),
-            (RouteKind::Tcp, recorded.of("TCPRoute", GATEWAY)),
+            (RouteKind::Http, recorded.recorded_objects::<Route>("HTTPRoute", GATEWAY)),
+            (RouteKind::LinkerdHttp, recorded.recorded_objects("HTTPRoute", LINKERD)),
+            (RouteKind::Grpc, recorded.recorded_objects("GRPCRoute", GATEWAY)),
+            (RouteKind::Tls, recorded.recorded_objects("TLSRoute", GATEWAY)),
+            (RouteKind::Tcp, recorded.recorded_objects("TCPRoute", GATEWAY)),
         ];
         let objects = OutboundObjects {
             services: &services,
@@ -265,9 +266,9 @@ fn every_status_is_the_one_that_the_controller_writes() {
         let cluster = read(&recording.join("cluster.json.gz"));
         let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.5.5" };
         let version = version.parse().unwrap();
-        let quirks = Quirks::of(Some(&version), Knowledge::embedded());
+        let quirks = Quirks::from_version(Some(&version), Knowledge::embedded());
         let controller =
-            Controller::of(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
+            Controller::find(&objects(&cluster, "Deployment", "apps/"), "linkerd", quirks).unwrap();
         let servers = objects(&cluster, "Server", LINKERD);
         let services = objects(&cluster, "Service", "v1");
         let egress_networks: Vec<EgressNetwork> = objects(&cluster, "EgressNetwork", LINKERD);
@@ -289,7 +290,7 @@ fn every_status_is_the_one_that_the_controller_writes() {
             tls_routes: &tls_routes,
             tcp_routes: &tcp_routes,
         };
-        let writes = Writes::of(Some(&version), Knowledge::embedded());
+        let writes = Writes::from_version(Some(&version), Knowledge::embedded());
         let ours = Statuses::new(writes, &controller.cluster_networks, objects);
         for said in statuses {
             let key = (said["namespace"].as_str().unwrap(), said["name"].as_str().unwrap());

@@ -67,7 +67,7 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules:
 "#;
 
 /// Runs a command on a complete dump.
-pub(crate) fn told(command: &str, words: &[&str], dump: &str) -> Ran {
+pub(crate) fn run_on_dump(command: &str, words: &[&str], dump: &str) -> Ran {
     told_of(command, words, dump, "all")
 }
 
@@ -77,10 +77,10 @@ pub(crate) fn told_of(command: &str, words: &[&str], dump: &str, complete: &str)
     ran(meshdoctor(&[&[command], words, &of].concat()).env("COLUMNS", "100"))
 }
 
-fn asked(words: &[&str]) -> (i32, String) {
+fn run(words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", SHOP);
-    let Ran { status, out, err } = told("policy", words, &dump);
+    let Ran { status, out, err } = run_on_dump("policy", words, &dump);
     assert!(err.is_empty() || status != 0, "{err}");
     (status, out)
 }
@@ -114,7 +114,7 @@ spec: {podSelector: {matchLabels: {app: audit}}, port: 7000, accessPolicy: audit
 fn skipped_ports_audits_and_lost_accounts_are_stated() {
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{EDGES}"));
-    let text = |target: &str| told("policy", &[target], &dump).out;
+    let text = |target: &str| run_on_dump("policy", &[target], &dump).out;
     let skipped = text("shop/skip-1");
     assert!(
         skipped.contains("8080 http  skips the proxy  -         all clients      no policy applies"),
@@ -125,7 +125,7 @@ fn skipped_ports_audits_and_lost_accounts_are_stated() {
     let lost = text("shop/web-1");
     assert!(lost.contains("ServiceAccount shop/front does not exist"), "{lost}");
     let json: Value =
-        serde_json::from_str(&told("policy", &["shop/skip-1", "-o", "json"], &dump).out).unwrap();
+        serde_json::from_str(&run_on_dump("policy", &["shop/skip-1", "-o", "json"], &dump).out).unwrap();
     let ports = json["workloads"][0]["ports"].as_array().unwrap();
     let skips = |number: u16| ports.iter().find(|port| port["port"] == number).unwrap()["skipsProxy"].clone();
     assert_eq!((skips(8080), skips(4191)), (Value::Bool(true), Value::Bool(false)));
@@ -133,7 +133,7 @@ fn skipped_ports_audits_and_lost_accounts_are_stated() {
 
 #[test]
 fn the_command_says_who_is_let_in_by_what() {
-    let (status, text) = asked(&["shop"]);
+    let (status, text) = run(&["shop"]);
     assert_eq!(status, 0);
     let expected = "\
 Pod shop/web-1
@@ -152,7 +152,7 @@ No effect
   has no effect
 ";
     assert_eq!(text, expected);
-    let (_, json) = asked(&["shop/web-1:8080", "-o", "json"]);
+    let (_, json) = run(&["shop/web-1:8080", "-o", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     let port = &json["workloads"][0]["ports"][0];
     assert_eq!(port["takenBy"]["name"], "web");
@@ -162,7 +162,7 @@ No effect
     );
     assert_eq!(json["ignored"][0]["name"], "astray");
     assert_eq!(json["ignored"][1]["name"], "lost");
-    let (_, as_controller) = asked(&["shop/web-1:8080", "-o", "controller"]);
+    let (_, as_controller) = run(&["shop/web-1:8080", "-o", "controller"]);
     let as_controller: Value = serde_json::from_str(&as_controller).unwrap();
     let port = &as_controller["inbound"]["shop/web-1"]["8080"];
     assert_eq!(port["labels"]["name"], "web");
@@ -171,31 +171,31 @@ No effect
 
 #[test]
 fn what_is_asked_for_and_is_not_there_is_no_answer() {
-    assert_eq!(asked(&["shop/gone"]).0, 2);
-    assert_eq!(asked(&["shop/web-1:0"]).0, 2);
-    assert_eq!(asked(&["Shop"]).0, 2);
+    assert_eq!(run(&["shop/gone"]).0, 2);
+    assert_eq!(run(&["shop/web-1:0"]).0, 2);
+    assert_eq!(run(&["Shop"]).0, 2);
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", SHOP);
     for (given, meant) in
         [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1"), ("shopp", "shop")]
     {
-        let output = told("policy", &[given], &dump);
+        let output = run_on_dump("policy", &[given], &dump);
         assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }
     let name = "metadata: {name: web-1, namespace: shop,";
     assert!(SHOP.contains(name));
     let owner = "ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: web, controller: true}],";
     let dump = write(folder.path(), "owned.yaml", SHOP.replace(name, &format!("{name} {owner}")));
-    let output = told("policy", &["shop/wbe"], &dump);
+    let output = run_on_dump("policy", &["shop/wbe"], &dump);
     assert!(output.err.contains("did you mean shop/web?"), "{}", output.err);
 }
 
 #[test]
 fn namespace_option_completes_names() {
-    let of_namespace = asked(&["-n", "shop"]);
-    assert_eq!(of_namespace, asked(&["shop"]));
-    assert_eq!(asked(&["-n", "shop", "web-1"]), asked(&["shop/web-1"]));
-    assert_eq!(asked(&["-n", "gone"]).0, 2);
+    let of_namespace = run(&["-n", "shop"]);
+    assert_eq!(of_namespace, run(&["shop"]));
+    assert_eq!(run(&["-n", "shop", "web-1"]), run(&["shop/web-1"]));
+    assert_eq!(run(&["-n", "gone"]).0, 2);
 }
 
 /// Applications first; a port that no client may use is named in the first line, with the policy that denies.

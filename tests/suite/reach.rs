@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::binary::write;
-use crate::policy_command::{SHOP, told, told_of};
+use crate::policy_command::{SHOP, run_on_dump, told_of};
 
 /// The cluster of [`SHOP`] with a client, a Service and its endpoints.
 const CALLS: &str = r#"
@@ -77,7 +77,7 @@ fn calls_in_recorded_installs_get_through() {
         ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
     {
         let recording = folder.join(name);
-        let output = told("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
+        let output = run_on_dump("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
         let text = output.out;
         assert!(!text.contains("stops here"), "{name}: {text}");
         assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");
@@ -98,9 +98,9 @@ fn a_call_for_one_kind_of_traffic_is_judged_by_its_kind() {
     let temporary = tempfile::tempdir().unwrap();
     let dump = write(temporary.path(), "cluster.json", cluster.to_string());
     let call = ["shop/web", "shop/api:80"];
-    let any = told("reach", &call, &dump);
+    let any = run_on_dump("reach", &call, &dump);
     assert!(any.status == 4 && any.out.contains("the call succeeds, if it is HTTP/2"), "{}", any.out);
-    let http2 = told("reach", &[&call[..], &["--traffic", "http2"]].concat(), &dump);
+    let http2 = run_on_dump("reach", &[&call[..], &["--traffic", "http2"]].concat(), &dump);
     assert_eq!(http2.status, 0, "{}", http2.out);
 }
 
@@ -128,7 +128,7 @@ fn a_call_is_walked_to_where_it_stops() {
     }
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}"));
-    let misspelt = told("reach", &["shop/fornt-1", "shop/web:80"], &dump);
+    let misspelt = run_on_dump("reach", &["shop/fornt-1", "shop/web:80"], &dump);
     assert!(misspelt.status == 2 && misspelt.err.contains("shop/front-1?"), "{}", misspelt.err);
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
     assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
@@ -197,7 +197,7 @@ fn words(text: &str) -> String {
 fn reached_in(cluster: &str, words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}{cluster}"));
-    let output = told("reach", words, &dump);
+    let output = run_on_dump("reach", words, &dump);
     (output.status, output.out)
 }
 
@@ -632,7 +632,7 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
     let reached = |cluster: &str, words: &[&str]| {
         let folder = tempfile::tempdir().unwrap();
         let dump = write(folder.path(), "shop.yaml", cluster);
-        let output = told("reach", words, &dump);
+        let output = run_on_dump("reach", words, &dump);
         (output.status, output.out)
     };
     for container in ["destination", "policy"] {
@@ -659,11 +659,11 @@ fn expired_issuer_stops_calls_between_proxies() {
     let meta = crate::recordings::json(&recording.join("meta.json"));
     let call = ["shop/web", "shop/api:80"];
     let at = ["--at", meta["recorded_at"].as_str().unwrap()];
-    let output = told("reach", &[&call[..], &at[..]].concat(), recording.to_str().unwrap());
+    let output = run_on_dump("reach", &[&call[..], &at[..]].concat(), recording.to_str().unwrap());
     assert_eq!(output.status, 1, "{}", output.out);
     assert!(words(&output.out).contains("the issuer's certificate has expired"), "{}", output.out);
     // Without a capture time, this machine's clock proves nothing.
-    let output = told("reach", &call, recording.to_str().unwrap());
+    let output = run_on_dump("reach", &call, recording.to_str().unwrap());
     assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
 }
 
@@ -674,7 +674,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
     let Some(folder) = crate::recordings::folder() else { return };
     for (name, id) in [("issuer-rsa", "issuer-unsupported"), ("anchor-expired", "trust-anchor-expired")] {
         let recording = folder.join(name);
-        let output = told("reach", &["shop/web", "shop/api"], recording.to_str().unwrap());
+        let output = run_on_dump("reach", &["shop/web", "shop/api"], recording.to_str().unwrap());
         let text = output.out;
         let said = words(&text);
         assert!(
@@ -688,7 +688,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
         assert!(!text.contains("rollout restart"), "{text}");
         assert!(said.contains("unknown: control plane, identity"), "{text}");
         assert_eq!(output.status, 4, "{name}: {text}");
-        let matrix = told("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());
+        let matrix = run_on_dump("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());
         assert_eq!(matrix.status, 4, "{name}: {}", matrix.out);
     }
 }
@@ -698,11 +698,11 @@ fn restart_comes_after_the_repair_of_the_issuer() {
 fn undeclared_port_depends_on_the_release() {
     let Some(folder) = crate::recordings::folder() else { return };
     let call = ["shop/web", "shop/api:8080"];
-    let older = told("reach", &call, folder.join("healthy-2.18").to_str().unwrap());
+    let older = run_on_dump("reach", &call, folder.join("healthy-2.18").to_str().unwrap());
     assert_eq!(older.status, 0, "{}", older.out);
     assert!(words(&older.out).contains("from edge-25.7.1 on, it is rejected"), "{}", older.out);
     for name in ["healthy-2.19", "healthy-2.20"] {
-        let newer = told("reach", &call, folder.join(name).to_str().unwrap());
+        let newer = run_on_dump("reach", &call, folder.join(name).to_str().unwrap());
         assert_eq!((newer.status, newer.out.contains("declares no port 8080")), (1, true), "{}", newer.out);
     }
 }
@@ -717,7 +717,7 @@ fn default_deny_is_fixed_by_a_server() {
     let denied = cluster.replace(setting, "--default-policy=deny");
     let copy = tempfile::tempdir().unwrap();
     let dump = write(copy.path(), "cluster.json", denied);
-    let output = told("reach", &["shop/web", "shop/api"], &dump);
+    let output = run_on_dump("reach", &["shop/web", "shop/api"], &dump);
     let text = output.out;
     assert_eq!(output.status, 1, "{text}");
     assert!(
@@ -735,7 +735,7 @@ fn default_deny_is_fixed_by_a_server() {
     assert!(manifest.iter().any(|line| line.contains("kind: Server")), "{text}");
     write(copy.path(), "policy.yaml", manifest.join("\n"));
     let folder = copy.path().to_str().unwrap().to_owned();
-    let cured = told("reach", &["shop/web", "shop/api"], &folder);
+    let cured = run_on_dump("reach", &["shop/web", "shop/api"], &folder);
     assert_eq!(cured.status, 0, "{}", cured.out);
 }
 
@@ -759,7 +759,7 @@ fn called_after(change: impl FnOnce(&mut Vec<Value>)) -> Option<(i32, String)> {
     change(cluster["items"].as_array_mut().unwrap());
     let temporary = tempfile::tempdir().unwrap();
     let dump = write(temporary.path(), "cluster.json", cluster.to_string());
-    let output = told("reach", &["shop/web", "shop/api:80"], &dump);
+    let output = run_on_dump("reach", &["shop/web", "shop/api:80"], &dump);
     Some((output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 

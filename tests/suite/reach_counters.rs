@@ -11,7 +11,7 @@ use meshdoctor::knowledge::Knowledge;
 
 use crate::binary::write;
 use crate::lab_metrics::{lab, recorded};
-use crate::policy_command::{SHOP, told};
+use crate::policy_command::{SHOP, run_on_dump};
 use crate::real_calls::{Calls, calls};
 
 const OPEN: &str = r#"
@@ -77,7 +77,7 @@ fn reached_in(cluster: &str, first: &str, second: &str) -> (i32, String) {
     let [first, second] = [("a", first), ("b", second)].map(|(name, text)| write(folder.path(), name, text));
     let mut words = vec!["shop/front-1", "shop/open:80"];
     words.extend(["--diagnostics", &first, "--diagnostics", &second]);
-    let ran = told("reach", &words, &dump);
+    let ran = run_on_dump("reach", &words, &dump);
     (ran.status, ran.out.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -2,7 +2,7 @@
 //! control plane or trust domain, blocked DNS, and network policies of other kinds.
 
 use crate::binary::write;
-use crate::policy_command::{SHOP, told};
+use crate::policy_command::{SHOP, run_on_dump};
 
 /// A meshed client and a meshed server whose pods are complete, and the Service between them.
 const ENDS: &str = r#"
@@ -95,7 +95,7 @@ fn reached(front: &End, duo: &End, more: &str) -> (i32, String) {
     // No Server of the base selects these pods.
     let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
     let dump = write(folder.path(), "shop.yaml", format!("{base}{ENDS}{}{}{more}", front.pod(), duo.pod()));
-    let output = told("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+    let output = run_on_dump("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
     (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -268,7 +268,7 @@ fn bypassing(duo: &str, nodes: &[(&str, String)]) -> [(i32, String); 3] {
     }
     let ran = |command: &str, words: &[&str]| {
         let words: Vec<&str> = words.iter().copied().chain(more.iter().map(String::as_str)).collect();
-        let output = told(command, &words, &dump);
+        let output = run_on_dump(command, &words, &dump);
         (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     [
@@ -339,7 +339,7 @@ fn missing_destination_is_described_by_the_chart() {
         let objects = format!("{identity}{config}{pods}").replace("namespace: linkerd", "namespace: mesh");
         let objects = objects.replace("control-plane-ns: linkerd", "control-plane-ns: mesh");
         let dump = write(folder.path(), "shop.yaml", objects);
-        let output = told(command, words, &dump);
+        let output = run_on_dump(command, words, &dump);
         (output.status, (output.out + &output.err).split_whitespace().collect::<Vec<_>>().join(" "))
     };
     let policy = of(config, "policy", &["shop/duo-1:8080"]);
@@ -360,7 +360,7 @@ fn endpoint_slices_that_lead_to_no_pod_are_found() {
         assert!(ENDS.contains(entry));
         let ends = ENDS.replace(entry, slice);
         let dump = write(folder.path(), "shop.yaml", format!("{base}{ends}{}{}", FRONT.pod(), DUO.pod()));
-        let output = told("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+        let output = run_on_dump("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
         (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     let named = |ports: &str, target: &str, address: &str| {

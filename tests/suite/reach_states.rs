@@ -1,7 +1,7 @@
 //! `meshdoctor reach` where pods of one workload differ, or a component of the control plane is gone.
 
 use crate::binary::write;
-use crate::policy_command::{SHOP, told};
+use crate::policy_command::{SHOP, run_on_dump};
 
 /// A control plane with all components, and a Service whose two pods come from one ReplicaSet: one has no proxy.
 const DUO: &str = r#"
@@ -59,7 +59,7 @@ spec: {podSelector: {matchLabels: {app: duo}}, port: http, proxyProtocol: HTTP/1
 fn reached(cluster: &str) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{DUO}{cluster}"));
-    let output = told("reach", &["shop/front-1", "shop/duo:80"], &dump);
+    let output = run_on_dump("reach", &["shop/front-1", "shop/duo:80"], &dump);
     (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -265,7 +265,7 @@ fn report(memory: &Memory) -> Report {
 /// The report of all checks that apply in the mode of the settings.
 pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
     let selected: Vec<&'static Check> =
-        checks::all().filter(|check| settings.mode.asks(&check.card().front.modes)).collect();
+        checks::all().filter(|check| settings.mode.runs_in(&check.card().front.modes)).collect();
     let collected = collect_now(memory, &policy::items(&selected), &Options::default(), None);
     let question = Question {
         checks: &selected,
@@ -279,7 +279,7 @@ pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
 }
 
 /// `error pod-missing-proxy Deployment bare/late <- injector-fails-open`.
-fn said(finding: &Finding, report: &Report) -> String {
+fn describe(finding: &Finding, report: &Report) -> String {
     let subject = finding.subjects[0].to_string();
     let subject = subject.split(" (").next().unwrap();
     let others = match finding.subjects.len() {
@@ -295,7 +295,7 @@ fn said(finding: &Finding, report: &Report) -> String {
 
 fn alarms(report: &Report) -> Vec<String> {
     let worth = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
-    worth.map(|finding| said(finding, report)).collect()
+    worth.map(|finding| describe(finding, report)).collect()
 }
 
 #[test]

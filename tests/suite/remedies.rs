@@ -107,7 +107,7 @@ pub fn of_check(overlay: &CaseOverlay<'_>, set: &Set, check: &'static Check) -> 
 }
 
 fn outcome(check: &'static Check, case: &Case) -> Outcome {
-    let scene = Scene::of(&case.blocks, &case::base).unwrap();
+    let scene = Scene::parse(&case.blocks, &case::base).unwrap();
     let checks = selected(&scene);
     let overlay = CaseOverlay::new(&scene, &checks);
     let own = CaseOverlay::new(&scene, &[]);
@@ -190,7 +190,7 @@ fn proofs(machine: &Machine, check: &'static Check) -> Vec<CaseProof> {
     let fires = check.cases().iter().filter(|case| case.kind == CaseKind::Fires);
     fires
         .map(|case| {
-            let scene = Scene::of(&case.blocks, &case::base).unwrap();
+            let scene = Scene::parse(&case.blocks, &case::base).unwrap();
             let shape = shape(check, &scene);
             let known = shapes.iter().position(|known| *known == shape);
             let remedy = known.unwrap_or_else(|| {
@@ -410,7 +410,7 @@ fn printed_remedies_cure_their_cases() {
 /// Judges another case of the card as the cluster after the remedy of a case.
 fn repaired(check: &'static Check, case: &Case, after: &Case) -> Outcome {
     let (before, after) =
-        (Scene::of(&case.blocks, &case::base).unwrap(), Scene::of(&after.blocks, &case::base).unwrap());
+        (Scene::parse(&case.blocks, &case::base).unwrap(), Scene::parse(&after.blocks, &case::base).unwrap());
     let (checks, none) = (selected(&before), Set::default());
     let (begin, then) = (CaseOverlay::new(&before, &checks), CaseOverlay::new(&after, &checks));
     let own = of_check(&then, &none, check);

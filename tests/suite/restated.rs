@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::changes::{document, recording, told, written};
+use crate::changes::{check_output, document, recording, written};
 
 /// A route with a missing parent, and one with a missing backend.
 const LOST: &str = r#"
@@ -28,12 +28,12 @@ fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
     let only = ["--only", "route-not-accepted"];
     // Objects outside the set are not reported as missing.
     let alone = ["check", "--manifests", &shown, "--linkerd-version", "2.18", "-o", "short"];
-    let said = told(&[&alone[..], &only].concat(), 4);
+    let said = check_output(&[&alone[..], &only].concat(), 4);
     assert!(!said.contains("shop/lost"), "{said}");
     let headless =
         "apiVersion: v1\nkind: Service\nmetadata: {name: wbe, namespace: shop}\nspec: {clusterIP: None}\n";
     let headless = written(folder.path(), "service.yaml", headless).display().to_string();
-    let said = told(&[&alone[..], &only, &["--manifests", &headless]].concat(), 0);
+    let said = check_output(&[&alone[..], &only, &["--manifests", &headless]].concat(), 0);
     assert!(said.contains("warning route-not-accepted HTTPRoute shop/lost"), "{said}");
     assert!(!said.contains("shop/split"), "{said}");
     let Some(cluster) = recording("healthy-2.18") else { return };
@@ -119,7 +119,7 @@ spec: {parentRefs: [{group: "", kind: Service, name: api, port: 80}], rules: [{b
         let set = written(folder.path(), "set.yaml", set).display().to_string();
         let all =
             ["check", "--bundle", &dump, "--complete", "all", "--only", "route-not-accepted", "-o", "json"];
-        let text = told(&[&all[..], &["--with", &set], more].concat(), 0);
+        let text = check_output(&[&all[..], &["--with", &set], more].concat(), 0);
         let document: Value = serde_json::from_str(&text).unwrap();
         let findings = document["findings"].as_array().unwrap().iter();
         let of = |finding: &Value| {

@@ -128,7 +128,7 @@ impl Variant {
     }
 
     /// The demo with the replacements of this variant.
-    pub fn of(&self, scene: &Scene) -> Scene {
+    pub fn applied_to(&self, scene: &Scene) -> Scene {
         let mut told = scene.clone();
         let mut objects = objects(scene);
         let renamed = self.owners(&mut objects);

@@ -95,12 +95,12 @@ impl Play {
         held.map(|held| serde_json::from_slice(&held.json).unwrap()).collect()
     }
 
-    fn named(&self, kind: Kind, name: &str) -> Value {
+    fn object(&self, kind: Kind, name: &str) -> Value {
         self.all(kind).into_iter().find(|object| object["metadata"]["name"] == name).unwrap()
     }
 
     fn bundle(&self) -> String {
-        let roots = self.named(Kind::ConfigMap, "linkerd-identity-trust-roots");
+        let roots = self.object(Kind::ConfigMap, "linkerd-identity-trust-roots");
         roots["data"]["ca-bundle.crt"].as_str().unwrap().to_owned()
     }
 
@@ -118,10 +118,10 @@ impl Play {
     fn put_bundle(&mut self, anchors: &[&Authority]) {
         let bundle: Vec<String> = anchors.iter().map(|anchor| anchor.pem().trim().to_owned()).collect();
         let bundle = bundle.join("\n");
-        let mut roots = self.named(Kind::ConfigMap, "linkerd-identity-trust-roots");
+        let mut roots = self.object(Kind::ConfigMap, "linkerd-identity-trust-roots");
         roots["data"]["ca-bundle.crt"] = bundle.clone().into();
         self.memory.add(&roots).unwrap();
-        let mut config = self.named(Kind::ConfigMap, "linkerd-config");
+        let mut config = self.object(Kind::ConfigMap, "linkerd-config");
         let mut values: serde_yaml::Value =
             serde_yaml::from_str(config["data"]["values"].as_str().unwrap()).unwrap();
         values["identityTrustAnchorsPEM"] = bundle.into();
@@ -131,7 +131,7 @@ impl Play {
 
     /// What `linkerd upgrade --identity-issuer-certificate-file` changes.
     fn put_issuer(&mut self, pem: &str) {
-        let mut secret = self.named(Kind::Secret, "linkerd-identity-issuer");
+        let mut secret = self.object(Kind::Secret, "linkerd-identity-issuer");
         secret["data"]["crt.pem"] = base64::engine::general_purpose::STANDARD.encode(pem).into();
         self.memory.add(&secret).unwrap();
     }
@@ -184,7 +184,7 @@ impl Play {
         }
         let change = Change::new(&self.memory, &set, knowledge, at);
         let mut pods = Objects::default();
-        futures::executor::block_on(change.fetch(&Request::of(Item::List(Kind::Pod)), &mut pods));
+        futures::executor::block_on(change.fetch(&Request::new(Item::List(Kind::Pod)), &mut pods));
         for mut pod in pods.0 {
             // The overlay predicts no starts of containers.
             if pod["metadata"]["creationTimestamp"] == at.to_string() {
@@ -439,7 +439,7 @@ impl Play {
     fn probed(&mut self, anchors: &[String]) {
         let text = json!({"probe": [{"program": "linked-cluster", "pod": "linkerd-multicluster/east", "status": 200, "anchors": anchors}]});
         let block = Block { line: 1, content: BlockKind::Run, text: text.to_string() };
-        self.memory.probes = Scene::of(&[block], &|_| None).unwrap().memory.probes;
+        self.memory.probes = Scene::parse(&[block], &|_| None).unwrap().memory.probes;
     }
 }
 

@@ -16,7 +16,7 @@ use meshdoctor::missing::Missing;
 use meshdoctor::model::cluster::TimeSource;
 use meshdoctor::model::skew::Skew;
 use meshdoctor::policy::Policy;
-use meshdoctor::report::{Asked, Counts, Coverage, Gap, Report, Run, RunResult};
+use meshdoctor::report::{Counts, Coverage, Gap, Report, Run, RunOptions, RunResult};
 use meshdoctor::request::Request;
 use meshdoctor::source::Origin;
 
@@ -137,7 +137,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         to_cni: None,
         rehearsal: None,
         change: None,
-        asked: Asked::default(),
+        asked: RunOptions::default(),
         verdict: RunResult {
             status,
             gate: "error",
@@ -181,7 +181,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
 }
 
 fn without_snapshots() -> Vec<(&'static str, Missing)> {
-    let request = Request::of(Item::NodeFiles);
+    let request = Request::new(Item::NodeFiles);
     ["cni-entry-missing", "cni-entry-orphaned", "cni-token-revoked"]
         .into_iter()
         .flat_map(|check| {
@@ -211,7 +211,7 @@ pub fn good_night() -> Report {
 
 /// A service account that may see next to nothing, a crash, and an answer that broke off.
 pub fn denied() -> Report {
-    let list = |kind| Request::of(Item::List(kind));
+    let list = |kind| Request::new(Item::List(kind));
     let forbidden = |plural: &str| Why::Denied {
         message: format!(
             "{plural} is forbidden: User \"system:serviceaccount:ci:doctor\" cannot list resource \"{plural}\" in API group \"\" at the cluster scope"
@@ -251,7 +251,7 @@ pub fn denied() -> Report {
 
 /// A dump without declared completeness and without a timestamp.
 pub fn dump() -> Report {
-    let list = |kind| Request::of(Item::List(kind));
+    let list = |kind| Request::new(Item::List(kind));
     let mut missing = Vec::new();
     for (check, kind) in [
         ("pod-missing-proxy", Kind::Pod),
@@ -267,10 +267,12 @@ pub fn dump() -> Report {
         "injector-fails-open",
         Missing::whole(list(Kind::MutatingWebhookConfiguration), Why::NotCaptured),
     ));
-    missing
-        .push(("kubernetes-unsupported", Missing::whole(Request::of(Item::ServerVersion), Why::NotCaptured)));
-    missing.push(("cli-control-plane-skew", Missing::whole(Request::of(Item::CliVersion), Why::NotOffered)));
-    missing.push(("cni-entry-orphaned", Missing::whole(Request::of(Item::NodeFiles), Why::NotOffered)));
+    missing.push((
+        "kubernetes-unsupported",
+        Missing::whole(Request::new(Item::ServerVersion), Why::NotCaptured),
+    ));
+    missing.push(("cli-control-plane-skew", Missing::whole(Request::new(Item::CliVersion), Why::NotOffered)));
+    missing.push(("cni-entry-orphaned", Missing::whole(Request::new(Item::NodeFiles), Why::NotOffered)));
     let mut report = report(vec![], &missing, 4);
     report.origin = Origin { kind: "dump".to_owned(), name: "cluster.json".to_owned() };
     report.subject = Skew::default();
@@ -299,7 +301,7 @@ pub fn hostile() -> Report {
         kubectl().words("delete").operand(attack),
     ));
     let why = Why::Failed { message: attack.to_owned() };
-    let missing = Missing::part(Request::of(Item::List(Kind::Pod)), why, attack);
+    let missing = Missing::part(Request::new(Item::List(Kind::Pod)), why, attack);
     let mut report = report(vec![hostile], &[("cni-entry-missing", missing)], 1);
     report.origin.name = attack.to_owned();
     report.errors = vec![attack.to_owned()];

@@ -56,7 +56,7 @@ fn cluster(release: &Path, control_plane: &str, parts: &[&str]) -> Cluster {
     let names = ["crds", control_plane].into_iter().chain(cni).chain(parts.iter().copied());
     let objects = names.flat_map(|name| read(release, name).unwrap_or_default()).collect();
     let injected = read(release, "workloads").unwrap_or_default();
-    Cluster::of(objects, &injected)
+    Cluster::new(objects, &injected)
 }
 
 /// Findings of warning and above, in a line each.

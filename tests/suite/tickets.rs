@@ -9,7 +9,7 @@ use meshdoctor::collect::collect_now;
 use meshdoctor::demo::{self, DEMOS, State};
 use meshdoctor::fetched::Why;
 use meshdoctor::policy;
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn collected_of(scene: &Scene, folder: &Path) -> PathBuf {
     let writer = Writer::create(&path).unwrap();
     let items = policy::run_items(&checks::all().collect::<Vec<_>>());
     let collected = collect_now(&scene.memory, &items, &scene.options, Some(&writer));
-    writer.finish(Closing::of(&collected, Some("prod".to_owned()), None)).unwrap();
+    writer.finish(ClosingEntries::new(&collected, Some("prod".to_owned()), None)).unwrap();
     path
 }
 

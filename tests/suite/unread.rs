@@ -11,7 +11,7 @@ use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::render::{self, Look};
 use meshdoctor::report::{Question, Report, judge};
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use meshdoctor::source::bundle::Bundle;
 use meshdoctor::source::{Completeness, Source};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn dump(folder: &Path, items: &[Value]) -> std::path::PathBuf {
 }
 
 /// `gateways.gateway.networking.k8s.io 2`; `-` if the count is unknown.
-fn named(report: &Report) -> Vec<String> {
+fn unread_kinds(report: &Report) -> Vec<String> {
     let kinds = report.coverage.unread.iter();
     kinds
         .map(|kind| match kind.objects {
@@ -90,7 +90,7 @@ fn broken_policies_in_a_complete_dump_are_named() {
     let evidence = open(&[&path, &again], Completeness::All).unwrap();
     let whole = collected(&evidence);
     let judged = report(&evidence, &whole);
-    assert_eq!(named(&judged), expected, "a complete dump shows that no GatewayClasses exist");
+    assert_eq!(unread_kinds(&judged), expected, "a complete dump shows that no GatewayClasses exist");
     let table = render::table::report(&judged, Look::plain(100));
     assert!(table.contains("not covered by any check: ") && table.contains("2 Gateways"), "{table}");
     let full = render::table::report(&judged, Look { coverage: true, ..Look::plain(100) });
@@ -100,9 +100,9 @@ fn broken_policies_in_a_complete_dump_are_named() {
     let saved = folder.path().join("bundle.tar.gz");
     let writer = Writer::create(&saved).unwrap();
     let whole = collect_now(&evidence, &policy::run_items(&selected()), &Options::default(), Some(&writer));
-    writer.finish(Closing::of(&whole, None, None)).unwrap();
+    writer.finish(ClosingEntries::new(&whole, None, None)).unwrap();
     let bundle = Bundle::load(&saved).unwrap();
-    assert_eq!(named(&report(&bundle, &collected(&bundle))), expected);
+    assert_eq!(unread_kinds(&report(&bundle, &collected(&bundle))), expected);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn what_is_served_may_be_there_unless_a_dump_says_that_it_is_complete() {
     let path = dump(folder.path(), &items);
     let some = open(&[&path], Completeness::Unstated).unwrap();
     let expected = ["gateways.gateway.networking.k8s.io -"];
-    assert_eq!(named(&report(&some, &collected(&some))), expected);
+    assert_eq!(unread_kinds(&report(&some, &collected(&some))), expected);
     let all = open(&[&path], Completeness::All).unwrap();
-    assert!(named(&report(&all, &collected(&all))).is_empty());
+    assert!(unread_kinds(&report(&all, &collected(&all))).is_empty());
 }
 
 #[test]

@@ -135,7 +135,7 @@ struct Story {
 }
 
 impl Story {
-    fn of(demo: &Demo) -> Story {
+    fn from_demo(demo: &Demo) -> Story {
         let before = demo.scene(State::Before).unwrap();
         let after = demo.scene(State::After).unwrap();
         let said = essences(&stories::judge(&before));
@@ -146,7 +146,7 @@ impl Story {
         let renamed = variant.owners(&mut objects(&self.before));
         let mut expected: Vec<Value> =
             self.said.iter().map(|e| sorted(variant.expected(e, &renamed))).collect();
-        let report = stories::judge(&variant.of(&self.before));
+        let report = stories::judge(&variant.applied_to(&self.before));
         let mut found = essences(&report);
         let first = |these: &[Value]| these.first().map(|f| f["check"].clone());
         prop_assert_eq!(first(&found), first(&expected), "{}: another cause comes first", self.name);
@@ -158,7 +158,7 @@ impl Story {
             let stale = commands(&report).find(|command| format!("{command} ").contains(&flag));
             prop_assert!(stale.is_none(), "{}: another namespace is meant: {stale:?}", self.name);
         }
-        let after = stories::judge(&variant.of(&self.after));
+        let after = stories::judge(&variant.applied_to(&self.after));
         let loud: Vec<_> = after.findings.iter().filter(|f| f.severity >= Severity::Warning).collect();
         prop_assert!(loud.is_empty(), "{}: after the remedy {loud:#?}", self.name);
         Ok(())
@@ -182,7 +182,7 @@ fn difference(found: &[Value], expected: &[Value]) -> String {
 fn stories_told_with_other_names_are_the_same_stories() {
     let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
     for demo in DEMOS {
-        let story = Story::of(demo);
+        let story = Story::from_demo(demo);
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut runner = TestRunner::new_with_rng(config.clone(), rng);
         if let Err(error) = runner.run(&variants(), |variant| story.holds_in(&variant)) {

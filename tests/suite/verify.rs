@@ -10,7 +10,7 @@ use meshdoctor::demo::{self, State};
 use meshdoctor::item::Item;
 use meshdoctor::policy::{self, Policy};
 use meshdoctor::render::verify::Document;
-use meshdoctor::save::{Closing, Writer};
+use meshdoctor::save::{ClosingEntries, Writer};
 use serde_json::{Value, json};
 
 use crate::binary::{meshdoctor, ran};
@@ -41,7 +41,7 @@ impl Folder {
         let path = self.path(&format!("{number}-{demo}-{state:?}/"));
         let writer = Writer::create(&path).unwrap();
         let collected = collect_now(&scene.memory, &items, &scene.options, Some(&writer));
-        writer.finish(Closing::of(&collected, None, None)).unwrap();
+        writer.finish(ClosingEntries::new(&collected, None, None)).unwrap();
         edit(&path.join("manifest.json"), |manifest| manifest["capturedAt"] = at.into());
         path
     }

@@ -53,7 +53,7 @@ impl Default for Budget {
 
 impl Budget {
     /// Smaller limits, for an archive that is known to be small.
-    pub fn of(bytes: u64, entries: usize) -> Budget {
+    pub fn new(bytes: u64, entries: usize) -> Budget {
         Budget { bytes: bytes.min(MAX_UNPACKED), entries: entries.min(MAX_ENTRIES) }
     }
 
@@ -103,7 +103,7 @@ const ZIP: &[u8] = b"PK\x03\x04";
 pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io::Result<Unpacked> {
     let head = blob.head(BLOCK as u64)?;
     let (packed, ratio): (Box<dyn Input>, u64) = if head.starts_with(GZIP) {
-        (Box::new(Members::of(blob)), MAX_GZIP_RATIO)
+        (Box::new(Members::new(blob)), MAX_GZIP_RATIO)
     } else if head.starts_with(ZSTD) {
         let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
         decoder.window_log_max(MAX_WINDOW_LOG)?;

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 
-use super::spool::{Again, Blob, BlobReader};
+use super::spool::{Blob, BlobReader, Repeatable};
 
 /// Name of the field.
 const NAME: [u8; 2] = *b"MD";
@@ -58,7 +58,7 @@ struct Member {
     len: u64,
 }
 
-impl Again for Member {
+impl Repeatable for Member {
     fn bytes(&self) -> io::Result<Vec<u8>> {
         let mut input = BufReader::with_capacity(1 << 16, self.packed.reader()?);
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).unwrap_or(0));
@@ -83,7 +83,7 @@ pub(super) struct Members {
 
 impl Members {
     /// From the start of a blob.
-    pub(super) fn of(blob: &Blob) -> Members {
+    pub(super) fn new(blob: &Blob) -> Members {
         Members { blob: blob.clone(), now: None, next: 0, ahead: None }
     }
 
@@ -146,7 +146,7 @@ impl Input for Members {
         }
         let member = Member { packed: self.blob.slice(self.next, packed), len };
         self.next += packed;
-        Some(Blob::again(member, len))
+        Some(Blob::repeatable(member, len))
     }
 }
 

@@ -21,11 +21,11 @@ enum Store {
     /// A finished spool.
     Spool(Arc<Mutex<SpooledTempFile>>),
     /// Generated on each read.
-    Again(Box<dyn Again>),
+    Again(Box<dyn Repeatable>),
 }
 
 /// Bytes that can be generated again.
-pub trait Again: std::fmt::Debug + Send + Sync {
+pub trait Repeatable: std::fmt::Debug + Send + Sync {
     /// Generates all of them.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Blob {
     }
 
     /// A range of `len` bytes that can be generated again.
-    pub fn again(bytes: impl Again + 'static, len: u64) -> Blob {
+    pub fn repeatable(bytes: impl Repeatable + 'static, len: u64) -> Blob {
         Blob { store: Arc::new(Store::Again(Box::new(bytes))), offset: 0, len }
     }
 
@@ -117,7 +117,7 @@ impl Blob {
 
     /// The line of the byte at `offset`, counted from 1. Reads up to there, so use it for single messages only.
     pub fn line_at(&self, offset: u64) -> Option<u64> {
-        Lines::of(&self.slice(0, offset)).line_at(offset)
+        Lines::new(&self.slice(0, offset)).line_at(offset)
     }
 }
 
@@ -134,7 +134,7 @@ pub struct Lines {
 
 impl Lines {
     /// Builds the index.
-    pub fn of(blob: &Blob) -> Lines {
+    pub fn new(blob: &Blob) -> Lines {
         let mut before = vec![0];
         let mut ends = 0;
         let mut reader = blob.reader().map(|reader| BufReader::with_capacity(1 << 16, reader));
@@ -322,7 +322,7 @@ mod tests {
         let text = "x\n".repeat(5000);
         let mut spool = Spool::new();
         spool.write_all(text.as_bytes()).unwrap();
-        let lines = Lines::of(&spool.finish());
+        let lines = Lines::new(&spool.finish());
         for offset in [0, 1, 2, STRETCH - 1, STRETCH, STRETCH + 1, 9999, 10_000] {
             assert_eq!(lines.line_at(offset), Some(offset / 2 + 1), "{offset}");
         }

@@ -18,7 +18,7 @@ mod subject;
 mod timeline;
 
 pub use chart_settings::{ChartSetting, ChartSettings};
-pub use evidence::{Evidence, Place, Reference, Written};
+pub use evidence::{Evidence, ManifestLocation, Place, Reference};
 pub use forced::{Forced, lift_forced};
 pub use remedy::{Applies, Remedy, Restarts, Step, StepKind};
 pub use rows::FailedRows;
@@ -40,7 +40,7 @@ pub enum Severity {
 
 impl Severity {
     /// `error`, `warning` or `info`.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Severity::Info => "info",
             Severity::Warning => "warning",
@@ -51,7 +51,7 @@ impl Severity {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.label())
     }
 }
 
@@ -267,7 +267,7 @@ pub struct Finding {
     /// Accepted subjects, if not all are; set by the report.
     pub waived_in_part: Vec<(Subject, WaivedBy)>,
     /// Positions of its objects in the given manifests.
-    pub written: Vec<Written>,
+    pub written: Vec<ManifestLocation>,
     /// Short form for readers who know the check: `edge-25.4.4; newest known edge-26.8.3`. Applies to all subjects,
     /// like the message.
     pub fact: Option<String>,

@@ -15,11 +15,11 @@ pub struct GapRemediation {
 impl GapRemediation {
     /// Query running programs.
     pub fn with_probe() -> GapRemediation {
-        GapRemediation::say("run again with --probe against the live cluster")
+        GapRemediation::instruction("run again with --probe against the live cluster")
     }
 
     /// An instruction.
-    pub fn say(text: impl Into<String>) -> GapRemediation {
+    pub fn instruction(text: impl Into<String>) -> GapRemediation {
         GapRemediation { text: text.into(), command: None }
     }
 

@@ -101,7 +101,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn of(name: &str, lines: impl Iterator<Item = &'a str>) -> Reader<'a> {
+    fn new(name: &str, lines: impl Iterator<Item = &'a str>) -> Reader<'a> {
         Reader { file: format!("{name}.md"), lines: lines.collect(), at: 0 }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         lines: impl Iterator<Item = &'a str>,
         heading: &str,
     ) -> Result<Reader<'a>, MarkdownError> {
-        let mut reader = Reader::of(name, lines);
+        let mut reader = Reader::new(name, lines);
         reader.at = reader.lines.iter().position(|line| *line == heading).unwrap_or(reader.lines.len());
         reader.heading(heading)?;
         Ok(reader)
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         name: &str,
         lines: impl Iterator<Item = &'a str>,
     ) -> Result<(F, Reader<'a>), MarkdownError> {
-        let mut reader = Reader::of(name, lines);
+        let mut reader = Reader::new(name, lines);
         if reader.lines.first() != Some(&"---") {
             return reader.fail("the file starts with front matter between two lines of ---");
         }

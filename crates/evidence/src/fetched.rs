@@ -108,7 +108,7 @@ impl Why {
     }
 
     /// Stable keyword for reports.
-    pub fn word(&self) -> &'static str {
+    pub fn keyword(&self) -> &'static str {
         match self {
             Why::Denied { .. } => "denied",
             Why::NotServed => "not-served",

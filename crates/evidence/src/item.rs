@@ -23,7 +23,7 @@ mod version;
 pub use crate::objects::{Kind, KindInfo, UnknownKind};
 pub use access::{Access, AccessReview, ReviewStatus};
 pub use answer::ProbeAnswer;
-pub use asked::Asked;
+pub use asked::Query;
 pub use probe::{Probe, Program};
 pub use served_certificates::{ServedBy, ServedCertificates, Server};
 
@@ -80,7 +80,7 @@ pub enum Scope {
 
 impl Scope {
     /// Name in cards: `control-plane`, `cni`, or the namespace; empty for [`Scope::Cluster`].
-    pub fn word(&self) -> &str {
+    pub fn label(&self) -> &str {
         match self {
             Scope::ControlPlane => "control-plane",
             Scope::Cni => "cni",
@@ -144,7 +144,7 @@ impl Item {
     }
 
     /// The query, if it does not request objects of the cluster.
-    pub fn asked(&self) -> Option<&dyn Asked> {
+    pub fn query(&self) -> Option<&dyn Query> {
         match self {
             Item::List(_) | Item::Named { .. } => None,
             Item::Access(access) => Some(access),
@@ -177,12 +177,12 @@ impl Item {
 
     /// Kind of its results: `Pod`, `ProbeAnswer`.
     pub fn answers(&self) -> &'static str {
-        self.asked().map_or_else(|| self.kind().map_or("", |kind| kind.info().kind), Asked::answers)
+        self.query().map_or_else(|| self.kind().map_or("", |kind| kind.info().kind), Query::answers)
     }
 
     /// Redaction rules for its results.
     pub fn rule(&self) -> &'static Rule {
-        match (self.kind(), self.asked()) {
+        match (self.kind(), self.query()) {
             (Some(kind), _) => objects::rule(kind),
             (None, Some(asked)) => asked::rule(asked),
             (None, None) => redact::unknown(),
@@ -191,7 +191,7 @@ impl Item {
 
     /// An empty store for its results, if they are filed by type.
     pub fn store(&self) -> Option<Box<dyn Store>> {
-        self.asked().map_or_else(|| self.kind().map(Kind::store), Asked::store)
+        self.query().map_or_else(|| self.kind().map(Kind::store), Query::store)
     }
 
     /// The Secret that a Link refers to.
@@ -236,7 +236,7 @@ impl fmt::Display for Item {
                 let resource = kind.resource();
                 match scope {
                     Scope::Cluster => write!(f, "{resource}/{name}"),
-                    scope => write!(f, "{resource}/{}/{name}", scope.word()),
+                    scope => write!(f, "{resource}/{}/{name}", scope.label()),
                 }
             }
             Item::Access(access) => write!(f, "access/{access}"),
@@ -310,7 +310,7 @@ impl Default for Namespaces {
 
 impl Namespaces {
     /// Namespace of a scope; `None` for cluster-scoped objects and missing extensions.
-    pub fn of<'a>(&'a self, scope: &'a Scope) -> Option<&'a str> {
+    pub fn namespace_for<'a>(&'a self, scope: &'a Scope) -> Option<&'a str> {
         match scope {
             Scope::ControlPlane => Some(&self.control_plane),
             Scope::Cni => Some(&self.cni),

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::command::{Arg, Command, Line, kubectl, meshdoctor, own};
 use crate::fetched::Why;
 pub use crate::gap_remediation::GapRemediation;
-use crate::item::{Asked, Item, Kind, Scope};
+use crate::item::{Item, Kind, Query, Scope};
 use crate::objects::is_built_in;
 use crate::request::Request;
 
@@ -45,24 +45,24 @@ impl Missing {
 
     /// How to provide it: the RBAC rule, the flag, the command.
     pub fn close(&self) -> GapRemediation {
-        fn say(text: impl Into<String>) -> GapRemediation {
-            GapRemediation::say(text)
+        fn instruction(text: impl Into<String>) -> GapRemediation {
+            GapRemediation::instruction(text)
         }
         if self.why == Why::NotInManifests {
-            return say(
+            return instruction(
                 "check the manifests on top of a cluster or bundle: use check --with instead of --manifests",
             );
         }
         if let Why::NoValue { close, .. } = &self.why {
-            return say(close);
+            return instruction(close);
         }
         if let Why::OutOfTime { .. } = self.why {
-            return say("run again with a longer --timeout, or with fewer checks: --only");
+            return instruction("run again with a longer --timeout, or with fewer checks: --only");
         }
         if let Why::NotJudged { .. } = self.why {
-            return say("review it by hand; its dependency is named above");
+            return instruction("review it by hand; its dependency is named above");
         }
-        let asked = self.request.item.asked();
+        let asked = self.request.item.query();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
         {
             return close;
@@ -70,25 +70,25 @@ impl Missing {
         match (&self.request.item, &self.why) {
             (_, Why::Denied { .. }) => match self.link_secret() {
                 Some((namespace, name)) => GapRemediation::run("grant it", grant_links(namespace, &[name])),
-                None => say(format!("grant {}", self.rule())),
+                None => instruction(format!("grant {}", self.rule())),
             },
             (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
             (item, Why::PerhapsMore) => match item.kind() {
                 Some(kind) => {
-                    say(format!("if the dump lists all of them, add --complete {}", kind.resource()))
+                    instruction(format!("if the dump lists all of them, add --complete {}", kind.resource()))
                 }
-                None => say("provide a complete dump"),
+                None => instruction("provide a complete dump"),
             },
             (_, Why::NotServed) => {
-                say("install the CRDs or the API service, or skip the checks that need it: --skip")
+                instruction("install the CRDs or the API service, or skip the checks that need it: --skip")
             }
-            (_, Why::TimedOut { .. } | Why::OutOfTime { .. }) => {
-                say("run again, with a longer --request-timeout and --timeout if the API server is slow")
-            }
+            (_, Why::TimedOut { .. } | Why::OutOfTime { .. }) => instruction(
+                "run again, with a longer --request-timeout and --timeout if the API server is slow",
+            ),
             (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
-                say("repair it or collect it again; its position is named above")
+                instruction("repair it or collect it again; its position is named above")
             }
-            (_, Why::Failed { .. }) => say("run again; -v shows the responses of the API server"),
+            (_, Why::Failed { .. }) => instruction("run again; -v shows the responses of the API server"),
         }
     }
 
@@ -118,7 +118,7 @@ impl Missing {
                     .unwrap_or_default();
                 format!("get on {} {name}{place} ({} prints the role)", kind.resource(), own("rbac"))
             }
-            item => item.asked().map(Asked::right).unwrap_or_default(),
+            item => item.query().map(Query::right).unwrap_or_default(),
         }
     }
 }
@@ -177,7 +177,7 @@ fn capture(item: &Item, request: &Request) -> GapRemediation {
             GapRemediation::run(collect, get.operand(name).words("-o json"))
         }
         // These define their own remediation.
-        _ => GapRemediation::say(collect),
+        _ => GapRemediation::instruction(collect),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Request {
 
 impl Request {
     /// A list or another item without a namespace.
-    pub fn of(item: Item) -> Request {
+    pub fn new(item: Item) -> Request {
         Request { item, namespace: None }
     }
 }
@@ -27,8 +27,8 @@ impl fmt::Display for Request {
                 write!(f, "{} {namespace}/{name}", kind.resource())
             }
             (Item::Named { kind, name, .. }, None) => write!(f, "{} {name}", kind.resource()),
-            (item, namespace) => match item.asked().filter(|asked| asked.is_one_of_many()) {
-                Some(asked) => f.write_str(&asked.in_words(namespace.as_deref())),
+            (item, namespace) => match item.query().filter(|asked| asked.is_one_of_many()) {
+                Some(asked) => f.write_str(&asked.describe(namespace.as_deref())),
                 None => write!(f, "{item}"),
             },
         }

@@ -42,7 +42,7 @@ impl Size {
 }
 
 /// Computes the cost of an expression.
-pub(super) fn of(expression: &IdedExpr, scope: &Scope<'_>) -> Cost {
+pub(super) fn cost(expression: &IdedExpr, scope: &Scope<'_>) -> Cost {
     let mut bounds = Bounds { scope, bound: Vec::new(), cost: Cost { steps: 1, bytes: 0 } };
     bounds.size(expression, 1);
     bounds.cost

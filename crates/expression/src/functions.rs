@@ -97,7 +97,7 @@ impl KnownPorts {
     ///
     /// # Errors
     /// The port does not exist or is ambiguous; in words.
-    fn of(&self, port: &cel::Value) -> Result<&serde_json::Value, String> {
+    fn get(&self, port: &cel::Value) -> Result<&serde_json::Value, String> {
         let number = match port {
             cel::Value::Int(number) => u16::try_from(*number).ok(),
             cel::Value::UInt(number) => u16::try_from(*number).ok(),
@@ -257,7 +257,7 @@ fn of_cluster(context: &mut Context<'_, 'static>, known: &Arc<Known>) -> Added<3
         let ports = ports.ok_or_else(|| {
             failed("policy", "the policy of ports is known only for running pods (for: pods)".to_owned())
         })?;
-        ports.of(&port).map(to_cel).map_err(|why| failed("policy", why))
+        ports.get(&port).map(to_cel).map_err(|why| failed("policy", why))
     };
     [
         context.add_function("injected", injected),

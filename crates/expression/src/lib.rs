@@ -222,7 +222,7 @@ impl Expression {
                 Looked::Anywhere => "a part of the object".to_owned(),
             }));
         }
-        let cost = cost::of(self.program.expression(), scope);
+        let cost = cost::cost(self.program.expression(), scope);
         if cost.steps > STEPS || cost.bytes > BYTES {
             return Err(NoValue::Costly);
         }
@@ -254,7 +254,7 @@ impl Expression {
             Err(ExecutionError::FunctionError { function, message }) => {
                 Err(NoValue::Failed(format!("{function}: {}", crate::redact::error(&message))))
             }
-            Err(error) => Err(NoValue::Failed(crate::redact::error(&in_words(&error.to_string())))),
+            Err(error) => Err(NoValue::Failed(crate::redact::error(&describe(&error.to_string())))),
         }
     }
 
@@ -294,7 +294,7 @@ impl Expression {
 }
 
 /// The error for a function with unsupported argument types, for the author.
-fn in_words(error: &str) -> String {
+fn describe(error: &str) -> String {
     let between = |before: &str, after: &str| {
         let (_, rest) = error.split_once(before)?;
         rest.split_once(after).map(|(between, _)| between.to_owned())

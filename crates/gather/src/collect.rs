@@ -121,7 +121,7 @@ pub async fn collect<S: Source>(
         None | Some(_) => BTreeSet::new(),
     };
     first.retain(|item| !listed.contains(item));
-    let mut gathered = run.gather(first.into_iter().map(Request::of).map(fixed).collect()).await;
+    let mut gathered = run.gather(first.into_iter().map(Request::new).map(fixed).collect()).await;
     let (held, unknown): (Vec<Item>, Vec<Item>) =
         listed.into_iter().partition(|item| list_of(item, &gathered).is_some());
     for item in held {
@@ -129,13 +129,13 @@ pub async fn collect<S: Source>(
             gathered.insert(item, found);
         }
     }
-    gathered.extend(run.gather(unknown.into_iter().map(Request::of).collect()).await);
+    gathered.extend(run.gather(unknown.into_iter().map(Request::new).collect()).await);
     if undecided(&gathered) {
-        gathered.extend(run.gather(vec![Request::of(Item::List(Kind::Deployment))]).await);
+        gathered.extend(run.gather(vec![Request::new(Item::List(Kind::Deployment))]).await);
     }
     let namespaces = namespaces(options, &gathered);
     let second = items.iter().filter(|item| is_scoped(item)).map(|item| Request {
-        namespace: item.scope().and_then(|scope| namespaces.of(scope)).map(str::to_owned),
+        namespace: item.scope().and_then(|scope| namespaces.namespace_for(scope)).map(str::to_owned),
         item: item.clone(),
     });
     let (second, nowhere): (Vec<Request>, Vec<Request>) =
@@ -201,7 +201,7 @@ fn first_items(items: &BTreeSet<Item>) -> BTreeSet<Item> {
     if items.iter().any(is_probe) {
         first.extend([Item::List(Kind::Namespace), Item::List(Kind::Pod)]);
     }
-    let is_linked = |item: &Item| *item == Item::Probe(Probe::of(Program::LinkedCluster));
+    let is_linked = |item: &Item| *item == Item::Probe(Probe::new(Program::LinkedCluster));
     if items.iter().any(|item| is_of_links(item) || is_linked(item)) {
         first.insert(Item::List(Kind::Link));
     }
@@ -251,7 +251,7 @@ fn list_of<'g>(item: &Item, gathered: &'g BTreeMap<Item, Gathered>) -> Option<&'
 /// One object of a list.
 fn named_in(list: &Answer, item: &Item) -> Option<Gathered> {
     let Item::Named { name, .. } = item else { return None };
-    let (request, fetched) = (Request::of(item.clone()), Fetched::Complete);
+    let (request, fetched) = (Request::new(item.clone()), Fetched::Complete);
     let store = list.store.only("", name);
     let answer = Answer { request, fetched: fetched.clone(), store, whole: Vec::new() };
     Some(Gathered { answer: Some(answer), fetched, raw: Vec::new(), nodes: Vec::new() })

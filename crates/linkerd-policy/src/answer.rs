@@ -53,7 +53,7 @@ impl Protocol {
     }
 
     /// The text in reports.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Protocol::Detect => "detected",
             Protocol::Http1 => "HTTP/1",

@@ -21,7 +21,7 @@ pub enum IdentityMatch {
 
 impl IdentityMatch {
     /// Parses an identity of a policy. `*` is a wildcard only alone and as the first part.
-    pub fn of(text: &str) -> IdentityMatch {
+    pub fn parse(text: &str) -> IdentityMatch {
         match text.strip_prefix("*.") {
             _ if text == "*" => IdentityMatch::Suffix(Vec::new()),
             Some(rest) => IdentityMatch::Suffix(rest.split('.').map(str::to_owned).collect()),
@@ -76,14 +76,19 @@ impl NetworkMatch {
     }
 
     /// Parses a network of a policy.
-    pub(super) fn of(network: &Network) -> Result<NetworkMatch, Broken> {
+    pub(super) fn from_network(network: &Network) -> Result<NetworkMatch, Broken> {
         let except = network.except.iter().map(|text| cidr(text)).collect::<Result<_, _>>()?;
         Ok(NetworkMatch { net: cidr(&network.cidr)?, except })
     }
 
     /// The networks of an EgressNetwork; `None` if it means everything outside of the cluster's networks.
     pub(super) fn of_egress(network: &EgressNetwork) -> Result<Option<Vec<NetworkMatch>>, Broken> {
-        network.spec.networks.as_ref().map(|named| named.iter().map(NetworkMatch::of).collect()).transpose()
+        network
+            .spec
+            .networks
+            .as_ref()
+            .map(|named| named.iter().map(NetworkMatch::from_network).collect())
+            .transpose()
     }
 
     /// The number of addresses, as the controller counts them to compare two networks: without exceptions,
@@ -130,7 +135,7 @@ pub(super) fn cidr(text: &str) -> Result<IpNet, Broken> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address
         .or_else(|_| text.parse::<IpNet>())
-        .map_err(|_| Broken::of(format!("{text:?} is neither a CIDR nor an address")))
+        .map_err(|_| Broken::new(format!("{text:?} is neither a CIDR nor an address")))
 }
 
 /// The identities of a MeshTLSAuthentication.
@@ -142,16 +147,16 @@ pub(super) fn identities(
     controller: &Controller,
 ) -> Result<Result<Vec<IdentityMatch>, String>, Broken> {
     if object.spec.identity_refs.iter().any(|reference| reference.name.is_empty()) {
-        return Err(Broken::of("an entry of identityRefs has no name"));
+        return Err(Broken::new("an entry of identityRefs has no name"));
     }
     let mut matches: Vec<IdentityMatch> =
-        object.spec.identities.iter().map(|text| IdentityMatch::of(text)).collect();
+        object.spec.identities.iter().map(|text| IdentityMatch::parse(text)).collect();
     for reference in &object.spec.identity_refs {
         if reference.is_a("", "ServiceAccount") {
             let namespace = reference.namespace.as_deref().unwrap_or(&object.metadata.namespace);
             matches.push(IdentityMatch::Exact(controller.identity(namespace, &reference.name)));
         } else if reference.is_a("", "Namespace") {
-            matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
+            matches.push(IdentityMatch::parse(&controller.namespace_identities(&reference.name)));
         } else {
             return Ok(Err(format!(
                 "it refers to {}, but only ServiceAccounts and Namespaces are supported",
@@ -167,6 +172,7 @@ pub(super) fn identities(
 /// # Errors
 /// The outer error: it cannot be read. The inner error: why the controller ignores it.
 pub(super) fn networks(object: &NetworkAuthentication) -> Result<Result<Vec<NetworkMatch>, String>, Broken> {
-    let matches = object.spec.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
+    let matches =
+        object.spec.networks.iter().map(NetworkMatch::from_network).collect::<Result<Vec<_>, _>>()?;
     Ok(if matches.is_empty() { Err("it names no network".to_owned()) } else { Ok(matches) })
 }

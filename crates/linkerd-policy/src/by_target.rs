@@ -31,7 +31,7 @@ impl Targets {
     }
 
     /// Those whose target has a name, and those of the namespace.
-    pub(super) fn named(&self, name: &str) -> Vec<usize> {
+    pub(super) fn by_name(&self, name: &str) -> Vec<usize> {
         let named = self.by_name.get(&name.to_ascii_lowercase()).into_iter().flatten();
         let mut places: Vec<usize> = named.chain(&self.of_namespace).copied().collect();
         places.sort_unstable();
@@ -41,7 +41,7 @@ impl Targets {
 
 /// The ServerAuthorizations of a namespace.
 #[derive(Debug, Default)]
-pub(super) struct OfServers<'a> {
+pub(super) struct IndexedServerAuthorizations<'a> {
     all: Vec<ReadServerAuthorization<'a>>,
     /// Indexes of the objects that name a Server.
     named: HashMap<&'a str, Vec<usize>>,
@@ -50,9 +50,9 @@ pub(super) struct OfServers<'a> {
     by_label: ByLabel<'a>,
 }
 
-impl<'a> OfServers<'a> {
-    pub(super) fn new(all: Vec<ReadServerAuthorization<'a>>) -> OfServers<'a> {
-        let mut found = OfServers::default();
+impl<'a> IndexedServerAuthorizations<'a> {
+    pub(super) fn new(all: Vec<ReadServerAuthorization<'a>>) -> IndexedServerAuthorizations<'a> {
+        let mut found = IndexedServerAuthorizations::default();
         let mut selectors = Vec::new();
         for (place, (authorization, ..)) in all.iter().enumerate() {
             let choice = &authorization.spec.server;
@@ -69,7 +69,7 @@ impl<'a> OfServers<'a> {
     }
 
     /// Those that apply to a Server, in order.
-    pub(super) fn of(&self, server: &Server) -> impl Iterator<Item = &ReadServerAuthorization<'a>> {
+    pub(super) fn for_server(&self, server: &Server) -> impl Iterator<Item = &ReadServerAuthorization<'a>> {
         let named = self.named.get(server.metadata.name.as_str()).into_iter().flatten().copied();
         let candidates = self.by_label.candidates(&server.metadata.labels).into_iter();
         let selecting = candidates.filter_map(|at| self.selecting.get(at).copied());
@@ -102,7 +102,7 @@ impl<'a> RoutesOfServers<'a> {
     }
 
     /// Those that are attached to a Server, in order.
-    pub(super) fn of(&self, server: &str) -> impl Iterator<Item = &ReadRoute<'a>> {
+    pub(super) fn for_server(&self, server: &str) -> impl Iterator<Item = &ReadRoute<'a>> {
         let places = self.by_server.get(server).into_iter().flatten();
         places.filter_map(|place| self.all.get(*place)).filter(move |read| read.is_of(server))
     }

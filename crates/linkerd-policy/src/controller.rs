@@ -76,7 +76,7 @@ pub struct Quirks {
 
 impl Quirks {
     /// The quirks of a version; those of the newest release if the version is unknown or not conclusive.
-    pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
+    pub fn from_version(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
         let known = knowledge.policy_controller();
         let lacks = |since: Contains| since == Contains::No;
         Quirks {
@@ -118,7 +118,11 @@ impl Controller {
     ///
     /// # Errors
     /// If it does not exist, or an argument is invalid.
-    pub fn of(deployments: &[Workload], namespace: &str, quirks: Quirks) -> Result<Controller, NotReadable> {
+    pub fn find(
+        deployments: &[Workload],
+        namespace: &str,
+        quirks: Quirks,
+    ) -> Result<Controller, NotReadable> {
         let deployment = deployments
             .iter()
             .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))

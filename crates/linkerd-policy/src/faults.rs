@@ -118,7 +118,7 @@ pub fn annotations_fault(meta: &Meta, kind: RouteKind, group: RouteAnnotations) 
 
 impl RouteKind {
     /// The kind of routes of a kind of objects.
-    pub fn of(kind: Kind) -> Option<RouteKind> {
+    pub fn from_kind(kind: Kind) -> Option<RouteKind> {
         let all = [RouteKind::Http, RouteKind::LinkerdHttp, RouteKind::Grpc, RouteKind::Tls, RouteKind::Tcp];
         all.into_iter().find(|of| of.kind() == kind)
     }

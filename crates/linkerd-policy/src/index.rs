@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
 use super::authentication::{self, IdentityMatch, NetworkMatch};
-use super::by_target::{OfServers, RateLimits, RoutesOfServers, Targets, by_target};
+use super::by_target::{IndexedServerAuthorizations, RateLimits, RoutesOfServers, Targets, by_target};
 use super::controller::Controller;
 use super::default::DefaultPolicy;
 use super::ineffective::Void;
@@ -65,7 +65,7 @@ pub struct Index<'a> {
     /// The controller's settings.
     pub controller: Controller,
     servers: HashMap<&'a str, Vec<ReadServer<'a>>>,
-    server_authorizations: HashMap<&'a str, OfServers<'a>>,
+    server_authorizations: HashMap<&'a str, IndexedServerAuthorizations<'a>>,
     policies: HashMap<&'a str, Vec<(&'a AuthorizationPolicy, Required)>>,
     targets: HashMap<&'a str, Targets>,
     selected: HashMap<&'a str, ByLabel<'a>>,
@@ -105,7 +105,7 @@ impl<'a> Index<'a> {
             Kind::AuthorizationPolicy,
             objects.authorization_policies,
             |o| &o.metadata,
-            |o| Ok(readable(o).map(|()| (o, required.of(o)))),
+            |o| Ok(readable(o).map(|()| (o, required.required_by(o)))),
         );
         let rate_limits = reader.each(
             Kind::HTTPLocalRateLimitPolicy,
@@ -121,7 +121,7 @@ impl<'a> Index<'a> {
         ignored.sort();
         let server_authorizations = server_authorizations
             .into_iter()
-            .map(|(namespace, list)| (namespace, OfServers::new(list)))
+            .map(|(namespace, list)| (namespace, IndexedServerAuthorizations::new(list)))
             .collect();
         let rate_limits = by_target(rate_limits);
         let routes =
@@ -299,7 +299,7 @@ impl<'a> Index<'a> {
             .server_authorizations
             .get(namespace)
             .into_iter()
-            .flat_map(|of_servers| of_servers.of(server))
+            .flat_map(|of_servers| of_servers.for_server(server))
             .map(|(authorization, who, networks)| Authorization {
                 by: AuthorizedBy::Server(authorization),
                 // Without networks, those of the cluster apply.
@@ -347,7 +347,7 @@ impl<'a> Index<'a> {
         server: &str,
         kind: impl Fn(RouteKind) -> bool,
     ) -> Vec<InboundRoute<'a>> {
-        let here = self.routes.get(namespace).into_iter().flat_map(|routes| routes.of(server));
+        let here = self.routes.get(namespace).into_iter().flat_map(|routes| routes.for_server(server));
         let attached = here.filter(|read| kind(read.kind));
         attached
             .map(|read| InboundRoute {
@@ -369,7 +369,7 @@ impl<'a> Index<'a> {
         meant: impl Fn(&AuthorizationPolicy) -> bool,
     ) -> Vec<Authorization<'a>> {
         let all = self.policies.get(namespace).map_or(&[][..], Vec::as_slice);
-        let places = self.targets.get(namespace).map_or_else(Vec::new, |targets| targets.named(name));
+        let places = self.targets.get(namespace).map_or_else(Vec::new, |targets| targets.by_name(name));
         let here = places.into_iter().filter_map(|place| all.get(place)).filter(|(policy, _)| meant(policy));
         let mut found: Vec<Authorization<'a>> = here
             .filter_map(|(policy, required)| {

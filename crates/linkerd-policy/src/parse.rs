@@ -8,7 +8,7 @@ use crate::objects::{LabelSelector, Server, ServerPort};
 pub(super) struct Broken(pub(super) String);
 
 impl Broken {
-    pub(super) fn of(why: impl Into<String>) -> Broken {
+    pub(super) fn new(why: impl Into<String>) -> Broken {
         Broken(why.into())
     }
 }
@@ -25,10 +25,10 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
     match &server.spec.port {
         Some(ServerPort::Number(number)) => match u16::try_from(*number) {
             Ok(port) if port > 0 => Ok(Port::Number(port)),
-            _ => Err(Broken::of(format!("{number} is not a port number"))),
+            _ => Err(Broken::new(format!("{number} is not a port number"))),
         },
         Some(ServerPort::Name(name)) => Ok(Port::Name(name)),
-        None => Err(Broken::of("it has no port")),
+        None => Err(Broken::new("it has no port")),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
 pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
     match &selector.match_labels.no_text {
         Some(label) => {
-            Err(Broken::of(format!("the value of {label} in matchLabels must be a string, in quotes")))
+            Err(Broken::new(format!("the value of {label} in matchLabels must be a string, in quotes")))
         }
         None => Ok(()),
     }

@@ -98,7 +98,7 @@ impl<'a> Reader<'a, '_> {
 pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
     let spec = &server.spec;
     if spec.pod_selector.is_some() == spec.external_workload_selector.is_some() {
-        return Err(Broken::of("it must have one of podSelector and externalWorkloadSelector"));
+        return Err(Broken::new("it must have one of podSelector and externalWorkloadSelector"));
     }
     let protocol = protocol(spec.proxy_protocol.as_deref())?;
     spec.pod_selector.iter().chain(&spec.external_workload_selector).try_for_each(parse::selector)?;
@@ -117,7 +117,7 @@ pub(super) fn protocol(word: Option<&str>) -> Result<Protocol, Broken> {
         Some("TLS") => Protocol::Tls,
         Some(other) => {
             let known = "unknown, HTTP/1, HTTP/2, gRPC, opaque or TLS";
-            return Err(Broken::of(format!("proxyProtocol {other:?} is not known; use {known}")));
+            return Err(Broken::new(format!("proxyProtocol {other:?} is not known; use {known}")));
         }
     })
 }
@@ -128,7 +128,7 @@ pub(super) fn read_server_authorization<'a>(
 ) -> Result<Result<ReadServerAuthorization<'a>, String>, Broken> {
     let client = &object.spec.client;
     object.spec.server.selector.iter().try_for_each(parse::selector)?;
-    let networks = client.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
+    let networks = client.networks.iter().map(NetworkMatch::from_network).collect::<Result<Vec<_>, _>>()?;
     let who = match &client.mesh_tls {
         _ if client.unauthenticated => Who::Anybody,
         Some(MeshTls { unauthenticated_tls: true, .. }) => Who::Meshed,
@@ -137,7 +137,7 @@ pub(super) fn read_server_authorization<'a>(
                 let namespace = account.namespace.as_deref().unwrap_or(&object.metadata.namespace);
                 IdentityMatch::Exact(controller.identity(namespace, &account.name))
             });
-            let named = mesh_tls.identities.iter().map(|text| IdentityMatch::of(text));
+            let named = mesh_tls.identities.iter().map(|text| IdentityMatch::parse(text));
             let identities: Vec<IdentityMatch> = named.chain(accounts).collect();
             if identities.is_empty() {
                 return Ok(Err("it names no client".to_owned()));
@@ -166,7 +166,7 @@ pub(super) fn read_rate_limit(
     let limits = spec.total.iter().chain(&spec.identity).map(|limit| limit.requests_per_second);
     let mut numbers = limits.chain(spec.overrides.iter().map(|over| over.requests_per_second));
     if let Some(number) = numbers.find(|number| u32::try_from(*number).is_err()) {
-        return Err(Broken::of(format!("requestsPerSecond {number} is not within 0 and {}", u32::MAX)));
+        return Err(Broken::new(format!("requestsPerSecond {number} is not within 0 and {}", u32::MAX)));
     }
     if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
         return Ok(Err(format!(
@@ -271,7 +271,7 @@ impl<'a, 'i> Authentications<'a, 'i> {
     }
 
     /// The authentications that a policy requires.
-    pub(super) fn of(&self, policy: &AuthorizationPolicy) -> Required {
+    pub(super) fn required_by(&self, policy: &AuthorizationPolicy) -> Required {
         let (mut identities, mut networks) = (None, None);
         for reference in &policy.spec.required_authentication_refs {
             let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);

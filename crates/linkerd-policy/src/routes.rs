@@ -149,9 +149,9 @@ pub(super) fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
         "RequestHeaderModifier" => filter.request_header_modifier.is_some(),
         "ResponseHeaderModifier" => filter.response_header_modifier.is_some(),
         "RequestRedirect" => filter.request_redirect.is_some(),
-        other => return Err(Broken::of(format!("unknown filter type {other:?}"))),
+        other => return Err(Broken::new(format!("unknown filter type {other:?}"))),
     };
-    if there { Ok(()) } else { Err(Broken::of(format!("its filter {} is empty", filter.kind))) }
+    if there { Ok(()) } else { Err(Broken::new(format!("its filter {} is empty", filter.kind))) }
 }
 
 /// The controller cannot read filter types that newer releases of the Gateway API added, such as `CORS`.
@@ -172,7 +172,7 @@ pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(),
     if known.contains(&filter.kind.as_str()) {
         return Ok(());
     }
-    Err(Broken::of(format!("filter type {:?} is too new for the policy controller", filter.kind)))
+    Err(Broken::new(format!("filter type {:?} is too new for the policy controller", filter.kind)))
 }
 
 pub(super) fn pattern(text: &str) -> Result<(), String> {

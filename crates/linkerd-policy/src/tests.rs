@@ -194,7 +194,7 @@ struct World {
 }
 
 impl World {
-    fn of(text: &str) -> World {
+    fn parse(text: &str) -> World {
         World {
             services: objects(text, "Service"),
             networks: objects(text, "EgressNetwork"),
@@ -246,7 +246,7 @@ fn at(text: &str) -> SocketAddr {
 
 #[test]
 fn a_service_has_the_addresses_of_both_families() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: Service
 metadata: {name: web, namespace: shop}
@@ -262,7 +262,7 @@ spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1, \"fd00::1\"], ports: [{port: 
 
 #[test]
 fn app_protocol_counts_on_a_tcp_and_udp_port() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: Service
 metadata: {name: dns, namespace: shop}
@@ -274,7 +274,7 @@ spec: {clusterIP: 10.0.0.1, ports: [{port: 53, protocol: UDP}, {port: 53, protoc
 
 #[test]
 fn smaller_egress_network_takes_precedence() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: EgressNetwork
 metadata: {name: half, namespace: shop}
@@ -291,7 +291,7 @@ spec: {trafficPolicy: Allow, networks: [{cidr: 192.0.0.0/10}]}
 
 #[test]
 fn unreadable_egress_network_may_void_the_others() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: EgressNetwork
 metadata: {name: bad, namespace: shop}
@@ -317,7 +317,7 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: EgressNetwork, name: good, 
 #[test]
 fn later_unreadable_route_voids_its_kind_at_the_next_start() {
     let world = |metadata: &str| {
-        World::of(&format!(
+        World::parse(&format!(
             "
 kind: Service
 metadata: {{name: web, namespace: shop}}
@@ -359,7 +359,7 @@ spec: {{rules: [{{filters: [{{type: RequestRedirect}}]}}]}}
 
 #[test]
 fn unreadable_route_voids_its_kind_in_older_releases() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: Service
 metadata: {name: web, namespace: shop}
@@ -387,7 +387,7 @@ spec: {rules: [{filters: [{type: RequestRedirect}]}]}
 
 #[test]
 fn route_without_a_port_applies_if_any_port_accepted_it() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: HTTPRoute
 metadata: {name: r, namespace: shop}

@@ -24,7 +24,7 @@ pub struct Ports(Vec<(u16, u16)>);
 
 impl Ports {
     /// Parses an annotation; empty if one part is invalid.
-    fn of(meta: &Meta, annotation: &str) -> Ports {
+    fn from_annotation(meta: &Meta, annotation: &str) -> Ports {
         meta.annotation(annotation).map(listed_ports).unwrap_or_default()
     }
 
@@ -139,7 +139,8 @@ impl<'a> Workload<'a> {
         let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));
         let named: BTreeSet<(&str, u16)> =
             tcp.filter_map(|port| Some((port.name.as_deref()?, port.port))).collect();
-        let settings = Settings { ports: named.into_iter().collect(), ..Settings::of(&workload.metadata) };
+        let settings =
+            Settings { ports: named.into_iter().collect(), ..Settings::from_metadata(&workload.metadata) };
         Workload { meta: &workload.metadata, external: true, settings: Arc::new(settings) }
     }
 }
@@ -169,17 +170,17 @@ impl<'a> Settings<'a> {
         Settings {
             ports: ports.into_iter().collect(),
             probes: probes.into_iter().collect(),
-            ..Settings::of(&pod.metadata)
+            ..Settings::from_metadata(&pod.metadata)
         }
     }
 
     /// Reads its annotations.
-    fn of(meta: &Meta) -> Settings<'a> {
+    fn from_metadata(meta: &Meta) -> Settings<'a> {
         Settings {
             ports: Box::default(),
             probes: Box::default(),
-            opaque: Ports::of(meta, OPAQUE),
-            requires_identity: Ports::of(meta, REQUIRE_IDENTITY),
+            opaque: Ports::from_annotation(meta, OPAQUE),
+            requires_identity: Ports::from_annotation(meta, REQUIRE_IDENTITY),
             default_policy: meta.annotation(DEFAULT_POLICY).and_then(|word| word.parse().ok()),
         }
     }

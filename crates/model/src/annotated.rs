@@ -138,28 +138,28 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+    fn object<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
         serde_json::from_value(json).expect("an object")
     }
 
     #[test]
     fn copies_are_left_out() {
         let owner = |kind: &str| json!([{"kind": kind, "name": "x", "controller": true}]);
-        let job: Job = of(json!({"metadata": {"name": "j", "ownerReferences": owner("CronJob")}}));
+        let job: Job = object(json!({"metadata": {"name": "j", "ownerReferences": owner("CronJob")}}));
         assert!(Annotated::job(&job).is_none());
-        let job: Job = of(json!({"metadata": {"name": "j", "ownerReferences": owner("Workflow")}}));
+        let job: Job = object(json!({"metadata": {"name": "j", "ownerReferences": owner("Workflow")}}));
         assert!(Annotated::job(&job).is_some());
-        let pod: Pod = of(json!({"metadata": {"name": "p", "ownerReferences": owner("ReplicaSet")}}));
+        let pod: Pod = object(json!({"metadata": {"name": "p", "ownerReferences": owner("ReplicaSet")}}));
         assert!(Annotated::pod(&pod).is_none());
-        let pod: Pod = of(json!({"metadata": {"name": "p"}}));
+        let pod: Pod = object(json!({"metadata": {"name": "p"}}));
         assert!(Annotated::pod(&pod).is_some());
-        let pod: Pod = of(json!({"metadata": {"name": "p"}, "status": {"phase": "Succeeded"}}));
+        let pod: Pod = object(json!({"metadata": {"name": "p"}, "status": {"phase": "Succeeded"}}));
         assert!(Annotated::pod(&pod).is_none());
     }
 
     #[test]
     fn variables_are_hidden_and_long_values_truncated() {
-        let service: Service = of(json!({"metadata": {"name": "s", "namespace": "shop"}}));
+        let service: Service = object(json!({"metadata": {"name": "s", "namespace": "shop"}}));
         let it = Annotated::service(&service);
         let said = |key: &str, value: &str| it.evidence(&it.sites[0], "annotations", key, value).said;
         assert_eq!(said("config.linkerd.io/proxy-additional-env", "[{}]"), "(not shown)");

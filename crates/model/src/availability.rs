@@ -71,7 +71,7 @@ impl<'a> ControlPlane<'a> {
             match pod.container_status(container) {
                 Some(status) if status.ready => return State::Ready,
                 Some(_) => {
-                    let said = pod_status::word(pod);
+                    let said = pod_status::label(pod);
                     let path = format!("status.containerStatuses[{container}].ready");
                     evidence.push(Evidence::field(
                         Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name),

@@ -82,7 +82,7 @@ impl<'a> Slices<'a> {
     /// The Services that a proxy balances.
     pub fn compared(&self, metrics: &ProxyMetrics) -> Vec<BalancedService> {
         let mut balancers: BTreeMap<Vec<(&str, &str)>, BalancedEndpoints> = BTreeMap::new();
-        for series in metrics.of(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
+        for series in metrics.series(BalancerEndpoints).filter(|one| one.label("backend_kind") == "Service") {
             balancers.entry(fail_fast::key(series)).or_default().add(series);
         }
         let is_same_moment = is_same_moment(metrics, self.at);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::log::Log;
 use super::node::NodeSnapshot;
 use crate::fetched::{Fetched, Why};
-use crate::item::{Asked, Item, Kind, Namespaces};
+use crate::item::{Item, Kind, Namespaces, Query};
 use crate::objects::mistyped::Mistyped;
 use crate::objects::{Namespace, Object, Store};
 use crate::policy::POLICY_KINDS;
@@ -106,7 +106,7 @@ impl Cluster {
     /// Removes an answer, as if it had not been provided.
     pub fn withhold(&mut self, item: &Item) -> Option<Answer> {
         let answer = self.answers.remove(item)?;
-        let reason = item.asked().map_or(Why::NotCaptured, Asked::absent);
+        let reason = item.query().map_or(Why::NotCaptured, Query::absent);
         let store = match item {
             Item::Logs => Some(Box::new(Vec::<Log>::new()) as Box<dyn Store>),
             item => item.store(),

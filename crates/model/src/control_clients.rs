@@ -47,11 +47,11 @@ pub struct ControlClient {
 impl ControlClient {
     /// The client with this label.
     pub fn new(metrics: &ProxyMetrics, client: &str) -> ControlClient {
-        let state = ClientState::of(metrics, client);
+        let state = ClientState::from_metrics(metrics, client);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let age = |meaning| {
             let of_client = |series: &&Series| series.label("client") == client && series.value > 0.0;
-            let at = metrics.of(meaning).find(of_client)?.value as i64;
+            let at = metrics.series(meaning).find(of_client)?.value as i64;
             Some(metrics.read_at?.saturating_sub(at)).filter(|age| *age >= 0)
         };
         let since = match state {
@@ -61,7 +61,7 @@ impl ControlClient {
         };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
         let connected = metrics
-            .of(ControlEndpoints)
+            .series(ControlEndpoints)
             .filter(|series| series.label("client") == client && series.label("endpoint_state") == "ready")
             .map(|series| series.value as u64)
             .sum();
@@ -71,14 +71,14 @@ impl ControlClient {
 
 impl ClientState {
     /// The state of a client with this label.
-    pub fn of(metrics: &ProxyMetrics, client: &str) -> ClientState {
+    pub fn from_metrics(metrics: &ProxyMetrics, client: &str) -> ClientState {
         let time = |meaning| {
             let of_client = |series: &&Series| series.label("client") == client;
-            metrics.of(meaning).find(of_client).map_or(0.0, |series| series.value)
+            metrics.series(meaning).find(of_client).map_or(0.0, |series| series.value)
         };
         let endpoints = |state: &str| {
             metrics
-                .of(ControlEndpoints)
+                .series(ControlEndpoints)
                 .find(|series| series.label("client") == client && series.label("endpoint_state") == state)
                 .map_or((0.0, Some(0.0)), |series| (series.value, series.before))
         };

@@ -115,7 +115,7 @@ pub fn installed(
     namespace: &str,
 ) -> Option<(LinkerdVersion, Evidence)> {
     let by_injector = || {
-        let injector = Injector::of(deployments, namespace)?;
+        let injector = Injector::find(deployments, namespace)?;
         Some((injector.version?, injector.evidence))
     };
     let by_config = || {

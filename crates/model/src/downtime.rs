@@ -40,7 +40,7 @@ struct Span {
 impl Downtime {
     /// Reads the spans from the component's existing pods. `deployment`, `replica_sets`, `nodes` and
     /// `events` reveal more of the past; `now` ends open spans.
-    pub fn of<'a>(
+    pub fn new<'a>(
         pods: impl Iterator<Item = &'a Pod>,
         deployment: Option<&Workload>,
         replica_sets: &[Workload],
@@ -255,7 +255,7 @@ mod tests {
 
     fn down(pods: &[Pod], sets: &[Workload], moment: &str) -> bool {
         let deployment = set("01:00:00");
-        Downtime::of(pods.iter(), Some(&deployment), sets, &[], &[], at("12:00:00")).at(at(moment)).is_some()
+        Downtime::new(pods.iter(), Some(&deployment), sets, &[], &[], at("12:00:00")).at(at(moment)).is_some()
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
         let down = |pod: &Pod, moment: &str| {
             let pods = std::iter::once(pod);
             let nodes = std::slice::from_ref(&node);
-            Downtime::of(pods, None, &[], nodes, &[], at("12:00:00")).at(at(moment)).is_some()
+            Downtime::new(pods, None, &[], nodes, &[], at("12:00:00")).at(at(moment)).is_some()
         };
         assert!(!down(&back, "08:00:30"), "never restarted: it came up with nothing lost");
         let again = json!([{"name": "proxy-injector", "restartCount": 1,

@@ -26,7 +26,7 @@ pub enum NoEndpoint<'a> {
 impl<'a> NoEndpoint<'a> {
     /// The cause for a Service without a ready endpoint. `workloads` are those whose templates are compared
     /// with its selector.
-    pub fn of(
+    pub fn explain(
         service: &Service,
         pods: &'a [Pod],
         workloads: impl IntoIterator<Item = (Kind, &'a Workload)>,
@@ -64,7 +64,7 @@ impl<'a> NoEndpoint<'a> {
         Some(match self {
             NoEndpoint::NotListed(pod) => Evidence::field(of_pod(pod), "status.conditions[Ready]", "True"),
             NoEndpoint::NotReady(pod, _) => {
-                let path = match pod_status::word(pod).as_str() {
+                let path = match pod_status::label(pod).as_str() {
                     "Running" => "status.conditions[Ready]",
                     _ => "status.containerStatuses",
                 };
@@ -115,7 +115,7 @@ pub fn selected<'a>(service: &Service, pods: &'a [Pod]) -> impl Iterator<Item = 
 }
 
 fn state(pod: &Pod) -> String {
-    match pod_status::word(pod).as_str() {
+    match pod_status::label(pod).as_str() {
         "Running" => "not ready".to_owned(),
         word => format!("in state {word}"),
     }

@@ -58,7 +58,7 @@ struct State<'m> {
 /// The load balancers for Services that are in fail-fast at the later of two reads.
 pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
     let mut states: BTreeMap<Vec<(&str, &str)>, State<'_>> = BTreeMap::new();
-    for series in metrics.of(BalancerEndpoints) {
+    for series in metrics.series(BalancerEndpoints) {
         let state = states.entry(key(series)).or_default();
         state.series.get_or_insert(series);
         match series.label("endpoint_state") {
@@ -70,7 +70,7 @@ pub fn balancers(metrics: &ProxyMetrics) -> Vec<FailFastBalancer<'_>> {
             _ => {}
         }
     }
-    for series in metrics.of(BalancerGateOpenedAt) {
+    for series in metrics.series(BalancerGateOpenedAt) {
         states.entry(key(series)).or_default().is_open |= series.value > 0.0;
     }
     for (series, _) in metrics.grown(BalancerGateShuts) {

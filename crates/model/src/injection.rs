@@ -107,7 +107,7 @@ impl<'a> Admission<'a> {
         Admission {
             namespaces: namespaces.iter().map(|n| (n.metadata.name.as_str(), home(n))).collect(),
             objects: webhook.and_then(|webhook| webhook.object_selector.as_ref()),
-            conditions: Conditions::of(webhook),
+            conditions: Conditions::from_webhook(webhook),
             projects_token,
         }
     }
@@ -124,8 +124,8 @@ impl<'a> Admission<'a> {
 
     /// The place that requests a proxy for a pod, whether the injector is called or not; `None` without a
     /// request.
-    pub fn asks(&self, namespace: &str, meta: &'a Meta) -> Option<(Level, &'a str)> {
-        asked(self.namespaces.get(namespace)?.namespace, meta).ok()
+    pub fn request(&self, namespace: &str, meta: &'a Meta) -> Option<(Level, &'a str)> {
+        requested_mode(self.namespaces.get(namespace)?.namespace, meta).ok()
     }
 
     /// Whether the injector is called for the pods of a namespace, according to its labels.
@@ -164,7 +164,7 @@ impl<'a> Admission<'a> {
         if let Some(clause) = home.left_out.clone().or_else(by_labels).or_else(by_condition) {
             return Decision::Skip(Skip::NotCalled(clause));
         }
-        let (level, value) = match asked(home.namespace, meta) {
+        let (level, value) = match requested_mode(home.namespace, meta) {
             Ok(asked) => asked,
             Err(skip) => return Decision::Skip(skip),
         };
@@ -184,7 +184,7 @@ impl<'a> Admission<'a> {
 /// The place that requests a proxy, by the injector's own truth table: an invalid value anywhere disables it,
 /// a pod's `disabled` overrides its namespace's `enabled`, and a pod's `enabled` overrides its namespace's
 /// `disabled`.
-fn asked<'a>(namespace: &'a Namespace, pod: &'a Meta) -> Result<(Level, &'a str), Skip<'a>> {
+fn requested_mode<'a>(namespace: &'a Namespace, pod: &'a Meta) -> Result<(Level, &'a str), Skip<'a>> {
     let on_namespace = namespace.metadata.annotation(INJECT).unwrap_or_default();
     let on_pod = pod.annotation(INJECT).unwrap_or_default();
     let valid = |value: &str| matches!(value, "" | "enabled" | "disabled" | "ingress");

@@ -37,7 +37,7 @@ pub struct Injector {
 impl Injector {
     /// Finds the injector among the Deployments of the control plane's namespace. Its image tag counts; if
     /// that is not a version (a digest, a mirror's own tag), the chart's label and annotation count.
-    pub fn of(deployments: &[Workload], namespace: &str) -> Option<Injector> {
+    pub fn find(deployments: &[Workload], namespace: &str) -> Option<Injector> {
         let deployment = deployments.iter().find(|d| {
             d.metadata.namespace == namespace && d.metadata.label(COMPONENT) == Some("proxy-injector")
         })?;
@@ -77,7 +77,7 @@ mod tests {
             "spec": {"template": {"spec": {"containers": [{"name": "proxy-injector", "image": image}]}}},
         });
         let workload: Workload = serde_json::from_value(json).expect("a Deployment");
-        Injector::of(&[workload], "linkerd")
+        Injector::find(&[workload], "linkerd")
     }
 
     #[test]
@@ -90,6 +90,6 @@ mod tests {
         );
         assert_eq!(version("r/controller:latest", "mine"), None);
         assert!(injector("r/controller:latest", "mine").is_some());
-        assert_eq!(Injector::of(&[], "linkerd"), None);
+        assert_eq!(Injector::find(&[], "linkerd"), None);
     }
 }

@@ -196,7 +196,7 @@ mod tests {
         NOW.parse().expect("a time")
     }
 
-    fn of(lines: &[&str]) -> Vec<(String, String, Option<String>, bool)> {
+    fn parse(lines: &[&str]) -> Vec<(String, String, Option<String>, bool)> {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let journal = Journal { node: "n1", lines: &lines };
         journal
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn failures_of_containerd_kubelet_and_crio_are_parsed() {
         let pod = || "shop/web-1".to_owned();
-        let found = of(&[CONTAINERD, KUBELET, CRIO]);
+        let found = parse(&[CONTAINERD, KUBELET, CRIO]);
         let forbidden = "Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden";
         assert_eq!(found[0], (pod(), forbidden.to_owned(), Some("proxy-forbidden".to_owned()), true));
         assert_eq!(found[1].2.as_deref(), Some("exit-4"), "{found:?}");
@@ -228,7 +228,7 @@ mod tests {
     fn lines_of_other_plugins_are_ignored() {
         let aws = CONTAINERD.replace("linkerd-cni", "aws-cni");
         let istio = CRIO.replace("linkerd-cni", "istio-cni");
-        assert_eq!(of(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
+        assert_eq!(parse(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
         let lines =
             [r#"plugin type=\"portmap\" failed (add): iptables: No chain/target/match by that name."#
                 .to_owned()];

@@ -124,7 +124,7 @@ impl LogObject {
     }
 
     /// The source of the log; `None` if the names are invalid.
-    pub fn of(&self) -> Option<LogOf> {
+    pub fn log(&self) -> Option<LogOf> {
         let LogMeta { namespace, name } = &self.metadata;
         let whole = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
         LogOf::parse(&whole)
@@ -132,12 +132,12 @@ impl LogObject {
 
     /// Redacts it and keeps only the last relevant lines. Idempotent.
     pub fn normalised(mut self) -> LogObject {
-        if let Some(LogOf::Pod { container: Some(container), .. }) = self.of()
+        if let Some(LogOf::Pod { container: Some(container), .. }) = self.log()
             && Knowledge::embedded().mesh_logs().reads(&container)
         {
             return self.of_mesh(&container);
         }
-        let of_node = matches!(self.of(), Some(LogOf::Node(_)));
+        let of_node = matches!(self.log(), Some(LogOf::Node(_)));
         let words: &[&str] = if of_node { &node::JOURNAL_WORDS } else { &WORDS };
         let kept = node::filter_log(self.text.as_bytes(), words);
         self.cut |= kept.cut;
@@ -181,7 +181,7 @@ pub struct Log {
 
 impl From<LogObject> for Log {
     fn from(object: LogObject) -> Log {
-        let of = object.of();
+        let of = object.log();
         let LogMeta { namespace, name } = object.metadata;
         Log {
             metadata: Meta { namespace: namespace.into(), name, ..Meta::default() },

@@ -49,12 +49,12 @@ pub enum GitOps<'a> {
 
 impl<'a> ManagedBy<'a> {
     /// Reads the tools from an object's metadata.
-    pub fn of(meta: &'a Meta) -> ManagedBy<'a> {
-        ManagedBy::told(&meta.labels, &meta.annotations)
+    pub fn from_metadata(meta: &'a Meta) -> ManagedBy<'a> {
+        ManagedBy::from_labels(&meta.labels, &meta.annotations)
     }
 
     /// Reads the tools from labels and annotations.
-    pub fn told(labels: &'a Texts, annotations: &'a Texts) -> ManagedBy<'a> {
+    pub fn from_labels(labels: &'a Texts, annotations: &'a Texts) -> ManagedBy<'a> {
         let label = |key: &str| labels.get(key).map(String::as_str);
         let annotation = |key: &str| annotations.get(key).map(String::as_str);
         let release = annotation(HELM_RELEASE).zip(annotation(HELM_NAMESPACE));
@@ -140,22 +140,22 @@ mod tests {
                 ("meta.helm.sh/release-namespace", "ops"),
             ],
         );
-        let release = ManagedBy::of(&helm).release();
+        let release = ManagedBy::from_metadata(&helm).release();
         assert_eq!(release, Some(Release { name: "mesh", namespace: "ops" }));
         let chart = meta(&[], &[("linkerd.io/created-by", "linkerd/helm edge-25.4.4")]);
-        assert_eq!(ManagedBy::of(&chart).installer, Some(Installer::Chart));
+        assert_eq!(ManagedBy::from_metadata(&chart).installer, Some(Installer::Chart));
         let cli = meta(&[], &[("linkerd.io/created-by", "linkerd/cli edge-25.4.4")]);
-        assert_eq!(ManagedBy::of(&cli).installer, Some(Installer::Cli));
-        assert_eq!(ManagedBy::of(&meta(&[], &[])), ManagedBy::default());
+        assert_eq!(ManagedBy::from_metadata(&cli).installer, Some(Installer::Cli));
+        assert_eq!(ManagedBy::from_metadata(&meta(&[], &[])), ManagedBy::default());
         // An incomplete release does not count: a namespace is never guessed.
         let half = meta(&[], &[("meta.helm.sh/release-name", "mesh")]);
-        assert_eq!(ManagedBy::of(&half).release(), None);
+        assert_eq!(ManagedBy::from_metadata(&half).release(), None);
     }
 
     #[test]
     fn controllers_are_named_with_what_they_apply() {
         let said = |labels: &[(&str, &str)], annotations: &[(&str, &str)]| {
-            ManagedBy::of(&meta(labels, annotations)).gitops.map(|owner| owner.to_string())
+            ManagedBy::from_metadata(&meta(labels, annotations)).gitops.map(|owner| owner.to_string())
         };
         let tracked = [("argocd.argoproj.io/tracking-id", "mesh:apps/Deployment:linkerd/linkerd-identity")];
         assert_eq!(said(&[], &tracked).as_deref(), Some("Argo CD (Application mesh)"));

@@ -9,7 +9,7 @@ use crate::objects::{ContainerStatus, Event, Meta, Node, Pod, Workload};
 use crate::token::Claims;
 
 /// `Pod shop/web-5d9f`
-fn named(kind: &str, meta: &Meta) -> String {
+fn object_name(kind: &str, meta: &Meta) -> String {
     match meta.namespace.as_str() {
         "" => format!("{kind} {}", meta.name),
         namespace => format!("{kind} {namespace}/{}", meta.name),
@@ -18,7 +18,7 @@ fn named(kind: &str, meta: &Meta) -> String {
 
 /// When an object was created.
 pub fn created(kind: &str, meta: &Meta, what: &str) -> Option<Moment> {
-    Moment::of(meta.creation_timestamp.get(), named(kind, meta), "metadata.creationTimestamp", what)
+    Moment::new(meta.creation_timestamp.get(), object_name(kind, meta), "metadata.creationTimestamp", what)
 }
 
 /// When the first and the last of several pods were created, with their number.
@@ -46,7 +46,7 @@ pub fn pods_created<'a>(pods: impl IntoIterator<Item = &'a Pod>, what: &str) -> 
 
 /// When a pod was created, and the last end and start of its restarted containers that `which` selects.
 pub fn of_restarts(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment> {
-    let object = named("Pod", &pod.metadata);
+    let object = object_name("Pod", &pod.metadata);
     let restarted = pod.status.container_statuses.iter().filter(|s| s.restart_count > 0 && which(&s.name));
     let restarts = restarted.flat_map(|status| of_container(&object, "containerStatuses", status));
     created("Pod", &pod.metadata, what).into_iter().chain(restarts).collect()
@@ -56,7 +56,7 @@ pub fn of_restarts(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<M
 /// containers.
 pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment> {
     let status = &pod.status;
-    let object = || named("Pod", &pod.metadata);
+    let object = || object_name("Pod", &pod.metadata);
     let init = status.init_container_statuses.iter().map(|status| (status, "initContainerStatuses"));
     let own = status.container_statuses.iter().map(|status| (status, "containerStatuses"));
     let containers = init.chain(own).filter(|(status, _)| which(&status.name));
@@ -65,7 +65,7 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
         let what = if ready.status == "True" { "ready" } else { "no longer ready" };
         // For a pod that was never ready, this time is only its creation.
         let never = ready.status != "True" && ready.last_transition_time == pod.metadata.creation_timestamp;
-        Moment::of(
+        Moment::new(
             ready.last_transition_time.get().filter(|_| !never),
             object(),
             "status.conditions[Ready]",
@@ -83,7 +83,7 @@ pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<M
             let ended = state.terminated()?;
             let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };
             let what = format!("{} ended: {reason}exit code {}", status.name, ended.exit_code);
-            Moment::of(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
+            Moment::new(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
         },
     );
     let started = status.state.running().and_then(|running| {
@@ -92,7 +92,7 @@ pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<M
             1 => format!("{} started again", status.name),
             many => format!("{} started again, for the {} time", status.name, ordinal(many)),
         };
-        Moment::of(running.started_at.get(), object, format!("{path}.state.running.startedAt"), what)
+        Moment::new(running.started_at.get(), object, format!("{path}.state.running.startedAt"), what)
     });
     ended.chain(started).collect()
 }
@@ -111,9 +111,9 @@ fn ordinal(n: u32) -> String {
 pub fn of_node(node: &Node) -> Option<Moment> {
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
     let what = if ready.status == "True" { "node ready" } else { "node no longer ready" };
-    Moment::of(
+    Moment::new(
         ready.last_transition_time.get(),
-        named("Node", &node.metadata),
+        object_name("Node", &node.metadata),
         "status.conditions[Ready]",
         what,
     )
@@ -142,7 +142,7 @@ pub fn of_event(event: &Event) -> Vec<Moment> {
     };
     let reason = &event.reason;
     let first = event.first.get().filter(|_| event.count > 1 && event.first != event.last);
-    let begun = Moment::of(
+    let begun = Moment::new(
         first,
         &object,
         "event.firstTimestamp",
@@ -150,7 +150,7 @@ pub fn of_event(event: &Event) -> Vec<Moment> {
     );
     let what =
         if first.is_some() { format!("{reason}, last of {} times", event.count) } else { reason.to_string() };
-    let last = Moment::of(event.last.get(), &object, "event.lastTimestamp", what);
+    let last = Moment::new(event.last.get(), &object, "event.lastTimestamp", what);
     begun.into_iter().chain(last).collect()
 }
 
@@ -168,7 +168,7 @@ pub fn of_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Moment>
 pub fn of_certificate(object: &str, field: &str, certificate: &Certificate, now: Timestamp) -> Vec<Moment> {
     let of = |at: Timestamp, end: &str, what: &str| {
         let what = format!("{} {what}", certificate.subject());
-        Moment::of(Some(at).filter(|at| *at <= now), object, format!("{field} {end}"), what)
+        Moment::new(Some(at).filter(|at| *at <= now), object, format!("{field} {end}"), what)
     };
     let ends = [
         of(certificate.not_before(), "notBefore", "valid from this time"),
@@ -182,8 +182,8 @@ pub fn of_token(node: &str, file: &str, claims: &Claims, now: Timestamp) -> Vec<
     let object = format!("node {node}");
     let expired = claims.expires_at().filter(|at| *at <= now);
     let moments = [
-        Moment::of(claims.issued_at(), &object, format!("{file} iat"), "the token was issued"),
-        Moment::of(expired, &object, format!("{file} exp"), "the token expired"),
+        Moment::new(claims.issued_at(), &object, format!("{file} iat"), "the token was issued"),
+        Moment::new(expired, &object, format!("{file} exp"), "the token expired"),
     ];
     moments.into_iter().flatten().collect()
 }

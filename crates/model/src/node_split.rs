@@ -51,16 +51,16 @@ impl<'a> NodeSplit<'a> {
     /// `node-3, node-4 (eks.amazonaws.com/nodegroup=memory-b)`.
     pub fn failing_nodes(&self) -> String {
         let label = self.label.as_ref().map(|(key, value)| format!(" ({key}={value})")).unwrap_or_default();
-        format!("{}{label}", named(&self.failing))
+        format!("{}{label}", node_names(&self.failing))
     }
 
     /// `node-1, node-2`.
     pub fn working_nodes(&self) -> String {
-        named(&self.working)
+        node_names(&self.working)
     }
 }
 
-fn named(nodes: &BTreeSet<&str>) -> String {
+fn node_names(nodes: &BTreeSet<&str>) -> String {
     let first: Vec<&str> = nodes.iter().copied().take(NAMED).collect();
     match nodes.len().saturating_sub(NAMED) {
         0 => first.join(", "),

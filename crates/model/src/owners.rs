@@ -81,7 +81,7 @@ impl<'a> Owners<'a> {
     }
 
     /// The top-level owner of a pod.
-    pub fn of(&self, pod: &Pod) -> Owner {
+    pub fn owner(&self, pod: &Pod) -> Owner {
         let meta = &pod.metadata;
         let owner = |kind: &str, name: &str| Owner {
             kind: kind.to_owned(),
@@ -161,8 +161,8 @@ mod tests {
         .expect("a pod")
     }
 
-    fn named(owners: &Owners<'_>, pod: &Pod) -> (String, String) {
-        let owner = owners.of(pod);
+    fn owner_and_pod(owners: &Owners<'_>, pod: &Pod) -> (String, String) {
+        let owner = owners.owner(pod);
         (owner.kind, owner.name)
     }
 
@@ -181,11 +181,17 @@ mod tests {
         let (sets, jobs) = ([set], [job]);
         let owners = Owners::new(&sets, &jobs);
         let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
-        assert_eq!(named(&owners, &pod(Some(("ReplicaSet", "web-abc")), &[])), said("Deployment", "web"));
-        assert_eq!(named(&owners, &pod(Some(("Job", "nightly-28")), &[])), said("CronJob", "nightly"));
-        assert_eq!(named(&owners, &pod(Some(("Job", "once")), &[])), said("Job", "once"));
-        assert_eq!(named(&owners, &pod(Some(("StatefulSet", "db")), &[])), said("StatefulSet", "db"));
-        assert_eq!(named(&owners, &pod(None, &[])), said("Pod", "p"));
+        assert_eq!(
+            owner_and_pod(&owners, &pod(Some(("ReplicaSet", "web-abc")), &[])),
+            said("Deployment", "web")
+        );
+        assert_eq!(
+            owner_and_pod(&owners, &pod(Some(("Job", "nightly-28")), &[])),
+            said("CronJob", "nightly")
+        );
+        assert_eq!(owner_and_pod(&owners, &pod(Some(("Job", "once")), &[])), said("Job", "once"));
+        assert_eq!(owner_and_pod(&owners, &pod(Some(("StatefulSet", "db")), &[])), said("StatefulSet", "db"));
+        assert_eq!(owner_and_pod(&owners, &pod(None, &[])), said("Pod", "p"));
     }
 
     #[test]
@@ -193,9 +199,12 @@ mod tests {
         let none = Owners::default();
         let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
         let by_hash = pod(Some(("ReplicaSet", "web-v2-5d9f")), &[("pod-template-hash", "5d9f")]);
-        assert_eq!(named(&none, &by_hash), said("Deployment", "web-v2"));
+        assert_eq!(owner_and_pod(&none, &by_hash), said("Deployment", "web-v2"));
         let rollout = pod(Some(("ReplicaSet", "web-5d9f")), &[("rollouts-pod-template-hash", "5d9f")]);
-        assert_eq!(named(&none, &rollout), said("Rollout", "web"));
-        assert_eq!(named(&none, &pod(Some(("ReplicaSet", "web-5d9f")), &[])), said("ReplicaSet", "web-5d9f"));
+        assert_eq!(owner_and_pod(&none, &rollout), said("Rollout", "web"));
+        assert_eq!(
+            owner_and_pod(&none, &pod(Some(("ReplicaSet", "web-5d9f")), &[])),
+            said("ReplicaSet", "web-5d9f")
+        );
     }
 }

@@ -8,7 +8,7 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
 
 /// The word: `Running`, `Completed`, `Init:0/2`, `CrashLoopBackOff`.
-pub fn word(pod: &Pod) -> String {
+pub fn label(pod: &Pod) -> String {
     if let Some(initializing) = initializing(pod) {
         return initializing;
     }
@@ -51,7 +51,7 @@ fn initializing(pod: &Pod) -> Option<String> {
 
 /// Why a pod and its proxy are unhealthy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unwell {
+pub enum UnhealthyReason {
     /// The pod does not run; its status word.
     Pod(String),
     /// The pod runs, but its proxy is not ready.
@@ -59,16 +59,16 @@ pub enum Unwell {
 }
 
 /// The problem of a pod that should run a proxy; `None` if it is healthy or has ended.
-pub fn unhealthy(pod: &Pod) -> Option<Unwell> {
-    let word = word(pod);
+pub fn unhealthy(pod: &Pod) -> Option<UnhealthyReason> {
+    let word = label(pod);
     match word.as_str() {
         "Completed" | "NodeShutdown" | "Shutdown" | "Terminated" => None,
         "Running" | "Evicted" => {
             let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
             // An evicted pod has no containers that could be ready.
-            (!ready && word == "Running").then_some(Unwell::Proxy)
+            (!ready && word == "Running").then_some(UnhealthyReason::Proxy)
         }
-        _ => Some(Unwell::Pod(word)),
+        _ => Some(UnhealthyReason::Pod(word)),
     }
 }
 
@@ -76,7 +76,7 @@ pub fn unhealthy(pod: &Pod) -> Option<Unwell> {
 /// pods.
 pub fn counts_as_unwell(pod: &Pod) -> bool {
     let ready = || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-    unhealthy(pod).is_some() || (word(pod) == "Evicted" && !ready())
+    unhealthy(pod).is_some() || (label(pod) == "Evicted" && !ready())
 }
 
 /// Whether a container of a pod has failed, so that the pod does not become ready by waiting.
@@ -138,13 +138,13 @@ mod tests {
             (
                 serde_json::json!({"phase": "Running", "containerStatuses": [app(serde_json::json!({"running": {}}))]}),
                 "Running",
-                Some(Unwell::Proxy),
+                Some(UnhealthyReason::Proxy),
             ),
             (
                 serde_json::json!({"phase": "Running", "containerStatuses":
                     [proxy, app(serde_json::json!({"waiting": {"reason": "CrashLoopBackOff"}}))]}),
                 "CrashLoopBackOff",
-                Some(Unwell::Pod("CrashLoopBackOff".to_owned())),
+                Some(UnhealthyReason::Pod("CrashLoopBackOff".to_owned())),
             ),
             (
                 serde_json::json!({"phase": "Running", "containerStatuses":
@@ -153,10 +153,14 @@ mod tests {
                 None,
             ),
             (serde_json::json!({"phase": "Failed", "reason": "Evicted"}), "Evicted", None),
-            (serde_json::json!({"phase": "Pending"}), "Pending", Some(Unwell::Pod("Pending".to_owned()))),
+            (
+                serde_json::json!({"phase": "Pending"}),
+                "Pending",
+                Some(UnhealthyReason::Pod("Pending".to_owned())),
+            ),
         ] {
             let pod = pod(serde_json::json!({"status": status}));
-            assert_eq!((word(&pod).as_str(), unhealthy(&pod)), (expected, trouble), "{status}");
+            assert_eq!((label(&pod).as_str(), unhealthy(&pod)), (expected, trouble), "{status}");
         }
     }
 
@@ -171,8 +175,8 @@ mod tests {
                 ]}
             }))
         };
-        assert_eq!(word(&with(true)), "Running");
-        assert_eq!(word(&with(false)), "Init:0/2");
+        assert_eq!(label(&with(true)), "Running");
+        assert_eq!(label(&with(false)), "Init:0/2");
         assert_eq!(unhealthy(&with(true)), None);
     }
 }

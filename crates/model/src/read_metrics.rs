@@ -40,7 +40,7 @@ impl<'a> ReadMetrics<'a> {
     ///
     /// # Errors
     /// There are none; contains the reason.
-    pub fn of(&self, pod: &Pod, container: &str) -> Result<&'a ProxyMetrics, NoMetrics<'a>> {
+    pub fn container(&self, pod: &Pod, container: &str) -> Result<&'a ProxyMetrics, NoMetrics<'a>> {
         let (namespace, name) = pod.metadata.key();
         let is_only = self.pods_of_name.get(name).is_none_or(|pods| *pods == 1);
         let is_its = |metrics: &&&ProxyMetrics| {

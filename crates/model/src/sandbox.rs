@@ -142,7 +142,7 @@ pub fn add_failures<'a>(
         let of_iptables = failure.signature.is_some_and(|signature| signature.id.starts_with("exit-"));
         let journal = journals.iter().filter(|journal| of_iptables && journal.node == node);
         failed.push(AddFailure {
-            owner: pod.map_or_else(|| itself(&namespace, &name), |pod| owners.of(pod)),
+            owner: pod.map_or_else(|| itself(&namespace, &name), |pod| owners.owner(pod)),
             namespace,
             pod: name,
             node,

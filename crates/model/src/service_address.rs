@@ -89,7 +89,7 @@ impl<'a> ServiceAddress<'a> {
             return Lookup::NoPort(service);
         }
         match slices.map(|slices| EndpointSlice::counted(slices, service)) {
-            Some((0, _)) => Lookup::NoEndpoint(service, NoEndpoint::of(service, pods, workloads)),
+            Some((0, _)) => Lookup::NoEndpoint(service, NoEndpoint::explain(service, pods, workloads)),
             _ => Lookup::Found(service, declared),
         }
     }

@@ -58,7 +58,7 @@ impl Skew {
     }
 
     /// Reads the matrix from the evidence.
-    pub fn of(cluster: &Cluster, _knowledge: &Knowledge) -> Skew {
+    pub fn from_cluster(cluster: &Cluster, _knowledge: &Knowledge) -> Skew {
         let deployments = list::<Deployment>(cluster);
         let nodes = list::<Node>(cluster);
         let server = cluster.server_version.as_ref().ok();
@@ -201,14 +201,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+    fn object<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
         serde_json::from_value(json).expect("an object")
     }
 
     #[test]
     fn distribution_is_read_from_versions_and_nodes() {
         let node = |kubelet: &str, provider: &str, labels: serde_json::Value| -> Node {
-            of(json!({"metadata": {"name": "n", "labels": labels}, "spec": {"providerID": provider},
+            object(json!({"metadata": {"name": "n", "labels": labels}, "spec": {"providerID": provider},
                 "status": {"nodeInfo": {"kubeletVersion": kubelet}}}))
         };
         let said = |server: Option<&str>, node: Node| {
@@ -228,15 +228,15 @@ mod tests {
     #[test]
     fn extensions_are_found_by_their_labels() {
         let namespace: Namespace =
-            of(json!({"metadata": {"name": "observe", "labels": {"linkerd.io/extension": "viz"}}}));
+            object(json!({"metadata": {"name": "observe", "labels": {"linkerd.io/extension": "viz"}}}));
         let bare: Namespace =
-            of(json!({"metadata": {"name": "mc", "labels": {"linkerd.io/extension": "multicluster"}}}));
+            object(json!({"metadata": {"name": "mc", "labels": {"linkerd.io/extension": "multicluster"}}}));
         let deployment = |name: &str, version: Option<&str>| -> Workload {
             let mut labels = json!({"linkerd.io/extension": "viz"});
             if let Some(version) = version {
                 labels["app.kubernetes.io/version"] = version.into();
             }
-            of(json!({"metadata": {"name": name, "namespace": "observe", "labels": labels}}))
+            object(json!({"metadata": {"name": name, "namespace": "observe", "labels": labels}}))
         };
         let deployments = [deployment("web", Some("edge-25.4.4")), deployment("tap-injector", None)];
         let found = extensions(&[bare, namespace], &deployments);

@@ -12,7 +12,7 @@ use crate::objects::container::INIT_CONTAINER;
 
 /// A direction, with its annotation and its argument of linkerd-init.
 #[derive(Debug, Clone, Copy)]
-pub struct Way {
+pub struct SkipDirection {
     /// The annotation that lists the ports.
     pub annotation: &'static str,
     argument: &'static str,
@@ -21,27 +21,27 @@ pub struct Way {
 }
 
 /// Inbound connections.
-pub const IN: Way = Way {
+pub const IN: SkipDirection = SkipDirection {
     annotation: "config.linkerd.io/skip-inbound-ports",
     argument: "--inbound-ports-to-ignore",
     own: &[4190, 4191],
 };
 /// Outbound connections.
-pub const OUT: Way = Way {
+pub const OUT: SkipDirection = SkipDirection {
     annotation: "config.linkerd.io/skip-outbound-ports",
     argument: "--outbound-ports-to-ignore",
     own: &[],
 };
 
 /// Inbound connections from these ranges, whatever the port.
-const SUBNETS: Way =
-    Way { annotation: "config.linkerd.io/skip-subnets", argument: "--subnets-to-ignore", own: &[] };
+const SUBNETS: SkipDirection =
+    SkipDirection { annotation: "config.linkerd.io/skip-subnets", argument: "--subnets-to-ignore", own: &[] };
 
 /// A list of skipped ports and its source.
 pub struct Skipped<'a> {
     pod: &'a Pod,
     ports: Ports,
-    way: Way,
+    way: SkipDirection,
     /// The list as written.
     list: &'a str,
     /// Whether it comes from the pod's own annotation.
@@ -66,7 +66,7 @@ impl Skipped<'_> {
 }
 
 /// The source of a list as evidence.
-fn source(pod: &Pod, way: Way, list: &str, annotated: bool) -> Evidence {
+fn source(pod: &Pod, way: SkipDirection, list: &str, annotated: bool) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     match annotated {
         true => Evidence::field(object, format!("metadata.annotations[{}]", way.annotation), list),
@@ -152,7 +152,7 @@ impl NodeSubnets {
     }
 
     /// The lists that may apply to the pods of a node: its own; if that is unknown, the different ones of other nodes.
-    fn of(&self, node: &str) -> Vec<(String, Evidence)> {
+    fn for_node(&self, node: &str) -> Vec<(String, Evidence)> {
         if let Some(own) = self.0.get(node) {
             return vec![own.clone()];
         }
@@ -177,19 +177,19 @@ pub fn skipped_subnets(pod: &Pod, port: u16, nodes: &NodeSubnets) -> Option<Skip
         return Some(SkippedSubnets { lists: vec![(list.to_owned(), by)] });
     }
     let by_cni = pod.spec.container(INIT_CONTAINER).is_none() && !pod.spec.host_network;
-    let lists = if by_cni { nodes.of(&pod.node_name) } else { Vec::new() };
+    let lists = if by_cni { nodes.for_node(&pod.node_name) } else { Vec::new() };
     lists.iter().any(|(list, _)| !list.is_empty()).then_some(SkippedSubnets { lists })
 }
 
 /// The skipped ports of a pod in a direction: from its annotation, which linkerd-cni and the injector read,
 /// or from the arguments of linkerd-init, which contain the chart's lists.
-pub fn skipped(pod: &Pod, way: Way) -> Option<Skipped<'_>> {
+pub fn skipped(pod: &Pod, way: SkipDirection) -> Option<Skipped<'_>> {
     let (list, annotated) = listed(pod, way)?;
     Some(Skipped { pod, ports: listed_ports(list), way, list, annotated })
 }
 
 /// A list, and whether it is the annotation's.
-fn listed(pod: &Pod, way: Way) -> Option<(&str, bool)> {
+fn listed(pod: &Pod, way: SkipDirection) -> Option<(&str, bool)> {
     let annotation = pod.metadata.annotation(way.annotation).filter(|list| !list.trim().is_empty());
     let list = annotation.or_else(|| {
         let mut args = pod.spec.container(INIT_CONTAINER)?.args.iter();

@@ -127,7 +127,7 @@ impl WorkloadTraffic {
             memory.extend(metrics.value(ResidentMemory).map(|bytes| bytes as u64));
         }
         buckets.sort_by(|one, other| one.0.total_cmp(&other.0));
-        traffic.latency_ms = Latency::of(&buckets);
+        traffic.latency_ms = Latency::from_buckets(&buckets);
         let count = u64::try_from(memory.len()).unwrap_or_default();
         traffic.memory_bytes = memory.iter().sum::<u64>().checked_div(count);
         (traffic.proxies > 0).then_some(traffic)
@@ -148,8 +148,8 @@ impl WorkloadTraffic {
         );
         let mut workloads: BTreeMap<(String, String, String), (Owner, Vec<&ProxyMetrics>)> = BTreeMap::new();
         for pod in meshed() {
-            let Ok(metrics) = metrics.of(pod, PROXY_CONTAINER) else { continue };
-            let owner = owners.of(pod);
+            let Ok(metrics) = metrics.container(pod, PROXY_CONTAINER) else { continue };
+            let owner = owners.owner(pod);
             let key = (owner.namespace.clone(), owner.kind.clone(), owner.name.clone());
             workloads.entry(key).or_insert_with(|| (owner, Vec::new())).1.push(metrics);
         }
@@ -194,7 +194,7 @@ impl Requests {
 
 impl Latency {
     /// The percentiles of a cumulative histogram, ordered by bound; `None` if it is empty or has no last bucket.
-    fn of(buckets: &[(f64, u64)]) -> Option<Latency> {
+    fn from_buckets(buckets: &[(f64, u64)]) -> Option<Latency> {
         let (last, all) = *buckets.last()?;
         if last.is_finite() || all == 0 {
             return None;
@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn percentiles_are_interpolated() {
         let buckets = [(10.0, 50), (20.0, 90), (50.0, 99), (f64::INFINITY, 100)];
-        assert_eq!(Latency::of(&buckets), Some(Latency { p50: 10, p95: 37, p99: 50 }));
-        assert_eq!(Latency::of(&[(10.0, 5)]), None);
-        assert_eq!(Latency::of(&[]), None);
+        assert_eq!(Latency::from_buckets(&buckets), Some(Latency { p50: 10, p95: 37, p99: 50 }));
+        assert_eq!(Latency::from_buckets(&[(10.0, 5)]), None);
+        assert_eq!(Latency::from_buckets(&[]), None);
         // Beyond the last bound, only the bound is known.
-        assert_eq!(Latency::of(&[(f64::INFINITY, 4)]), Some(Latency { p50: 0, p95: 0, p99: 0 }));
+        assert_eq!(Latency::from_buckets(&[(f64::INFINITY, 4)]), Some(Latency { p50: 0, p95: 0, p99: 0 }));
     }
 }

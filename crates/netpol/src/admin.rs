@@ -7,9 +7,9 @@ use std::net::IpAddr;
 
 use super::added::decides;
 use super::form::{
-    Action, Fits, Held, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects,
+    Action, AppliedPolicy, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects,
 };
-use super::{Decides, Direction, Doubt, Known, Passage, Peer};
+use super::{DecidedBy, Direction, Doubt, Known, Peer, Verdict};
 use crate::networks::Network;
 use crate::objects::{
     AdminPeer, AdminPods, AdminPolicy, AdminPort, AdminProtocol, AdminRule, Kind, NamespacedPods, Pod,
@@ -30,7 +30,7 @@ const OF_PLUGIN: &str = "the order of these policies and those of the network pl
 const EVERYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
 
 /// The rules of a policy in a direction; `None` if it has none.
-pub(super) fn read(kind: Kind, policy: &AdminPolicy, direction: Direction) -> Option<Held<'_>> {
+pub(super) fn read(kind: Kind, policy: &AdminPolicy, direction: Direction) -> Option<AppliedPolicy<'_>> {
     let spec = &policy.spec;
     let rules = match direction {
         Direction::Ingress => &spec.ingress,
@@ -49,7 +49,7 @@ pub(super) fn read(kind: Kind, policy: &AdminPolicy, direction: Direction) -> Op
     let field = format!("spec.{}", direction.field());
     let rules = rules.iter().enumerate();
     let rules = rules.map(|(index, rule)| read_rule(rule, format!("{field}[{index}]")));
-    Some(Held {
+    Some(AppliedPolicy {
         policy: Policy::Admin(kind, policy),
         subject: Subject::Admin(&spec.subject),
         shuts: false,
@@ -91,7 +91,7 @@ fn ports(port: &AdminPort) -> Option<Ports> {
         return Some(Ports { protocol: Some(or_tcp(&range.protocol)), which });
     }
     let name = TargetPort::Name(port.named_port.clone()?);
-    Some(Ports::of(None, Some(&name), None))
+    Some(Ports::new(None, Some(&name), None))
 }
 
 fn protocol(named: &AdminProtocol) -> Option<Ports> {
@@ -108,57 +108,57 @@ fn protocol(named: &AdminProtocol) -> Option<Ports> {
         return Some(Ports { protocol: Some(protocol.to_owned()), which });
     }
     let name = Some(&named.destination_named_port).filter(|name| !name.is_empty())?;
-    Some(Ports::of(None, Some(&TargetPort::Name(name.clone())), None))
+    Some(Ports::new(None, Some(&TargetPort::Name(name.clone())), None))
 }
 
 /// Whether a policy selects a pod.
-pub(super) fn holds_for(subject: &AdminPods, pod: &Pod, known: &Known<'_>) -> Fits {
+pub(super) fn holds_for(subject: &AdminPods, pod: &Pod, known: &Known<'_>) -> Match {
     match (&subject.namespaces, &subject.pods) {
         (Some(selector), _) => is_in(selector, pod, known),
         (None, Some(pods)) => are_pods(pods, pod, known),
-        (None, None) => Fits::Perhaps(LATER),
+        (None, None) => Match::Perhaps(LATER),
     }
 }
 
-fn is_in(selector: &crate::objects::LabelSelector, pod: &Pod, known: &Known<'_>) -> Fits {
+fn is_in(selector: &crate::objects::LabelSelector, pod: &Pod, known: &Known<'_>) -> Match {
     selects(selector, |key| known.of_namespace(&pod.metadata.namespace, key))
 }
 
-fn are_pods(pods: &NamespacedPods, pod: &Pod, known: &Known<'_>) -> Fits {
-    Fits::from(pods.pod_selector.matches(&pod.metadata.labels))
+fn are_pods(pods: &NamespacedPods, pod: &Pod, known: &Known<'_>) -> Match {
+    Match::from(pods.pod_selector.matches(&pod.metadata.labels))
         .and(|| is_in(&pods.namespace_selector, pod, known))
 }
 
 /// Whether a rule matches a peer.
-pub(super) fn is_about(rule: &AdminRule, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+pub(super) fn is_about(rule: &AdminRule, peer: Peer<'_>, known: &Known<'_>) -> Match {
     match peer {
-        Peer::Anyone => Fits::Perhaps(super::WHOM),
-        _ => Fits::any(rule.peers.iter().map(|named| is_peer(named, peer, known))),
+        Peer::Anyone => Match::Perhaps(super::WHOM),
+        _ => Match::any(rule.peers.iter().map(|named| is_peer(named, peer, known))),
     }
 }
 
-fn is_peer(named: &AdminPeer, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+fn is_peer(named: &AdminPeer, peer: Peer<'_>, known: &Known<'_>) -> Match {
     let pod = in_network(peer);
     if let Some(selector) = &named.namespaces {
-        return pod.map_or(Fits::No, |pod| is_in(selector, pod, known));
+        return pod.map_or(Match::No, |pod| is_in(selector, pod, known));
     }
     if let Some(pods) = &named.pods {
-        return pod.map_or(Fits::No, |pod| are_pods(pods, pod, known));
+        return pod.map_or(Match::No, |pod| are_pods(pods, pod, known));
     }
     if named.nodes.is_some() {
-        return if pod.is_some() { Fits::No } else { Fits::Perhaps(NODES) };
+        return if pod.is_some() { Match::No } else { Match::Perhaps(NODES) };
     }
     if !named.networks.is_empty() {
         return within(&named.networks, peer);
     }
     match named.domain_names {
-        true if pod.is_some() => Fits::No,
-        true => Fits::Perhaps(DOMAINS),
-        false => Fits::Perhaps(LATER),
+        true if pod.is_some() => Match::No,
+        true => Match::Perhaps(DOMAINS),
+        false => Match::Perhaps(LATER),
     }
 }
 
-fn within(networks: &[String], peer: Peer<'_>) -> Fits {
+fn within(networks: &[String], peer: Peer<'_>) -> Match {
     let holds = |address: IpAddr| {
         networks.iter().any(|one| one.parse::<Network>().is_ok_and(|network| network.contains(address)))
     };
@@ -169,15 +169,15 @@ fn within(networks: &[String], peer: Peer<'_>) -> Fits {
     };
     match address {
         Some(address) => holds(address).into(),
-        None if EVERYWHERE.iter().all(|all| networks.iter().any(|one| one == all)) => Fits::Yes,
-        None => Fits::Perhaps(ADDRESS),
+        None if EVERYWHERE.iter().all(|all| networks.iter().any(|one| one == all)) => Match::Yes,
+        None => Match::Perhaps(ADDRESS),
     }
 }
 
 /// The decision of one tier.
 struct Decision<'a> {
     /// The first rule that surely matches.
-    by: Option<(Action, Decides<'a>)>,
+    by: Option<(Action, DecidedBy<'a>)>,
     /// Rules before it that may match.
     perhaps: Vec<(Action, Doubt<'a>)>,
 }
@@ -186,10 +186,10 @@ struct Decision<'a> {
 /// whether a rule matches the connection.
 pub(super) fn passage<'a>(
     direction: Direction,
-    holding: &[(&Held<'a>, Fits)],
-    fits: impl Fn(&Held<'a>, &Rule<'a>) -> Fits,
-    between: impl FnOnce() -> Passage<'a>,
-) -> Passage<'a> {
+    holding: &[(&AppliedPolicy<'a>, Match)],
+    fits: impl Fn(&AppliedPolicy<'a>, &Rule<'a>) -> Match,
+    between: impl FnOnce() -> Verdict<'a>,
+) -> Verdict<'a> {
     let of_plugin =
         holding.iter().any(|(held, _)| matches!(held.policy, Policy::Cilium(_) | Policy::Calico(_)));
     let tier = |name: &str| decision(direction, holding, name, &fits);
@@ -197,11 +197,11 @@ pub(super) fn passage<'a>(
     let baseline = || {
         let Decision { by, perhaps } = tier(BASELINE);
         let by = by.filter(|(action, _)| *action != Action::Pass);
-        decided(by, perhaps, || Passage::Open)
+        decided(by, perhaps, || Verdict::Open)
     };
     let is_about = admin.by.is_some() || !admin.perhaps.is_empty();
     let rest = || match between() {
-        Passage::Open => baseline(),
+        Verdict::Open => baseline(),
         other => other,
     };
     let by = admin.by.filter(|(action, _)| *action != Action::Pass);
@@ -213,10 +213,10 @@ pub(super) fn passage<'a>(
 
 /// Rules of a network plugin may come before or after: the result is only known if both agree.
 fn undecided<'a>(
-    by: Option<(Action, Decides<'a>)>,
+    by: Option<(Action, DecidedBy<'a>)>,
     mut perhaps: Vec<(Action, Doubt<'a>)>,
-    rest: impl FnOnce() -> Passage<'a>,
-) -> Passage<'a> {
+    rest: impl FnOnce() -> Verdict<'a>,
+) -> Verdict<'a> {
     perhaps.extend(by.map(|(action, decides)| {
         let doubt = Doubt { policy: decides.policy, field: decides.field, why: OF_PLUGIN };
         (action, doubt)
@@ -226,16 +226,16 @@ fn undecided<'a>(
 
 /// The result of a decision, or of the rest without one; unknown if an earlier rule may change it.
 fn decided<'a>(
-    by: Option<(Action, Decides<'a>)>,
+    by: Option<(Action, DecidedBy<'a>)>,
     perhaps: Vec<(Action, Doubt<'a>)>,
-    rest: impl FnOnce() -> Passage<'a>,
-) -> Passage<'a> {
+    rest: impl FnOnce() -> Verdict<'a>,
+) -> Verdict<'a> {
     let (passage, same, passes_on) = match by {
-        Some((Action::Deny, decides)) => (Passage::Shut(vec![decides]), Action::Deny, false),
-        Some((_, decides)) => (Passage::Through(decides), Action::Allow, false),
+        Some((Action::Deny, decides)) => (Verdict::Shut(vec![decides]), Action::Deny, false),
+        Some((_, decides)) => (Verdict::Through(decides), Action::Allow, false),
         None => {
             let passage = rest();
-            let same = if matches!(passage, Passage::Shut(_)) { Action::Deny } else { Action::Allow };
+            let same = if matches!(passage, Verdict::Shut(_)) { Action::Deny } else { Action::Allow };
             (passage, same, true)
         }
     };
@@ -244,35 +244,37 @@ fn decided<'a>(
     let mut doubts: Vec<Doubt<'a>> =
         perhaps.into_iter().filter(|(action, _)| changes(*action)).map(|(_, doubt)| doubt).collect();
     match passage {
-        Passage::Unknown(others) => {
+        Verdict::Unknown(others) => {
             doubts.extend(others);
-            Passage::Unknown(doubts)
+            Verdict::Unknown(doubts)
         }
         passage if doubts.is_empty() => passage,
-        _ => Passage::Unknown(doubts),
+        _ => Verdict::Unknown(doubts),
     }
 }
 
 /// The first matching rule of a tier. Of several policies with one priority, any may decide.
 fn decision<'a>(
     direction: Direction,
-    holding: &[(&Held<'a>, Fits)],
+    holding: &[(&AppliedPolicy<'a>, Match)],
     tier: &str,
-    fits: impl Fn(&Held<'a>, &Rule<'a>) -> Fits,
+    fits: impl Fn(&AppliedPolicy<'a>, &Rule<'a>) -> Match,
 ) -> Decision<'a> {
-    let is_here = |held: &Held<'a>| matches!(held.policy, Policy::Admin(..)) && held.place.tier_name == tier;
-    let mut own: Vec<(&Held<'a>, Fits)> = holding.iter().filter(|(held, _)| is_here(held)).copied().collect();
+    let is_here =
+        |held: &AppliedPolicy<'a>| matches!(held.policy, Policy::Admin(..)) && held.place.tier_name == tier;
+    let mut own: Vec<(&AppliedPolicy<'a>, Match)> =
+        holding.iter().filter(|(held, _)| is_here(held)).copied().collect();
     own.sort_by(|(a, _), (b, _)| a.place.compare(&b.place));
     let mut perhaps = Vec::new();
     for level in own.chunk_by(|(a, _), (b, _)| a.place.order.total_cmp(&b.place.order).is_eq()) {
-        let mut decided: Vec<(Action, Decides<'a>)> = Vec::new();
+        let mut decided: Vec<(Action, DecidedBy<'a>)> = Vec::new();
         for &(held, holds) in level {
-            let holds = if held.place.tier.is_none() { holds.and(|| Fits::Perhaps(LATER)) } else { holds };
+            let holds = if held.place.tier.is_none() { holds.and(|| Match::Perhaps(LATER)) } else { holds };
             for rule in &held.rules {
                 match holds.and(|| fits(held, rule)) {
-                    Fits::No => {}
-                    Fits::Perhaps(why) => perhaps.push((rule.action, held.doubt(&rule.field, why))),
-                    Fits::Yes => {
+                    Match::No => {}
+                    Match::Perhaps(why) => perhaps.push((rule.action, held.doubt(&rule.field, why))),
+                    Match::Yes => {
                         let denies = rule.action == Action::Deny;
                         decided.push((rule.action, decides(held, direction, &rule.field, denies)));
                         break;
@@ -312,7 +314,7 @@ mod tests {
 
     /// The parts of a cluster.
     #[derive(Default)]
-    struct Given {
+    struct ClusterParts {
         admin: Vec<Value>,
         baseline: Vec<Value>,
         cluster: Vec<Value>,
@@ -320,7 +322,7 @@ mod tests {
     }
 
     /// The result for a connection from `peer` to port 8080 of pod shop/web, in one word, with the deciding field.
-    fn asked(given: Given, peer: Peer<'_>) -> String {
+    fn verdict(given: ClusterParts, peer: Peer<'_>) -> String {
         let list = |all: Vec<Value>| -> Vec<AdminPolicy> {
             let named = |(at, spec): (usize, Value)| {
                 read(json!({"metadata": {"name": format!("p{at}")}, "spec": spec}))
@@ -344,12 +346,12 @@ mod tests {
         };
         let web = pod("shop", "web");
         let port = Port { protocol: "TCP", number: 8080, of: Some(&web) };
-        let policies = Policies::of(objects);
+        let policies = Policies::new(objects);
         match policies.passage(Direction::Ingress, &web, port, peer) {
-            Passage::Open => "open".to_owned(),
-            Passage::Through(by) => format!("through {:?} {}", by.policy.kind(), by.field),
-            Passage::Shut(by) => format!("shut {:?} {}", by[0].policy.kind(), by[0].field),
-            Passage::Unknown(doubts) => format!("unknown {}", doubts[0].why),
+            Verdict::Open => "open".to_owned(),
+            Verdict::Through(by) => format!("through {:?} {}", by.policy.kind(), by.field),
+            Verdict::Shut(by) => format!("shut {:?} {}", by[0].policy.kind(), by[0].field),
+            Verdict::Unknown(doubts) => format!("unknown {}", doubts[0].why),
         }
     }
 
@@ -375,13 +377,16 @@ mod tests {
         let deny = policy(20, vec![rule("Deny", json!({"namespaces": {}}))]);
         let allow =
             policy(10, vec![rule("Allow", of_team("front")), rule("Deny", json!({"namespaces": {}}))]);
-        let both =
-            || Given { admin: vec![deny.clone(), allow.clone()], kubernetes: shutting(), ..Given::default() };
-        assert_eq!(asked(both(), Peer::Pod(&front)), "through AdminNetworkPolicy spec.ingress[0]");
+        let both = || ClusterParts {
+            admin: vec![deny.clone(), allow.clone()],
+            kubernetes: shutting(),
+            ..ClusterParts::default()
+        };
+        assert_eq!(verdict(both(), Peer::Pod(&front)), "through AdminNetworkPolicy spec.ingress[0]");
         let other = pod("other", "web");
-        assert_eq!(asked(both(), Peer::Pod(&other)), "shut AdminNetworkPolicy spec.ingress[1]");
-        let only = Given { admin: vec![deny], ..Given::default() };
-        assert_eq!(asked(only, Peer::Pod(&front)), "shut AdminNetworkPolicy spec.ingress[0]");
+        assert_eq!(verdict(both(), Peer::Pod(&other)), "shut AdminNetworkPolicy spec.ingress[1]");
+        let only = ClusterParts { admin: vec![deny], ..ClusterParts::default() };
+        assert_eq!(verdict(only, Peer::Pod(&front)), "shut AdminNetworkPolicy spec.ingress[0]");
     }
 
     #[test]
@@ -392,16 +397,20 @@ mod tests {
             policy(2, vec![rule("Deny", json!({"namespaces": {}}))]),
         ];
         let baseline = || vec![policy(0, vec![rule("Deny", json!({"namespaces": {}}))])];
-        let given =
-            |kubernetes, baseline| Given { admin: admin.clone(), kubernetes, baseline, ..Given::default() };
-        assert_eq!(asked(given(vec![], vec![]), Peer::Pod(&front)), "open");
-        assert_eq!(asked(given(shutting(), vec![]), Peer::Pod(&front)), "shut NetworkPolicy spec.ingress");
+        let given = |kubernetes, baseline| ClusterParts {
+            admin: admin.clone(),
+            kubernetes,
+            baseline,
+            ..ClusterParts::default()
+        };
+        assert_eq!(verdict(given(vec![], vec![]), Peer::Pod(&front)), "open");
+        assert_eq!(verdict(given(shutting(), vec![]), Peer::Pod(&front)), "shut NetworkPolicy spec.ingress");
         let of_baseline = "shut BaselineAdminNetworkPolicy spec.ingress[0]";
-        assert_eq!(asked(given(vec![], baseline()), Peer::Pod(&front)), of_baseline);
+        assert_eq!(verdict(given(vec![], baseline()), Peer::Pod(&front)), of_baseline);
         // A NetworkPolicy that selects the pod is final.
         let open = vec![json!({"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [{}]})];
         assert_eq!(
-            asked(given(open, baseline()), Peer::Pod(&front)),
+            verdict(given(open, baseline()), Peer::Pod(&front)),
             "through NetworkPolicy spec.ingress[0]"
         );
     }
@@ -411,7 +420,10 @@ mod tests {
         let front = pod("front", "web");
         let with = |ports: Value| {
             let rule = json!({"action": "Deny", "from": [{"namespaces": {}}], "ports": ports});
-            asked(Given { admin: vec![policy(1, vec![rule])], ..Given::default() }, Peer::Pod(&front))
+            verdict(
+                ClusterParts { admin: vec![policy(1, vec![rule])], ..ClusterParts::default() },
+                Peer::Pod(&front),
+            )
         };
         let shut = "shut AdminNetworkPolicy spec.ingress[0]";
         assert_eq!(with(json!([{"portNumber": {"protocol": "TCP", "port": 8080}}])), shut);
@@ -424,7 +436,7 @@ mod tests {
         let of_pods = |app: &str| {
             let pods = json!({"namespaceSelector": {}, "podSelector": {"matchLabels": {"app": app}}});
             let spec = json!({"priority": 1, "subject": {"pods": pods}, "ingress": [rule("Deny", json!({"namespaces": {}}))]});
-            asked(Given { admin: vec![spec], ..Given::default() }, Peer::Pod(&front))
+            verdict(ClusterParts { admin: vec![spec], ..ClusterParts::default() }, Peer::Pod(&front))
         };
         assert_eq!((of_pods("web").as_str(), of_pods("db").as_str()), (shut, "open"));
     }
@@ -437,7 +449,7 @@ mod tests {
             json!({"tier": tier, "priority": 1, "subject": of_team("shop"), "ingress": [rule]})
         };
         let ask = |cluster: Vec<Value>, kubernetes| {
-            asked(Given { cluster, kubernetes, ..Given::default() }, Peer::Pod(&front))
+            verdict(ClusterParts { cluster, kubernetes, ..ClusterParts::default() }, Peer::Pod(&front))
         };
         let tcp = json!([{"tcp": {"destinationPort": {"number": 8080}}}]);
         let (through, shut) =
@@ -459,15 +471,18 @@ mod tests {
         let front = pod("front", "web");
         let deny = policy(1, vec![rule("Deny", json!({"namespaces": {}}))]);
         let allow = policy(1, vec![rule("Allow", json!({"namespaces": {}}))]);
-        let given = |admin: Vec<Value>| Given { admin, ..Given::default() };
-        assert_eq!(asked(given(vec![deny.clone(), allow]), Peer::Pod(&front)), format!("unknown {SAME}"));
+        let given = |admin: Vec<Value>| ClusterParts { admin, ..ClusterParts::default() };
+        assert_eq!(verdict(given(vec![deny.clone(), allow]), Peer::Pod(&front)), format!("unknown {SAME}"));
         let same = "shut AdminNetworkPolicy spec.ingress[0]";
-        assert_eq!(asked(given(vec![deny.clone(), deny.clone()]), Peer::Pod(&front)), same);
+        assert_eq!(verdict(given(vec![deny.clone(), deny.clone()]), Peer::Pod(&front)), same);
         let later = policy(1, vec![rule("Deny", json!({"somethingNew": {}}))]);
-        assert_eq!(asked(given(vec![later]), Peer::Pod(&front)), format!("unknown {LATER}"));
-        assert_eq!(asked(given(vec![deny.clone()]), Peer::Anyone), format!("unknown {}", super::super::WHOM));
+        assert_eq!(verdict(given(vec![later]), Peer::Pod(&front)), format!("unknown {LATER}"));
+        assert_eq!(
+            verdict(given(vec![deny.clone()]), Peer::Anyone),
+            format!("unknown {}", super::super::WHOM)
+        );
         // Pods are no addresses outside the cluster.
-        assert_eq!(asked(given(vec![deny]), Peer::Address("203.0.113.9".parse().unwrap())), "open");
+        assert_eq!(verdict(given(vec![deny]), Peer::Address("203.0.113.9".parse().unwrap())), "open");
     }
 
     #[test]
@@ -476,14 +491,14 @@ mod tests {
             let rule = json!({"action": "Deny", "to": [named]});
             let spec = json!({"priority": 1, "subject": {"namespaces": {}}, "egress": [rule]});
             let admin: Vec<AdminPolicy> = vec![read(json!({"metadata": {"name": "p"}, "spec": spec}))];
-            let policies = Policies::of(Objects { admin: &admin, ..Objects::default() });
+            let policies = Policies::new(Objects { admin: &admin, ..Objects::default() });
             let web = pod("shop", "web");
             let port = Port { protocol: "TCP", number: 443, of: None };
             match policies.passage(Direction::Egress, &web, port, to) {
-                Passage::Shut(_) => "shut".to_owned(),
-                Passage::Open => "open".to_owned(),
-                Passage::Unknown(doubts) => doubts[0].why.to_owned(),
-                Passage::Through(_) => "through".to_owned(),
+                Verdict::Shut(_) => "shut".to_owned(),
+                Verdict::Open => "open".to_owned(),
+                Verdict::Unknown(doubts) => doubts[0].why.to_owned(),
+                Verdict::Through(_) => "through".to_owned(),
             }
         };
         let other = pod("other", "db");

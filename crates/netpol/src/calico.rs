@@ -4,7 +4,9 @@
 
 use std::net::IpAddr;
 
-use super::form::{Action, Fits, Held, Label, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network};
+use super::form::{
+    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network,
+};
 use super::{Direction, Known, Peer, kubernetes};
 use crate::networks::Network;
 use crate::objects::{CalicoEntity, CalicoPolicy, CalicoRule, CalicoTier, Pod, TargetPort};
@@ -41,7 +43,7 @@ pub(super) fn read<'a>(
     policy: &'a CalicoPolicy,
     direction: Direction,
     tiers: &[CalicoTier],
-) -> Option<Held<'a>> {
+) -> Option<AppliedPolicy<'a>> {
     let spec = &policy.spec;
     let (about, rules) = match direction {
         Direction::Ingress => (spec.is_about_ingress(), &spec.ingress),
@@ -53,7 +55,7 @@ pub(super) fn read<'a>(
     let field = format!("spec.{}", direction.field());
     let rules = rules.iter().enumerate();
     let rules = rules.filter_map(|(index, rule)| read_rule(rule, format!("{field}[{index}]")));
-    Some(Held {
+    Some(AppliedPolicy {
         policy: Policy::Calico(policy),
         subject: Subject::Calico(policy),
         shuts: true,
@@ -150,10 +152,10 @@ fn says_nothing(entity: &CalicoEntity) -> bool {
 }
 
 /// Whether a policy selects a pod.
-pub(super) fn holds_for(policy: &CalicoPolicy, pod: &Pod, known: &Known<'_>) -> Fits {
+pub(super) fn holds_for(policy: &CalicoPolicy, pod: &Pod, known: &Known<'_>) -> Match {
     let spec = &policy.spec;
     if !policy.metadata.namespace.is_empty() && policy.metadata.namespace != pod.metadata.namespace {
-        return Fits::No;
+        return Match::No;
     }
     let of_pod = fits(known, &spec.selector, |key| label(pod, key));
     of_pod
@@ -169,7 +171,7 @@ pub(super) fn is_about(
     pod: &Pod,
     peer: Peer<'_>,
     known: &Known<'_>,
-) -> Fits {
+) -> Match {
     let (source, destination) = match direction {
         Direction::Ingress => (peer, Peer::Pod(pod)),
         Direction::Egress => (Peer::Pod(pod), peer),
@@ -178,58 +180,58 @@ pub(super) fn is_about(
         .and(|| is_entity(&rule.destination, namespace, destination, known))
 }
 
-fn is_entity(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Known<'_>) -> Fits {
+fn is_entity(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Known<'_>) -> Match {
     if says_nothing(entity) {
-        return Fits::Yes;
+        return Match::Yes;
     }
     if end == Peer::Anyone {
-        return Fits::Perhaps(super::WHOM);
+        return Match::Perhaps(super::WHOM);
     }
     let within = |nets: &[String]| {
         let address = match end {
             Peer::Pod(pod) => pod.status.pod_ip,
             Peer::Address(address) => Some(address),
-            Peer::Host if nets.iter().any(|net| net == EVERYWHERE) => return Fits::Yes,
+            Peer::Host if nets.iter().any(|net| net == EVERYWHERE) => return Match::Yes,
             Peer::Host | Peer::Anyone => None,
         };
         match address {
             Some(address) => nets.iter().any(|net| holds(net, address)).into(),
-            None => Fits::Perhaps(ADDRESS),
+            None => Match::Perhaps(ADDRESS),
         }
     };
-    let nets = if entity.nets.is_empty() { Fits::Yes } else { within(&entity.nets) };
-    let not_nets = if entity.not_nets.is_empty() { Fits::Yes } else { within(&entity.not_nets).opposite() };
+    let nets = if entity.nets.is_empty() { Match::Yes } else { within(&entity.nets) };
+    let not_nets = if entity.not_nets.is_empty() { Match::Yes } else { within(&entity.not_nets).opposite() };
     let services = match entity.services {
-        true => Fits::Perhaps("the endpoints of a Service (services)"),
-        false => Fits::Yes,
+        true => Match::Perhaps("the endpoints of a Service (services)"),
+        false => Match::Yes,
     };
     nets.and(|| not_nets).and(|| services).and(|| is_selected(entity, namespace, end, known))
 }
 
 /// Whether its expressions match an endpoint. With any expression, a policy of a namespace selects its own
 /// namespace unless it names others.
-fn is_selected(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Known<'_>) -> Fits {
+fn is_selected(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Known<'_>) -> Match {
     let CalicoEntity { selector, not_selector, namespace_selector, .. } = entity;
     let texts = [selector, not_selector, namespace_selector];
     if texts.iter().all(|text| text.is_empty()) && entity.service_accounts.is_none() {
-        return Fits::Yes;
+        return Match::Yes;
     }
-    let Some(pod) = in_network(end) else { return Fits::Perhaps(NO_POD) };
+    let Some(pod) = in_network(end) else { return Match::Perhaps(NO_POD) };
     let here = match (namespace_selector.as_str(), namespace) {
-        ("", "") => Fits::Yes,
+        ("", "") => Match::Yes,
         ("", namespace) => (pod.metadata.namespace == namespace).into(),
         (text, _) => fits(known, text, |key| of_namespace(pod, key, known)),
     };
     let not = match not_selector.as_str() {
-        "" => Fits::Yes,
+        "" => Match::Yes,
         text => fits(known, text, |key| label(pod, key)).opposite(),
     };
     let account = match &entity.service_accounts {
-        None => Fits::Yes,
+        None => Match::Yes,
         Some(accounts) => {
             let named =
                 accounts.names.is_empty() || accounts.names.iter().any(|name| name == pod.spec.account());
-            Fits::from(named).and(|| fits(known, &accounts.selector, |key| of_account(pod, key)))
+            Match::from(named).and(|| fits(known, &accounts.selector, |key| of_account(pod, key)))
         }
     };
     here.and(|| fits(known, selector, |key| label(pod, key))).and(|| not).and(|| account)
@@ -252,13 +254,13 @@ pub(super) fn expressions(policy: &CalicoPolicy) -> impl Iterator<Item = &str> {
     own.into_iter().chain(of_ends).map(String::as_str)
 }
 
-fn fits<'l>(known: &Known<'_>, text: &str, label: impl Fn(&str) -> Label<'l>) -> Fits {
+fn fits<'l>(known: &Known<'_>, text: &str, label: impl Fn(&str) -> Label<'l>) -> Match {
     if text.is_empty() {
-        return Fits::Yes;
+        return Match::Yes;
     }
     match known.expressions.get(text) {
         Some(Some(expression)) => expression.fits(&label),
-        Some(None) | None => Fits::Perhaps(NOT_UNDERSTOOD),
+        Some(None) | None => Match::Perhaps(NOT_UNDERSTOOD),
     }
 }
 

@@ -5,7 +5,8 @@
 use std::net::IpAddr;
 
 use super::form::{
-    Action, Fits, Held, Label, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network, selects,
+    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, Which, in_network,
+    selects,
 };
 use super::{Direction, Known, Peer, kubernetes};
 use crate::networks::Network;
@@ -29,16 +30,16 @@ const HOSTS: &str = "the host that the connection comes from or goes to";
 const OUTSIDE: &str = "the addresses that Cilium treats as outside of the cluster";
 
 /// The rules of a policy in a direction, one entry for each rule that selects pods.
-pub(super) fn read(policy: &CiliumPolicy, direction: Direction) -> Vec<Held<'_>> {
-    policy.rules().filter_map(|(field, rule)| held(policy, field, rule, direction)).collect()
+pub(super) fn read(policy: &CiliumPolicy, direction: Direction) -> Vec<AppliedPolicy<'_>> {
+    policy.rules().filter_map(|(field, rule)| applied_rule(policy, field, rule, direction)).collect()
 }
 
-fn held<'a>(
+fn applied_rule<'a>(
     policy: &'a CiliumPolicy,
     field: String,
     rule: &'a CiliumRule,
     direction: Direction,
-) -> Option<Held<'a>> {
+) -> Option<AppliedPolicy<'a>> {
     // A rule without it selects nodes.
     let selector = rule.endpoint_selector.as_ref()?;
     let (allow, deny, asked) = match direction {
@@ -59,7 +60,7 @@ fn held<'a>(
     };
     let mut all = of(deny, format!("{word}Deny"), Action::Deny);
     all.extend(of(allow, word.to_owned(), Action::Allow));
-    Some(Held {
+    Some(AppliedPolicy {
         policy: Policy::Cilium(policy),
         field: format!("{field}.{word}"),
         subject: Subject::Cilium(selector),
@@ -92,13 +93,13 @@ fn rules(side: &CiliumSide, field: String, action: Action) -> Vec<Rule<'_>> {
     let each = side.ports.iter().enumerate();
     each.map(|(index, ports)| {
         let named = ports.ports.iter().map(port).collect();
-        rule(named, asks(ports).filter(|_| allows), format!("{field}.toPorts[{index}]"))
+        rule(named, request_rules(ports).filter(|_| allows), format!("{field}.toPorts[{index}]"))
     })
     .collect()
 }
 
 /// The requirements for requests on a port, which the port alone does not decide.
-fn asks(ports: &CiliumPorts) -> Option<&'static str> {
+fn request_rules(ports: &CiliumPorts) -> Option<&'static str> {
     let rules = &ports.rules;
     if rules.http || rules.kafka || rules.l7 || rules.l7proto {
         return Some("its requirements for requests (rules)");
@@ -119,7 +120,7 @@ fn port(named: &CiliumPort) -> Ports {
             Some(text.parse().map_or_else(|_| TargetPort::Name(text.clone()), TargetPort::Number))
         }
     };
-    let ports = Ports::of(protocol, number.as_ref(), named.end_port);
+    let ports = Ports::new(protocol, number.as_ref(), named.end_port);
     match ports.which {
         Which::Range(0, _) => Ports { which: Which::All, ..ports },
         Which::All | Which::Range(..) | Which::Named(_) => ports,
@@ -143,20 +144,20 @@ pub(super) fn is_for_all(side: &CiliumSide) -> bool {
 }
 
 /// Whether a rule matches a peer. `namespace` is that of the policy, empty for a cluster-wide policy.
-pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Match {
     if is_for_all(side) {
-        return Fits::Yes;
+        return Match::Yes;
     }
     if peer == Peer::Anyone {
-        return Fits::Perhaps(super::WHOM);
+        return Match::Perhaps(super::WHOM);
     }
     let outside = |said: bool| match (said, in_network(peer)) {
-        (true, None) => Fits::Perhaps(OUTSIDE),
-        (true, Some(_)) | (false, _) => Fits::No,
+        (true, None) => Match::Perhaps(OUTSIDE),
+        (true, Some(_)) | (false, _) => Match::No,
     };
     let services = match side.services {
-        true => Fits::Perhaps("the endpoints of Services (toServices)"),
-        false => Fits::No,
+        true => Match::Perhaps("the endpoints of Services (toServices)"),
+        false => Match::No,
     };
     let blocks = side.cidr_set.iter().flatten().map(|block| is_in(block, peer));
     let plain = side
@@ -168,11 +169,11 @@ pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known
         side.endpoints.iter().flatten().map(|selector| is_endpoint(selector, namespace, peer, known));
     let entities = side.entities.iter().flatten().map(|entity| is_entity(entity, peer));
     let others = [services, outside(side.groups), outside(side.names), outside(side.nodes.is_some())];
-    Fits::any(endpoints.chain(entities).chain(blocks).chain(plain).chain(others))
+    Match::any(endpoints.chain(entities).chain(blocks).chain(plain).chain(others))
 }
 
 /// Blocks never match endpoints; a setting of Cilium decides whether they match nodes.
-fn is_in(block: &CiliumBlock, peer: Peer<'_>) -> Fits {
+fn is_in(block: &CiliumBlock, peer: Peer<'_>) -> Match {
     let holds = |address: IpAddr| {
         let within = |cidr: &str| {
             cidr.parse::<Network>().is_ok_and(|network| network.contains(address))
@@ -182,38 +183,38 @@ fn is_in(block: &CiliumBlock, peer: Peer<'_>) -> Fits {
         block.cidr.is_empty() || within(&block.cidr) && !block.except.iter().any(|cidr| within(cidr))
     };
     match peer {
-        Peer::Pod(pod) if !pod.spec.host_network => Fits::No,
-        Peer::Pod(pod) if pod.status.pod_ip.is_some_and(|address| !holds(address)) => Fits::No,
-        Peer::Address(address) if !holds(address) => Fits::No,
+        Peer::Pod(pod) if !pod.spec.host_network => Match::No,
+        Peer::Pod(pod) if pod.status.pod_ip.is_some_and(|address| !holds(address)) => Match::No,
+        Peer::Address(address) if !holds(address) => Match::No,
         Peer::Pod(_) | Peer::Address(_) | Peer::Host | Peer::Anyone => {
-            Fits::Perhaps("whether the address counts as outside of the cluster")
+            Match::Perhaps("whether the address counts as outside of the cluster")
         }
     }
 }
 
-fn is_entity(entity: &str, peer: Peer<'_>) -> Fits {
+fn is_entity(entity: &str, peer: Peer<'_>) -> Match {
     let hosts = matches!(entity, "host" | "remote-node" | "kube-apiserver");
     match (entity, peer) {
-        ("all", _) => Fits::Yes,
-        ("none", _) => Fits::No,
-        ("kube-apiserver", Peer::Host) => Fits::Yes,
-        ("cluster", Peer::Pod(_)) => Fits::Yes,
+        ("all", _) => Match::Yes,
+        ("none", _) => Match::No,
+        ("kube-apiserver", Peer::Host) => Match::Yes,
+        ("cluster", Peer::Pod(_)) => Match::Yes,
         ("cluster" | "world" | "world-ipv4" | "world-ipv6", Peer::Host | Peer::Address(_)) => {
-            Fits::Perhaps(OUTSIDE)
+            Match::Perhaps(OUTSIDE)
         }
         (_, Peer::Pod(pod)) if pod.spec.host_network => match hosts {
-            true => Fits::Perhaps(HOSTS),
-            false => Fits::No,
+            true => Match::Perhaps(HOSTS),
+            false => Match::No,
         },
-        ("unmanaged", Peer::Pod(_)) => Fits::Perhaps("whether Cilium manages the pod"),
-        (_, Peer::Pod(_)) => Fits::No,
-        (_, Peer::Host | Peer::Address(_)) if hosts => Fits::Perhaps(HOSTS),
-        (_, Peer::Host | Peer::Address(_)) => Fits::No,
-        (_, Peer::Anyone) => Fits::Perhaps(super::WHOM),
+        ("unmanaged", Peer::Pod(_)) => Match::Perhaps("whether Cilium manages the pod"),
+        (_, Peer::Pod(_)) => Match::No,
+        (_, Peer::Host | Peer::Address(_)) if hosts => Match::Perhaps(HOSTS),
+        (_, Peer::Host | Peer::Address(_)) => Match::No,
+        (_, Peer::Anyone) => Match::Perhaps(super::WHOM),
     }
 }
 
-fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Match {
     let mut keys = selector
         .match_labels
         .keys()
@@ -222,8 +223,8 @@ fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known:
     let Some(pod) = in_network(peer) else {
         // For example `reserved:host`.
         return match keys.any(|key| key.starts_with("reserved:")) {
-            true => Fits::Perhaps(HOSTS),
-            false => Fits::No,
+            true => Match::Perhaps(HOSTS),
+            false => Match::No,
         };
     };
     let asks = |prefix: &str| {
@@ -236,17 +237,17 @@ fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known:
     };
     // Without a namespace term, a policy of a namespace selects its own namespace.
     let here = if namespace.is_empty() || asks(NAMESPACE) || pod.metadata.namespace == namespace {
-        Fits::Yes
+        Match::Yes
     } else if asks(OF_NAMESPACE) {
-        Fits::Perhaps("whether namespace labels can select other namespaces, which depends on the release")
+        Match::Perhaps("whether namespace labels can select other namespaces, which depends on the release")
     } else {
-        Fits::No
+        Match::No
     };
     here.and(|| selects(selector, |key| label(pod, key, known)))
 }
 
 /// Whether a policy selects a pod. A namespaced policy selects only pods of its namespace.
-pub(super) fn holds_for(selector: &LabelSelector, pod: &Pod, known: &Known<'_>) -> Fits {
+pub(super) fn holds_for(selector: &LabelSelector, pod: &Pod, known: &Known<'_>) -> Match {
     selects(selector, |key| label(pod, key, known))
 }
 

@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use super::{Direction, Doubt, NAMED, Passage, Peer, Policies, Port, WHOM};
+use super::{Direction, Doubt, NAMED, Peer, Policies, Port, Verdict, WHOM};
 use crate::objects::{EndpointSlice, Pod};
 
 /// The best of several results: one that is open is enough.
-pub fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passage<'a>> {
-    let rank = |passage: &Passage<'_>| match passage {
-        Passage::Open | Passage::Through(_) => 0,
-        Passage::Unknown(_) => 1,
-        Passage::Shut(_) => 2,
+pub fn best<'a>(passages: impl IntoIterator<Item = Verdict<'a>>) -> Option<Verdict<'a>> {
+    let rank = |passage: &Verdict<'_>| match passage {
+        Verdict::Open | Verdict::Through(_) => 0,
+        Verdict::Unknown(_) => 1,
+        Verdict::Shut(_) => 2,
     };
     passages.into_iter().min_by_key(rank)
 }
@@ -21,7 +21,7 @@ const DNS_NAMESPACE: &str = "kube-system";
 const DNS_LABEL: &str = "k8s-app";
 
 /// The decision about lookups: egress to the pods of the cluster's DNS, or to an address outside of the pod network.
-pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Passage<'a>> {
+pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Verdict<'a>> {
     // Without known pods the peers of a rule are not evaluated: DNS servers differ from cluster to cluster.
     let peers: Vec<(Option<&Pod>, Peer<'_>)> = match dns {
         [] => vec![(None, Peer::Anyone)],
@@ -33,7 +33,7 @@ pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option
     best(passages.map(|(of, peer, number)| {
         let port = Port { protocol: "UDP", number, of };
         match policies.passage(Direction::Egress, client, port, peer) {
-            Passage::Unknown(doubts) if doubts.iter().any(is_left_open) => Passage::Open,
+            Verdict::Unknown(doubts) if doubts.iter().any(is_left_open) => Verdict::Open,
             passage => passage,
         }
     }))
@@ -58,7 +58,7 @@ pub fn to_component<'a>(
     client: &Pod,
     serving: &[&Pod],
     number: u16,
-) -> Vec<(Direction, Passage<'a>)> {
+) -> Vec<(Direction, Verdict<'a>)> {
     let port = |server| Port { protocol: "TCP", number, of: Some(server) };
     let out = serving
         .iter()
@@ -106,16 +106,16 @@ impl ApiServer {
 
     /// The decision about connections of a pod to it: egress to an address outside of the pod network. Some networks
     /// evaluate the address and port of its Service, others those of its endpoints.
-    pub fn passage<'a>(&self, policies: &Policies<'a>, client: &Pod) -> Option<Passage<'a>> {
+    pub fn passage<'a>(&self, policies: &Policies<'a>, client: &Pod) -> Option<Verdict<'a>> {
         let to = |number, peer| {
             policies.passage(Direction::Egress, client, Port { protocol: "TCP", number, of: None }, peer)
         };
         let passage = best(self.ports().into_iter().map(|number| to(number, Peer::Host)))?;
-        let Passage::Unknown(_) = &passage else { return Some(passage) };
+        let Verdict::Unknown(_) = &passage else { return Some(passage) };
         // A block of addresses decides, and the address may be known.
         let known = best(self.endpoints.iter().map(|(address, port)| to(*port, Peer::Address(*address))));
         match known {
-            Some(open @ (Passage::Open | Passage::Through(_))) => Some(open),
+            Some(open @ (Verdict::Open | Verdict::Through(_))) => Some(open),
             _ => Some(passage),
         }
     }

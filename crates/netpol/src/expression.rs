@@ -2,7 +2,7 @@
 //! https://docs.tigera.io/calico/latest/reference/resources/networkpolicy#selectors. An expression that is
 //! not understood may match. `||` binds loosest, then `&&`, then `!`.
 
-use super::form::{Fits, Label};
+use super::form::{Label, Match};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
@@ -52,24 +52,24 @@ impl Expression {
     }
 
     /// Whether labels match it.
-    pub fn fits<'l>(&self, label: &impl Fn(&str) -> Label<'l>) -> Fits {
+    pub fn fits<'l>(&self, label: &impl Fn(&str) -> Label<'l>) -> Match {
         match self {
-            Expression::All => Fits::Yes,
+            Expression::All => Match::Yes,
             // Pods always have a namespace.
-            Expression::Global => Fits::No,
+            Expression::Global => Match::No,
             Expression::Has(key) => match label(key) {
-                Label::Is(_) => Fits::Yes,
-                Label::Absent => Fits::No,
-                Label::Unknown(why) => Fits::Perhaps(why),
+                Label::Is(_) => Match::Yes,
+                Label::Absent => Match::No,
+                Label::Unknown(why) => Match::Perhaps(why),
             },
             Expression::Compare(key, operator, values) => match label(key) {
                 Label::Is(is) => operator.holds(is, values).into(),
                 Label::Absent => (*operator == Operator::NotIn).into(),
-                Label::Unknown(why) => Fits::Perhaps(why),
+                Label::Unknown(why) => Match::Perhaps(why),
             },
             Expression::Not(one) => one.fits(label).opposite(),
-            Expression::And(all) => all.iter().fold(Fits::Yes, |said, one| said.and(|| one.fits(label))),
-            Expression::Or(all) => Fits::any(all.iter().map(|one| one.fits(label))),
+            Expression::And(all) => all.iter().fold(Match::Yes, |said, one| said.and(|| one.fits(label))),
+            Expression::Or(all) => Match::any(all.iter().map(|one| one.fits(label))),
         }
     }
 }
@@ -96,7 +96,7 @@ struct Rest<'t> {
 impl<'t> Rest<'t> {
     fn or(&mut self) -> Option<Expression> {
         let mut all = vec![self.and()?];
-        while self.takes("||") {
+        while self.consume("||") {
             all.push(self.and()?);
         }
         Some(if all.len() == 1 { all.remove(0) } else { Expression::Or(all) })
@@ -104,7 +104,7 @@ impl<'t> Rest<'t> {
 
     fn and(&mut self) -> Option<Expression> {
         let mut all = vec![self.one()?];
-        while self.takes("&&") {
+        while self.consume("&&") {
             all.push(self.one()?);
         }
         Some(if all.len() == 1 { all.remove(0) } else { Expression::And(all) })
@@ -112,21 +112,21 @@ impl<'t> Rest<'t> {
 
     fn one(&mut self) -> Option<Expression> {
         let mut negated = false;
-        while !self.text.starts_with("!=") && self.takes("!") {
+        while !self.text.starts_with("!=") && self.consume("!") {
             negated = !negated;
         }
-        let one = if self.takes("(") {
+        let one = if self.consume("(") {
             self.depth += 1;
             let inner = (self.depth <= DEEPEST).then(|| self.or())??;
             self.depth -= 1;
-            self.takes(")").then_some(inner)?
-        } else if self.takes("has(") {
+            self.consume(")").then_some(inner)?
+        } else if self.consume("has(") {
             let key = self.key()?;
-            self.takes(")").then_some(Expression::Has(key.to_owned()))?
-        } else if self.takes("all(") {
-            self.takes(")").then_some(Expression::All)?
-        } else if self.takes("global(") {
-            self.takes(")").then_some(Expression::Global)?
+            self.consume(")").then_some(Expression::Has(key.to_owned()))?
+        } else if self.consume("all(") {
+            self.consume(")").then_some(Expression::All)?
+        } else if self.consume("global(") {
+            self.consume(")").then_some(Expression::Global)?
         } else {
             self.comparison()?
         };
@@ -135,19 +135,19 @@ impl<'t> Rest<'t> {
 
     fn comparison(&mut self) -> Option<Expression> {
         let key = self.key()?.to_owned();
-        let (operator, many) = if self.takes("==") {
+        let (operator, many) = if self.consume("==") {
             (Operator::In, false)
-        } else if self.takes("!=") {
+        } else if self.consume("!=") {
             (Operator::NotIn, false)
-        } else if self.word(&["contains"]) {
+        } else if self.keyword(&["contains"]) {
             (Operator::Contains, false)
-        } else if self.word(&["starts", "with"]) {
+        } else if self.keyword(&["starts", "with"]) {
             (Operator::StartsWith, false)
-        } else if self.word(&["ends", "with"]) {
+        } else if self.keyword(&["ends", "with"]) {
             (Operator::EndsWith, false)
-        } else if self.word(&["not", "in"]) {
+        } else if self.keyword(&["not", "in"]) {
             (Operator::NotIn, true)
-        } else if self.word(&["in"]) {
+        } else if self.keyword(&["in"]) {
             (Operator::In, true)
         } else {
             return None;
@@ -157,11 +157,11 @@ impl<'t> Rest<'t> {
             return Some(Expression::Compare(key, operator, vec![value]));
         }
         let mut values = Vec::new();
-        self.takes("{").then_some(())?;
-        while !self.takes("}") {
+        self.consume("{").then_some(())?;
+        while !self.consume("}") {
             values.push(self.value()?);
-            if !self.takes(",") {
-                self.takes("}").then_some(())?;
+            if !self.consume(",") {
+                self.consume("}").then_some(())?;
                 break;
             }
         }
@@ -169,7 +169,7 @@ impl<'t> Rest<'t> {
     }
 
     /// Consumes `what` if the rest starts with it.
-    fn takes(&mut self, what: &str) -> bool {
+    fn consume(&mut self, what: &str) -> bool {
         match self.text.strip_prefix(what) {
             Some(rest) => {
                 self.text = rest.trim_start();
@@ -180,7 +180,7 @@ impl<'t> Rest<'t> {
     }
 
     /// Consumes these words if the rest starts with them, with or without blanks in between.
-    fn word(&mut self, words: &[&str]) -> bool {
+    fn keyword(&mut self, words: &[&str]) -> bool {
         let mut rest = self.text;
         for word in words {
             let Some(behind) = rest.trim_start().strip_prefix(word) else { return false };
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     /// `Y`es, `N`o, `?`, and `!` if it is not understood.
-    fn said(text: &str) -> char {
+    fn symbol(text: &str) -> char {
         let label = |key: &str| match key {
             "app" => Label::Is("web-front"),
             "tier/of" => Label::Is("a"),
@@ -226,9 +226,9 @@ mod tests {
             _ => Label::Absent,
         };
         match Expression::parse(text).map(|expression| expression.fits(&label)) {
-            Some(Fits::Yes) => 'Y',
-            Some(Fits::No) => 'N',
-            Some(Fits::Perhaps(_)) => '?',
+            Some(Match::Yes) => 'Y',
+            Some(Match::No) => 'N',
+            Some(Match::Perhaps(_)) => '?',
             None => '!',
         }
     }
@@ -272,9 +272,9 @@ mod tests {
             ("app == 'x", '!'),
             ("app matches 'x'", '!'),
         ] {
-            assert_eq!(said(text), expected, "{text}");
+            assert_eq!(symbol(text), expected, "{text}");
         }
-        assert_eq!(said(&"(".repeat(10_000)), '!');
-        assert_eq!(said(&format!("{}has(app)", "!".repeat(10_000))), 'Y');
+        assert_eq!(symbol(&"(".repeat(10_000)), '!');
+        assert_eq!(symbol(&format!("{}has(app)", "!".repeat(10_000))), 'Y');
     }
 }

@@ -11,7 +11,7 @@ use crate::objects::{
 
 /// The result of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fits {
+pub enum Match {
     /// It does.
     Yes,
     /// It does not.
@@ -20,44 +20,44 @@ pub enum Fits {
     Perhaps(&'static str),
 }
 
-impl Fits {
+impl Match {
     /// Whether both match.
-    pub fn and(self, other: impl FnOnce() -> Fits) -> Fits {
+    pub fn and(self, other: impl FnOnce() -> Match) -> Match {
         match self {
-            Fits::No => Fits::No,
-            Fits::Yes => other(),
-            Fits::Perhaps(why) => match other() {
-                Fits::No => Fits::No,
-                Fits::Yes | Fits::Perhaps(_) => Fits::Perhaps(why),
+            Match::No => Match::No,
+            Match::Yes => other(),
+            Match::Perhaps(why) => match other() {
+                Match::No => Match::No,
+                Match::Yes | Match::Perhaps(_) => Match::Perhaps(why),
             },
         }
     }
 
     /// Whether at least one matches; `No` for none.
-    pub fn any(all: impl IntoIterator<Item = Fits>) -> Fits {
-        let mut said = Fits::No;
+    pub fn any(all: impl IntoIterator<Item = Match>) -> Match {
+        let mut said = Match::No;
         for one in all {
             match one {
-                Fits::Yes => return Fits::Yes,
-                Fits::Perhaps(_) if said == Fits::No => said = one,
-                Fits::No | Fits::Perhaps(_) => {}
+                Match::Yes => return Match::Yes,
+                Match::Perhaps(_) if said == Match::No => said = one,
+                Match::No | Match::Perhaps(_) => {}
             }
         }
         said
     }
 
-    pub fn opposite(self) -> Fits {
+    pub fn opposite(self) -> Match {
         match self {
-            Fits::Yes => Fits::No,
-            Fits::No => Fits::Yes,
-            Fits::Perhaps(why) => Fits::Perhaps(why),
+            Match::Yes => Match::No,
+            Match::No => Match::Yes,
+            Match::Perhaps(why) => Match::Perhaps(why),
         }
     }
 }
 
-impl From<bool> for Fits {
-    fn from(said: bool) -> Fits {
-        if said { Fits::Yes } else { Fits::No }
+impl From<bool> for Match {
+    fn from(said: bool) -> Match {
+        if said { Match::Yes } else { Match::No }
     }
 }
 
@@ -134,12 +134,12 @@ pub enum Which {
 
 impl Ports {
     /// Whether a port is among them.
-    pub fn hold(&self, port: Port<'_>) -> Fits {
+    pub fn hold(&self, port: Port<'_>) -> Match {
         if self.protocol.as_ref().is_some_and(|protocol| !protocol.eq_ignore_ascii_case(port.protocol)) {
-            return Fits::No;
+            return Match::No;
         }
         match &self.which {
-            Which::All => Fits::Yes,
+            Which::All => Match::Yes,
             Which::Range(first, last) => (*first..=*last).contains(&port.number).into(),
             Which::Named(name) => match port.of {
                 Some(pod) => {
@@ -147,13 +147,13 @@ impl Ports {
                     let mut known = known.into_iter();
                     known.any(|known| known.name == *name && known.container_port == port.number).into()
                 }
-                None => Fits::Perhaps(super::NAMED),
+                None => Match::Perhaps(super::NAMED),
             },
         }
     }
 
     /// The text in reports: `6379`, `1-1024`, `redis`, `all`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.which {
             Which::All => "all".to_owned(),
             Which::Range(first, last) if first == last => first.to_string(),
@@ -163,7 +163,7 @@ impl Ports {
     }
 
     /// From a port number or name, and the end of a range.
-    pub fn of(protocol: Option<&str>, port: Option<&TargetPort>, last: Option<u16>) -> Ports {
+    pub fn new(protocol: Option<&str>, port: Option<&TargetPort>, last: Option<u16>) -> Ports {
         let which = match port {
             None => Which::All,
             Some(TargetPort::Number(first)) => Which::Range(*first, last.unwrap_or(*first)),
@@ -201,10 +201,10 @@ pub struct Rule<'a> {
 
 impl Rule<'_> {
     /// Whether it applies to a port.
-    pub fn holds_port(&self, port: Port<'_>) -> Fits {
+    pub fn holds_port(&self, port: Port<'_>) -> Match {
         match self.ports.as_slice() {
-            [] => Fits::Yes,
-            ports => Fits::any(ports.iter().map(|named| named.hold(port))),
+            [] => Match::Yes,
+            ports => Match::any(ports.iter().map(|named| named.hold(port))),
         }
     }
 
@@ -261,7 +261,7 @@ impl Place {
 
 /// A policy, or a part of it with its own selected pods, for one direction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held<'a> {
+pub struct AppliedPolicy<'a> {
     pub policy: Policy<'a>,
     /// The path of its rules: `spec.ingress`.
     pub field: String,
@@ -275,14 +275,14 @@ pub struct Held<'a> {
     pub place: Place,
 }
 
-impl<'a> Held<'a> {
+impl<'a> AppliedPolicy<'a> {
     /// An unknown result because of a field.
     pub fn doubt(&self, field: &str, why: &'static str) -> Doubt<'a> {
         Doubt { policy: self.policy, field: field.to_owned(), why }
     }
 
     /// A one-line summary of its rules.
-    pub fn in_words(&self, direction: Direction) -> String {
+    pub fn describe(&self, direction: Direction) -> String {
         if self.rules.is_empty() {
             return "no rule: nothing is allowed".to_owned();
         }
@@ -291,7 +291,7 @@ impl<'a> Held<'a> {
                 let protocol = ports.protocol.as_deref().unwrap_or("every transport");
                 match ports.which {
                     Which::All => protocol.to_owned(),
-                    Which::Range(..) | Which::Named(_) => format!("{protocol} {}", ports.in_words()),
+                    Which::Range(..) | Which::Named(_) => format!("{protocol} {}", ports.describe()),
                 }
             };
             let ports: Vec<String> = rule.ports.iter().map(port).collect();
@@ -324,24 +324,24 @@ pub enum Label<'a> {
 }
 
 /// Whether labels match a selector, if some of the labels are unknown.
-pub fn selects<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Label<'l>) -> Fits {
-    let has = |key: &str, values: &dyn Fn(&str) -> bool, absent: Fits| match label(key) {
+pub fn selects<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Label<'l>) -> Match {
+    let has = |key: &str, values: &dyn Fn(&str) -> bool, absent: Match| match label(key) {
         Label::Is(value) => values(value).into(),
         Label::Absent => absent,
-        Label::Unknown(why) => Fits::Perhaps(why),
+        Label::Unknown(why) => Match::Perhaps(why),
     };
-    let labels = selector.match_labels.iter().map(|(key, value)| has(key, &|is| is == value, Fits::No));
+    let labels = selector.match_labels.iter().map(|(key, value)| has(key, &|is| is == value, Match::No));
     let expressions = selector.match_expressions.iter().map(|one| {
         let listed = |is: &str| one.lists(is);
         match one.operator.as_str() {
-            "In" => has(&one.key, &listed, Fits::No),
-            "NotIn" => has(&one.key, &|is| !listed(is), Fits::Yes),
-            "Exists" => has(&one.key, &|_| true, Fits::No),
-            "DoesNotExist" => has(&one.key, &|_| false, Fits::Yes),
-            _ => Fits::No,
+            "In" => has(&one.key, &listed, Match::No),
+            "NotIn" => has(&one.key, &|is| !listed(is), Match::Yes),
+            "Exists" => has(&one.key, &|_| true, Match::No),
+            "DoesNotExist" => has(&one.key, &|_| false, Match::Yes),
+            _ => Match::No,
         }
     });
-    labels.chain(expressions).fold(Fits::Yes, |all, one| all.and(|| one))
+    labels.chain(expressions).fold(Match::Yes, |all, one| all.and(|| one))
 }
 
 /// A peer that is a pod of the pod network; `None` for everything else.

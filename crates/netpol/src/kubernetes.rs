@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use super::form::{
-    Action, Fits, Held, Label, Peers, Place, Policy, Ports, Rule, Subject, in_network, selects,
+    Action, AppliedPolicy, Label, Match, Peers, Place, Policy, Ports, Rule, Subject, in_network, selects,
 };
 use super::{Direction, Known, Peer};
 use crate::networks::Network;
@@ -16,7 +16,7 @@ const ORDER: f64 = 1000.0;
 const PREFIX: &str = "knp.default.";
 
 /// The rules of a policy in a direction; `None` if it does not apply to the direction.
-pub(super) fn read(policy: &NetworkPolicy, direction: Direction) -> Option<Held<'_>> {
+pub(super) fn read(policy: &NetworkPolicy, direction: Direction) -> Option<AppliedPolicy<'_>> {
     let (about, rules) = match direction {
         Direction::Ingress => (policy.spec.is_about_ingress(), &policy.spec.ingress),
         Direction::Egress => (policy.spec.is_about_egress(), &policy.spec.egress),
@@ -31,7 +31,7 @@ pub(super) fn read(policy: &NetworkPolicy, direction: Direction) -> Option<Held<
         doubt: None,
     });
     let rules = rules.collect();
-    about.then(|| Held {
+    about.then(|| AppliedPolicy {
         policy: Policy::Kubernetes(policy),
         subject: Subject::Kubernetes(&policy.spec.pod_selector),
         shuts: true,
@@ -47,32 +47,37 @@ pub(super) fn read(policy: &NetworkPolicy, direction: Direction) -> Option<Held<
 
 fn ports(named: &crate::objects::NetworkPolicyPort) -> Ports {
     let protocol = if named.protocol.is_empty() { "TCP" } else { named.protocol.as_str() };
-    Ports::of(Some(protocol), named.port.as_ref(), named.end_port)
+    Ports::new(Some(protocol), named.port.as_ref(), named.end_port)
 }
 
 /// Whether a rule of a policy in `namespace` matches a peer.
-pub(super) fn is_about(rule: &NetworkPolicyRule, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+pub(super) fn is_about(
+    rule: &NetworkPolicyRule,
+    namespace: &str,
+    peer: Peer<'_>,
+    known: &Known<'_>,
+) -> Match {
     match (rule.peers.as_slice(), peer) {
-        ([], _) => Fits::Yes,
-        (_, Peer::Anyone) => Fits::Perhaps(super::WHOM),
-        (peers, _) => Fits::any(peers.iter().map(|named| is_peer(named, namespace, peer, known))),
+        ([], _) => Match::Yes,
+        (_, Peer::Anyone) => Match::Perhaps(super::WHOM),
+        (peers, _) => Match::any(peers.iter().map(|named| is_peer(named, namespace, peer, known))),
     }
 }
 
-fn is_peer(named: &NetworkPolicyPeer, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
+fn is_peer(named: &NetworkPolicyPeer, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Match {
     if let Some(block) = &named.ip_block {
         return match peer {
-            Peer::Host => Fits::Yes,
-            Peer::Anyone => Fits::Perhaps(super::WHOM),
+            Peer::Host => Match::Yes,
+            Peer::Anyone => Match::Perhaps(super::WHOM),
             Peer::Address(address) => holds(block, address).into(),
             // Most networks exclude pods from ipBlocks, some do not. A block that contains their range is
             // assumed to include them.
             Peer::Pod(pod) => pod.status.pod_ip.is_some_and(|address| holds(block, address)).into(),
         };
     }
-    let Some(pod) = in_network(peer) else { return Fits::No };
+    let Some(pod) = in_network(peer) else { return Match::No };
     if !named.pod_selector.as_ref().is_none_or(|selector| selector.matches(&pod.metadata.labels)) {
-        return Fits::No;
+        return Match::No;
     }
     match &named.namespace_selector {
         None => (pod.metadata.namespace == namespace && named.pod_selector.is_some()).into(),

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use expression::Expression;
-pub use form::{Action, Fits, Held, Policy, Ports, Rule, Which};
+pub use form::{Action, AppliedPolicy, Match, Policy, Ports, Rule, Which};
 use form::{Label, Peers, Subject};
 pub use peers::RulesByPeer;
 
@@ -77,7 +77,7 @@ pub struct Port<'a> {
 
 /// The deciding policy and field.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decides<'a> {
+pub struct DecidedBy<'a> {
     pub policy: Policy<'a>,
     /// The field: `spec.egress`, `spec.ingressDeny[0]`.
     pub field: String,
@@ -98,13 +98,13 @@ pub struct Doubt<'a> {
 
 /// The result of the policies for a connection.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Passage<'a> {
+pub enum Verdict<'a> {
     /// No policy of the direction selects the pod.
     Open,
     /// This policy allows it, possibly among others.
-    Through(Decides<'a>),
+    Through(DecidedBy<'a>),
     /// These policies select the pod and none allows it; or this one denies it.
-    Shut(Vec<Decides<'a>>),
+    Shut(Vec<DecidedBy<'a>>),
     /// Unknown, for these reasons.
     Unknown(Vec<Doubt<'a>>),
 }
@@ -164,10 +164,10 @@ pub const UNKNOWN_NAMESPACE: &str = "labels of a namespace that are not known";
 /// Policies of every kind, in the neutral form.
 #[derive(Debug, Clone, Default)]
 pub struct Policies<'a> {
-    by_namespace: HashMap<&'a str, Vec<(Direction, Held<'a>)>>,
+    by_namespace: HashMap<&'a str, Vec<(Direction, AppliedPolicy<'a>)>>,
     /// By namespace, the indexes of the policies that may select a pod.
     by_label: HashMap<&'a str, ByLabel<'a>>,
-    of_cluster: Vec<(Direction, Held<'a>)>,
+    of_cluster: Vec<(Direction, AppliedPolicy<'a>)>,
     known: Known<'a>,
     /// Whether Cilium policies exist, and whether Calico policies exist.
     plugins: (bool, bool),
@@ -177,18 +177,19 @@ pub struct Policies<'a> {
 
 impl<'a> Policies<'a> {
     /// Reads the policies of these objects.
-    pub fn of(objects: Objects<'a>) -> Policies<'a> {
+    pub fn new(objects: Objects<'a>) -> Policies<'a> {
         let mut policies = Policies::default();
         for direction in [Direction::Ingress, Direction::Egress] {
             let kubernetes =
                 objects.kubernetes.iter().filter_map(|policy| kubernetes::read(policy, direction));
             let cilium = objects.cilium.iter().chain(objects.cilium_clusterwide);
-            let cilium: Vec<Held<'a>> = cilium.flat_map(|policy| cilium::read(policy, direction)).collect();
+            let cilium: Vec<AppliedPolicy<'a>> =
+                cilium.flat_map(|policy| cilium::read(policy, direction)).collect();
             let calico = objects.calico.iter().chain(objects.calico_global);
-            let calico: Vec<Held<'a>> =
+            let calico: Vec<AppliedPolicy<'a>> =
                 calico.filter_map(|policy| calico::read(policy, direction, objects.tiers)).collect();
             let admin = of_administrators(objects);
-            let admin: Vec<Held<'a>> =
+            let admin: Vec<AppliedPolicy<'a>> =
                 admin.filter_map(|(kind, policy)| admin::read(kind, policy, direction)).collect();
             policies.has_admin |= !admin.is_empty();
             policies.plugins.0 |= !cilium.is_empty();
@@ -205,7 +206,7 @@ impl<'a> Policies<'a> {
             list.sort_by(|(_, a), (_, b)| a.policy.key().cmp(&b.policy.key()));
         }
         let lists = policies.by_namespace.iter();
-        let selector = |(_, held): &(Direction, Held<'a>)| match held.subject {
+        let selector = |(_, held): &(Direction, AppliedPolicy<'a>)| match held.subject {
             Subject::Kubernetes(selector) => Some(selector),
             Subject::Cilium(_) | Subject::Calico(_) | Subject::Admin(_) => None,
         };
@@ -225,14 +226,14 @@ impl<'a> Policies<'a> {
     }
 
     /// All policies of a direction.
-    pub fn all(&self, direction: Direction) -> impl Iterator<Item = &Held<'a>> {
+    pub fn all(&self, direction: Direction) -> impl Iterator<Item = &AppliedPolicy<'a>> {
         let lists = self.by_namespace.values().flatten().chain(&self.of_cluster);
         lists.filter(move |(of, _)| *of == direction).map(|(_, held)| held)
     }
 
     /// The policies that select a pod in a direction, or may select it, by kind and name. No policy selects
     /// pods in the host network.
-    pub fn holding(&self, direction: Direction, pod: &Pod) -> Vec<(&Held<'a>, Fits)> {
+    pub fn holding(&self, direction: Direction, pod: &Pod) -> Vec<(&AppliedPolicy<'a>, Match)> {
         if pod.spec.host_network {
             return Vec::new();
         }
@@ -247,30 +248,31 @@ impl<'a> Policies<'a> {
             .filter_map(|at| list.get(at))
             .chain(&self.of_cluster)
             .filter(|(of, _)| *of == direction);
-        let holds = |(_, held): &'_ (Direction, Held<'a>)| match held.subject {
+        let holds = |(_, held): &'_ (Direction, AppliedPolicy<'a>)| match held.subject {
             Subject::Kubernetes(selector) => selector.matches(&pod.metadata.labels).into(),
             Subject::Cilium(selector) => cilium::holds_for(selector, pod, &self.known),
             Subject::Calico(policy) => calico::holds_for(policy, pod, &self.known),
             Subject::Admin(pods) => admin::holds_for(pods, pod, &self.known),
         };
-        all.map(|one| (&one.1, holds(one))).filter(|(_, holds)| *holds != Fits::No).collect()
+        all.map(|one| (&one.1, holds(one))).filter(|(_, holds)| *holds != Match::No).collect()
     }
 
     /// Evaluates a connection on the side of one pod.
-    pub fn passage(&self, direction: Direction, pod: &Pod, port: Port<'_>, peer: Peer<'_>) -> Passage<'a> {
+    pub fn passage(&self, direction: Direction, pod: &Pod, port: Port<'_>, peer: Peer<'_>) -> Verdict<'a> {
         self.passage_of(&self.holding(direction, pod), direction, pod, port, peer)
     }
 
     /// The same with the policies that select the pod, for several connections of one pod.
     pub fn passage_of(
         &self,
-        holding: &[(&Held<'a>, Fits)],
+        holding: &[(&AppliedPolicy<'a>, Match)],
         direction: Direction,
         pod: &Pod,
         port: Port<'_>,
         peer: Peer<'_>,
-    ) -> Passage<'a> {
-        let fits = |held: &Held<'a>, rule: &Rule<'a>| self.fits(held, rule, direction, pod, port, peer);
+    ) -> Verdict<'a> {
+        let fits =
+            |held: &AppliedPolicy<'a>, rule: &Rule<'a>| self.fits(held, rule, direction, pod, port, peer);
         let of = |calico: bool| {
             let mut some = holding.to_vec();
             some.retain(|(held, _)| match held.policy {
@@ -294,26 +296,26 @@ impl<'a> Policies<'a> {
     /// Whether a rule matches a connection.
     fn fits(
         &self,
-        held: &Held<'a>,
+        held: &AppliedPolicy<'a>,
         rule: &Rule<'a>,
         direction: Direction,
         pod: &Pod,
         port: Port<'_>,
         peer: Peer<'_>,
-    ) -> Fits {
-        let doubt = rule.doubt.map_or(Fits::Yes, Fits::Perhaps);
+    ) -> Match {
+        let doubt = rule.doubt.map_or(Match::Yes, Match::Perhaps);
         rule.holds_port(port).and(|| doubt).and(|| self.means(held, rule, direction, pod, peer))
     }
 
     /// Whether a rule matches a peer, at any port.
     pub fn means(
         &self,
-        held: &Held<'a>,
+        held: &AppliedPolicy<'a>,
         rule: &Rule<'a>,
         direction: Direction,
         pod: &Pod,
         peer: Peer<'_>,
-    ) -> Fits {
+    ) -> Match {
         let namespace = held.policy.meta().namespace.as_str();
         match rule.peers {
             Peers::Kubernetes(rule) => kubernetes::is_about(rule, namespace, peer, &self.known),
@@ -335,23 +337,23 @@ fn of_administrators(objects: Objects<'_>) -> impl Iterator<Item = (Kind, &Admin
 }
 
 /// With policies of both Cilium and Calico, only one of them enforces its own, and it is unknown which.
-fn either<'a>(cilium: Passage<'a>, calico: Passage<'a>) -> Passage<'a> {
+fn either<'a>(cilium: Verdict<'a>, calico: Verdict<'a>) -> Verdict<'a> {
     const WHY: &str = "whether Cilium or Calico enforces policies here";
-    let doubt = |decides: Decides<'a>| Doubt { policy: decides.policy, field: decides.field, why: WHY };
+    let doubt = |decides: DecidedBy<'a>| Doubt { policy: decides.policy, field: decides.field, why: WHY };
     let reasons = |passage| match passage {
-        Passage::Open => Vec::new(),
-        Passage::Through(decides) => vec![doubt(decides)],
-        Passage::Shut(all) => all.into_iter().map(doubt).collect(),
-        Passage::Unknown(doubts) => doubts,
+        Verdict::Open => Vec::new(),
+        Verdict::Through(decides) => vec![doubt(decides)],
+        Verdict::Shut(all) => all.into_iter().map(doubt).collect(),
+        Verdict::Unknown(doubts) => doubts,
     };
     match (cilium, calico) {
-        (Passage::Open, through @ (Passage::Open | Passage::Through(_))) => through,
-        (through @ Passage::Through(_), Passage::Open | Passage::Through(_)) => through,
-        (Passage::Shut(all), Passage::Shut(_)) => Passage::Shut(all),
+        (Verdict::Open, through @ (Verdict::Open | Verdict::Through(_))) => through,
+        (through @ Verdict::Through(_), Verdict::Open | Verdict::Through(_)) => through,
+        (Verdict::Shut(all), Verdict::Shut(_)) => Verdict::Shut(all),
         (one, other) => {
             let mut all = reasons(one);
             all.extend(reasons(other));
-            Passage::Unknown(all)
+            Verdict::Unknown(all)
         }
     }
 }

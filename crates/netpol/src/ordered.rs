@@ -3,47 +3,47 @@
 //! the next tier. Traffic that no tier selects is allowed.
 
 use super::added::decides;
-use super::form::{Action, Fits, Held, Rule};
-use super::{Decides, Direction, Doubt, Passage};
+use super::form::{Action, AppliedPolicy, Match, Rule};
+use super::{DecidedBy, Direction, Doubt, Verdict};
 
 /// Evaluates the policies for a connection. `fits` decides whether a rule matches it.
 pub(super) fn passage<'a>(
     direction: Direction,
-    mut holding: Vec<(&Held<'a>, Fits)>,
-    fits: impl Fn(&Held<'a>, &Rule<'a>) -> Fits,
-) -> Passage<'a> {
+    mut holding: Vec<(&AppliedPolicy<'a>, Match)>,
+    fits: impl Fn(&AppliedPolicy<'a>, &Rule<'a>) -> Match,
+) -> Verdict<'a> {
     holding.sort_by(|(a, _), (b, _)| a.place.compare(&b.place));
     let lost = holding.iter().filter(|(held, _)| held.place.tier.is_none());
     let lost = lost.map(|(held, _)| held.doubt("spec.tier", "the order of its tier"));
     let lost: Vec<Doubt<'a>> = lost.collect();
     if !lost.is_empty() {
-        return Passage::Unknown(lost);
+        return Verdict::Unknown(lost);
     }
     // Possible earlier decisions.
     let mut perhaps: Vec<(Action, Doubt<'a>)> = Vec::new();
     let mut passed = None;
     for tier in holding.chunk_by(|(a, _), (b, _)| a.place.tier_name == b.place.tier_name) {
-        let mut about: Vec<Decides<'a>> = Vec::new();
+        let mut about: Vec<DecidedBy<'a>> = Vec::new();
         let mut may_be_about = Vec::new();
         let mut goes_on = false;
         'tier: for &(held, holds) in tier {
             let doubt = |field: &str, why| held.doubt(field, why);
             match holds {
-                Fits::Yes => about.push(decides(held, direction, &held.field, false)),
-                Fits::Perhaps(why) => may_be_about.push(doubt(&held.field, why)),
-                Fits::No => {}
+                Match::Yes => about.push(decides(held, direction, &held.field, false)),
+                Match::Perhaps(why) => may_be_about.push(doubt(&held.field, why)),
+                Match::No => {}
             }
             for rule in &held.rules {
                 match (holds.and(|| fits(held, rule)), rule.action) {
-                    (Fits::No, _) => {}
-                    (Fits::Perhaps(why), action) => perhaps.push((action, doubt(&rule.field, why))),
-                    (Fits::Yes, Action::Allow) => {
+                    (Match::No, _) => {}
+                    (Match::Perhaps(why), action) => perhaps.push((action, doubt(&rule.field, why))),
+                    (Match::Yes, Action::Allow) => {
                         return let_through(perhaps, Some(decides(held, direction, &rule.field, false)));
                     }
-                    (Fits::Yes, Action::Deny) => {
-                        return shut(perhaps, vec![decides(held, direction, &rule.field, true)]);
+                    (Match::Yes, Action::Deny) => {
+                        return denied(perhaps, vec![decides(held, direction, &rule.field, true)]);
                     }
-                    (Fits::Yes, Action::Pass) => {
+                    (Match::Yes, Action::Pass) => {
                         passed = Some(decides(held, direction, &rule.field, false));
                         goes_on = true;
                         break 'tier;
@@ -53,7 +53,7 @@ pub(super) fn passage<'a>(
         }
         let denies = !goes_on && tier.iter().any(|(held, _)| !held.place.passes_on);
         if denies && !about.is_empty() {
-            return shut(perhaps, about);
+            return denied(perhaps, about);
         }
         if denies {
             perhaps.extend(may_be_about.into_iter().map(|doubt| (Action::Deny, doubt)));
@@ -63,19 +63,19 @@ pub(super) fn passage<'a>(
 }
 
 /// The final result is allow, unless an earlier rule may deny it or pass it on.
-fn let_through<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Option<Decides<'a>>) -> Passage<'a> {
+fn let_through<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Option<DecidedBy<'a>>) -> Verdict<'a> {
     let doubts: Vec<Doubt<'a>> = except(perhaps, Action::Allow);
     match by {
-        _ if !doubts.is_empty() => Passage::Unknown(doubts),
-        Some(decides) => Passage::Through(decides),
-        None => Passage::Open,
+        _ if !doubts.is_empty() => Verdict::Unknown(doubts),
+        Some(decides) => Verdict::Through(decides),
+        None => Verdict::Open,
     }
 }
 
 /// The final result is deny, unless an earlier rule may allow it or pass it on.
-fn shut<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Vec<Decides<'a>>) -> Passage<'a> {
+fn denied<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Vec<DecidedBy<'a>>) -> Verdict<'a> {
     let doubts = except(perhaps, Action::Deny);
-    if doubts.is_empty() { Passage::Shut(by) } else { Passage::Unknown(doubts) }
+    if doubts.is_empty() { Verdict::Shut(by) } else { Verdict::Unknown(doubts) }
 }
 
 fn except<'a>(perhaps: Vec<(Action, Doubt<'a>)>, same: Action) -> Vec<Doubt<'a>> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::form::{Fits, Held, Peers, Rule};
+use super::form::{AppliedPolicy, Match, Peers, Rule};
 use super::{Direction, Peer, Policies};
 use crate::objects::by_label::ByLabel;
 use crate::objects::{LabelSelector, NetworkPolicyRule, Pod};
@@ -13,7 +13,7 @@ use crate::objects::{LabelSelector, NetworkPolicyRule, Pod};
 pub struct RulesByPeer<'p, 'a> {
     policies: &'p Policies<'a>,
     direction: Direction,
-    rules: Vec<(&'p Held<'a>, &'p Rule<'a>)>,
+    rules: Vec<(&'p AppliedPolicy<'a>, &'p Rule<'a>)>,
     /// The index of each rule, by its namespace if relevant, and its content.
     places: HashMap<(&'a str, &'a NetworkPolicyRule), usize>,
     /// Peers that can only be pods of one namespace.
@@ -76,12 +76,12 @@ impl<'p, 'a> RulesByPeer<'p, 'a> {
     }
 
     /// The index of the rule that is identical to this one.
-    pub fn place(&self, held: &Held<'a>, rule: &Rule<'a>) -> Option<usize> {
+    pub fn place(&self, held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> Option<usize> {
         self.places.get(&key(held, rule)?).copied()
     }
 
     /// The rules that apply to a pod or may apply, at any port: index, rule and match.
-    pub fn about(&self, pod: &Pod) -> Vec<(usize, &'p Rule<'a>, Fits)> {
+    pub fn about(&self, pod: &Pod) -> Vec<(usize, &'p Rule<'a>, Match)> {
         let here = self.of_namespace.get(pod.metadata.namespace.as_str());
         let here = here.into_iter().flat_map(|selectors| selectors.candidates(pod));
         let mut places: Vec<usize> = here.chain(self.of_cluster.candidates(pod)).collect();
@@ -91,12 +91,12 @@ impl<'p, 'a> RulesByPeer<'p, 'a> {
         let matched = rules.map(|(place, (held, rule))| {
             (place, *rule, self.policies.means(held, rule, self.direction, pod, Peer::Pod(pod)))
         });
-        matched.filter(|(_, _, fits)| *fits != Fits::No).collect()
+        matched.filter(|(_, _, fits)| *fits != Match::No).collect()
     }
 }
 
 /// The identity of a rule. Its namespace is only relevant if it selects pods there.
-fn key<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Option<(&'a str, &'a NetworkPolicyRule)> {
+fn key<'a>(held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> Option<(&'a str, &'a NetworkPolicyRule)> {
     let Peers::Kubernetes(content) = rule.peers else { return None };
     let is_of_namespace =
         content.peers.iter().any(|peer| peer.ip_block.is_none() && peer.namespace_selector.is_none());
@@ -137,7 +137,7 @@ mod tests {
         let namespaces: Vec<Namespace> =
             objects(json!([{"metadata": {"name": "db", "labels": {"team": "b"}}}]));
         let given = Objects { kubernetes: &kubernetes, namespaces: &namespaces, ..Objects::default() };
-        let policies = Policies::of(given);
+        let policies = Policies::new(given);
         let index = RulesByPeer::new(&policies, Direction::Egress);
         // The second policy of a namespace adds none, and three rules are the same in every namespace.
         assert_eq!(index.rules.len(), 2 * peers.len() - 3);
@@ -149,13 +149,13 @@ mod tests {
             {"metadata": {"name": "d", "namespace": "shop"}, "spec": {"hostNetwork": true}},
         ]));
         for pod in &pods {
-            let about: HashMap<usize, Fits> =
+            let about: HashMap<usize, Match> =
                 index.about(pod).into_iter().map(|(place, _, fits)| (place, fits)).collect();
             for held in policies.all(Direction::Egress) {
                 for rule in &held.rules {
                     let means = policies.means(held, rule, Direction::Egress, pod, Peer::Pod(pod));
                     let place = index.place(held, rule).unwrap();
-                    let found = about.get(&place).copied().unwrap_or(Fits::No);
+                    let found = about.get(&place).copied().unwrap_or(Match::No);
                     assert_eq!(found, means, "{} {}", pod.metadata.name, rule.field);
                 }
             }

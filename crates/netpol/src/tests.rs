@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn of<T: DeserializeOwned>(json: Value) -> T {
+fn object<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("an object")
 }
 
 fn pod(namespace: &str, app: &str, ip: &str) -> Pod {
-    of(json!({
+    object(json!({
         "metadata": {"name": app, "namespace": namespace, "labels": {"app": app}},
         "spec": {"serviceAccountName": app, "containers": [{"name": "c", "ports": [{"name": "pg", "containerPort": 5432}]}]},
         "status": {"podIP": ip},
@@ -18,12 +18,12 @@ fn pod(namespace: &str, app: &str, ip: &str) -> Pod {
 }
 
 /// `T`hrough, `O`pen, `S`hut, `U`nknown.
-fn letter(passage: &Passage<'_>) -> char {
+fn letter(passage: &Verdict<'_>) -> char {
     match passage {
-        Passage::Open => 'O',
-        Passage::Through(_) => 'T',
-        Passage::Shut(_) => 'S',
-        Passage::Unknown(_) => 'U',
+        Verdict::Open => 'O',
+        Verdict::Through(_) => 'T',
+        Verdict::Shut(_) => 'S',
+        Verdict::Unknown(_) => 'U',
     }
 }
 
@@ -40,34 +40,34 @@ struct World {
 impl World {
     fn new() -> World {
         let namespaces = [("shop", "a"), ("tools", "a"), ("db", "b")];
-        let namespaces =
-            namespaces.map(|(name, team)| of(json!({"metadata": {"name": name, "labels": {"team": team}}})));
+        let namespaces = namespaces
+            .map(|(name, team)| object(json!({"metadata": {"name": name, "labels": {"team": team}}})));
         World { namespaces: namespaces.into(), ..World::default() }
     }
 
     fn kubernetes(mut self, spec: Value) -> World {
-        self.kubernetes.push(of(json!({"metadata": {"name": "p", "namespace": "shop"}, "spec": spec})));
+        self.kubernetes.push(object(json!({"metadata": {"name": "p", "namespace": "shop"}, "spec": spec})));
         self
     }
 
     fn cilium(mut self, namespace: &str, spec: Value) -> World {
-        self.cilium.push(of(json!({"metadata": {"name": "p", "namespace": namespace}, "spec": spec})));
+        self.cilium.push(object(json!({"metadata": {"name": "p", "namespace": namespace}, "spec": spec})));
         self
     }
 
     fn calico(mut self, namespace: &str, name: &str, spec: Value) -> World {
-        self.calico.push(of(json!({"metadata": {"name": name, "namespace": namespace}, "spec": spec})));
+        self.calico.push(object(json!({"metadata": {"name": name, "namespace": namespace}, "spec": spec})));
         self
     }
 
     fn tier(mut self, name: &str, order: u32, action: &str) -> World {
         let spec = json!({"order": order, "defaultAction": action});
-        self.tiers.push(of(json!({"metadata": {"name": name}, "spec": spec})));
+        self.tiers.push(object(json!({"metadata": {"name": name}, "spec": spec})));
         self
     }
 
-    fn say(&self, direction: Direction, pod: &Pod, port: u16, to: &Pod, peer: Peer<'_>) -> char {
-        let policies = Policies::of(Objects {
+    fn symbol(&self, direction: Direction, pod: &Pod, port: u16, to: &Pod, peer: Peer<'_>) -> char {
+        let policies = Policies::new(Objects {
             kubernetes: &self.kubernetes,
             cilium: &self.cilium,
             calico: &self.calico,
@@ -81,7 +81,7 @@ impl World {
 
     /// Results for ingress to `shop/db` at 5432 from: a pod of its namespace, a pod of `tools`, a pod of an
     /// unknown namespace, a host-network pod, an address, an API server, anyone.
-    fn said(&self) -> String {
+    fn table(&self) -> String {
         let db = pod("shop", "db", "10.244.0.9");
         let (near, far) = (pod("shop", "web", "10.244.0.7"), pod("tools", "web", "10.244.1.7"));
         let nowhere = pod("nowhere", "web", "10.244.2.7");
@@ -96,7 +96,7 @@ impl World {
             Peer::Host,
             Peer::Anyone,
         ];
-        peers.iter().map(|peer| self.say(Direction::Ingress, &db, 5432, &db, *peer)).collect()
+        peers.iter().map(|peer| self.symbol(Direction::Ingress, &db, 5432, &db, *peer)).collect()
     }
 }
 
@@ -116,7 +116,7 @@ fn pod_is_open_until_a_policy_selects_it() {
     ] {
         let world = World::new().kubernetes(spec.clone());
         for (direction, expected) in [(Direction::Ingress, ingress), (Direction::Egress, egress)] {
-            assert_eq!(world.say(direction, &db, 5432, &db, Peer::Host), expected, "{spec} {direction:?}");
+            assert_eq!(world.symbol(direction, &db, 5432, &db, Peer::Host), expected, "{spec} {direction:?}");
         }
     }
 }
@@ -139,7 +139,7 @@ fn kubernetes_peers_are_pods_namespaces_and_blocks() {
         (json!([{"ipBlock": {"cidr": "10.244.0.0/24"}}, {"podSelector": {}}]), "TSSSSTU"),
     ] {
         let world = World::new().kubernetes(json!({"podSelector": {}, "ingress": [{"from": from}]}));
-        assert_eq!(world.said(), expected, "{from}");
+        assert_eq!(world.table(), expected, "{from}");
     }
 }
 
@@ -149,7 +149,7 @@ fn two_policies_are_additive_and_never_block_hosts() {
         .kubernetes(json!({"podSelector": {}}))
         .kubernetes(json!({"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]}));
     let mut web = pod("shop", "web", "10.244.0.7");
-    let said = |pod: &Pod, number| world.say(Direction::Ingress, pod, number, pod, Peer::Host);
+    let said = |pod: &Pod, number| world.symbol(Direction::Ingress, pod, number, pod, Peer::Host);
     assert_eq!((said(&web, 80), said(&web, 81)), ('T', 'S'));
     web.spec.edit().host_network = true;
     assert_eq!(said(&web, 81), 'O');
@@ -201,7 +201,7 @@ fn cilium_peers_are_endpoints_entities_and_blocks() {
     ] {
         let world =
             World::new().cilium(namespace, json!({"endpointSelector": {}, "ingress": [side.clone()]}));
-        assert_eq!(world.said(), expected, "{namespace} {side}");
+        assert_eq!(world.table(), expected, "{namespace} {side}");
     }
 }
 
@@ -212,30 +212,30 @@ fn cilium_deny_overrides_kubernetes_and_allows_add_up() {
     let denied = World::new()
         .cilium("shop", all.clone())
         .cilium("shop", json!({"endpointSelector": {}, "ingressDeny": web}));
-    assert_eq!(denied.said(), "STTTTTU");
+    assert_eq!(denied.table(), "STTTTTU");
     let denied = World::new().cilium(
         "shop",
         json!({"endpointSelector": {}, "ingressDeny": [{"toPorts": [{"ports": [{"port": "5432"}]}]}]}),
     );
-    assert_eq!(denied.said(), "SSSSSSS");
+    assert_eq!(denied.table(), "SSSSSSS");
     // A rule that does not isolate: only denied traffic is denied.
     let denied = World::new().cilium(
         "shop",
         json!({"endpointSelector": {}, "ingressDeny": web, "enableDefaultDeny": {"ingress": false}}),
     );
-    assert_eq!(denied.said(), "SOOOOOU");
+    assert_eq!(denied.table(), "SOOOOOU");
 
     let shut = json!({"podSelector": {}});
-    assert_eq!(World::new().kubernetes(shut.clone()).cilium("shop", all.clone()).said(), "TTTTTTT");
+    assert_eq!(World::new().kubernetes(shut.clone()).cilium("shop", all.clone()).table(), "TTTTTTT");
     let node = json!({"nodeSelector": {}, "ingress": [{}]});
-    assert_eq!(World::new().cilium("", node).said(), "OOOOOOO");
+    assert_eq!(World::new().cilium("", node).table(), "OOOOOOO");
     let empty = json!({"endpointSelector": {}, "ingress": []});
-    assert_eq!(World::new().cilium("shop", empty).said(), "OOOOOOO");
+    assert_eq!(World::new().cilium("shop", empty).table(), "OOOOOOO");
     let other = json!({"endpointSelector": {"matchLabels": {"app": "web"}}, "ingress": [{}]});
-    assert_eq!(World::new().cilium("shop", other).said(), "OOOOOOO");
+    assert_eq!(World::new().cilium("shop", other).table(), "OOOOOOO");
     let cluster =
         json!({"endpointSelector": {"matchLabels": {"io.cilium.k8s.policy.cluster": "c"}}, "ingress": [{}]});
-    assert_eq!(World::new().cilium("shop", cluster).said(), "UUUUUUU");
+    assert_eq!(World::new().cilium("shop", cluster).table(), "UUUUUUU");
 }
 
 #[test]
@@ -243,15 +243,15 @@ fn host_names_are_outside_and_dns_rules_limit_names() {
     let (web, db) = (pod("shop", "web", "10.244.0.7"), pod("shop", "db", "10.244.0.9"));
     let world = |side: Value| World::new().cilium("shop", json!({"endpointSelector": {}, "egress": [side]}));
     let names = world(json!({"toFQDNs": [{"matchName": "example.com"}]}));
-    assert_eq!(names.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'S');
+    assert_eq!(names.symbol(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'S');
     let outside = Peer::Address("192.0.2.7".parse().expect("an address"));
-    assert_eq!(names.say(Direction::Egress, &web, 5432, &db, outside), 'U');
+    assert_eq!(names.symbol(Direction::Egress, &web, 5432, &db, outside), 'U');
     let services = world(json!({"toServices": [{"k8sService": {"serviceName": "db"}}]}));
-    assert_eq!(services.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'U');
+    assert_eq!(services.symbol(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), 'U');
     for (pattern, expected) in [("*", 'T'), ("*.example.com", 'U')] {
         let port = json!({"ports": [{"port": "5432", "protocol": "ANY"}], "rules": {"dns": [{"matchPattern": pattern}]}});
         let dns = world(json!({"toEndpoints": [{}], "toPorts": [port]}));
-        assert_eq!(dns.say(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), expected, "{pattern}");
+        assert_eq!(dns.symbol(Direction::Egress, &web, 5432, &db, Peer::Pod(&db)), expected, "{pattern}");
     }
 }
 
@@ -291,7 +291,7 @@ fn calico_rules_match_both_ends() {
     ] {
         let world =
             World::new().calico(namespace, "p", json!({"types": ["Ingress"], "ingress": [rule.clone()]}));
-        assert_eq!(world.said(), expected, "{namespace} {rule}");
+        assert_eq!(world.table(), expected, "{namespace} {rule}");
     }
 }
 
@@ -303,7 +303,7 @@ fn calico_order_and_tier_include_kubernetes_policies() {
     let first = |letters: String| letters.chars().next().expect("a letter");
     let world = |a: Option<u32>, b: Option<u32>| {
         let world = World::new().calico("", "a", with(a, "", allow()));
-        first(world.calico("shop", "b", with(b, "default", deny())).said())
+        first(world.calico("shop", "b", with(b, "default", deny())).table())
     };
     assert_eq!(world(Some(1), Some(2)), 'T');
     assert_eq!(world(Some(2), Some(1)), 'S');
@@ -313,37 +313,37 @@ fn calico_order_and_tier_include_kubernetes_policies() {
     // Kubernetes policies allow at order 1000, and pass unmatched traffic to later policies.
     let open = json!({"podSelector": {}, "ingress": [{}]});
     let behind = World::new().kubernetes(open.clone()).calico("", "a", with(Some(2000), "", deny()));
-    assert_eq!(first(behind.said()), 'T');
+    assert_eq!(first(behind.table()), 'T');
     let before = World::new().kubernetes(open).calico("", "a", with(Some(10), "", deny()));
-    assert_eq!(first(before.said()), 'S');
+    assert_eq!(first(before.table()), 'S');
     let shut = json!({"podSelector": {}});
     let behind = World::new().kubernetes(shut.clone()).calico("", "a", with(Some(2000), "", allow()));
-    assert_eq!(first(behind.said()), 'T');
+    assert_eq!(first(behind.table()), 'T');
 
     let pass = || json!([{"action": "Pass"}]);
     let tiers = || World::new().tier("security", 1, "Deny").tier("soft", 2, "Pass");
     let passed = tiers().calico("", "a", with(None, "security", pass()));
-    assert_eq!(first(passed.said()), 'T');
+    assert_eq!(first(passed.table()), 'T');
     let passed = tiers().calico("", "a", with(None, "security", pass())).kubernetes(shut.clone());
-    assert_eq!(first(passed.said()), 'S');
+    assert_eq!(first(passed.table()), 'S');
     let denied = tiers().calico("", "a", with(None, "security", json!([{"action": "Log"}])));
-    assert_eq!(first(denied.kubernetes(json!({"podSelector": {}, "ingress": [{}]})).said()), 'S');
+    assert_eq!(first(denied.kubernetes(json!({"podSelector": {}, "ingress": [{}]})).table()), 'S');
     let left = tiers().calico("", "a", with(None, "soft", json!([])));
-    assert_eq!(first(left.said()), 'O');
+    assert_eq!(first(left.table()), 'O');
     let lost = World::new().calico("", "a", with(None, "security", allow()));
-    assert_eq!(first(lost.said()), 'U');
+    assert_eq!(first(lost.table()), 'U');
 
     // A possible earlier match counts if it decides otherwise.
     let maybe =
         |action: &str| json!([{"action": action, "source": {"selector": "x like 'y'"}}, {"action": "Allow"}]);
-    let said = |action| first(World::new().calico("", "a", with(None, "", maybe(action))).said());
+    let said = |action| first(World::new().calico("", "a", with(None, "", maybe(action))).table());
     assert_eq!((said("Allow"), said("Deny"), said("Pass")), ('T', 'U', 'U'));
     let hosts = json!({"preDNAT": true, "applyOnForward": true, "types": ["Ingress"]});
-    assert_eq!(first(World::new().calico("", "a", hosts).said()), 'O');
+    assert_eq!(first(World::new().calico("", "a", hosts).table()), 'O');
     let accounts = json!({"serviceAccountSelector": "team == 'a'", "types": ["Ingress"]});
-    assert_eq!(first(World::new().calico("", "a", accounts).said()), 'U');
+    assert_eq!(first(World::new().calico("", "a", accounts).table()), 'U');
     let namespaces = json!({"namespaceSelector": "team == 'b'", "types": ["Ingress"]});
-    assert_eq!(first(World::new().calico("", "a", namespaces).said()), 'O');
+    assert_eq!(first(World::new().calico("", "a", namespaces).table()), 'O');
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn with_two_plugins_only_common_results_count() {
     let open = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let said = |action: &str| {
         let rules = json!({"types": ["Ingress"], "ingress": [{"action": action}]});
-        World::new().cilium("shop", open.clone()).calico("shop", "a", rules).said()
+        World::new().cilium("shop", open.clone()).calico("shop", "a", rules).table()
     };
     assert_eq!(said("Allow"), "TTTTTTT");
     assert_eq!(said("Deny"), "UUUUUUU");

@@ -11,17 +11,17 @@ use crate::protobuf::schema::schemas;
 
 /// One condition of an object's status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "RawCondition")]
 pub struct Condition {
     /// Its content, shared by many.
-    said: Shared<Said>,
+    said: Shared<ConditionContent>,
     /// Time of the last change.
     pub last_transition_time: Time,
 }
 
 /// Content of a condition.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ConditionContent {
     /// Its type: Ready, Available, Complete, ...
     pub kind: Word,
     /// True, False or Unknown.
@@ -31,12 +31,12 @@ pub struct Said {
     pub message: Word,
 }
 
-parts!(Said);
+parts!(ConditionContent);
 
 /// A condition, as written.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Written {
+struct RawCondition {
     #[serde(rename = "type")]
     kind: Word,
     status: Word,
@@ -47,18 +47,21 @@ struct Written {
     last_transition_time: Time,
 }
 
-impl From<Written> for Condition {
-    fn from(written: Written) -> Condition {
-        let Written { kind, status, reason, message, last_transition_time } = written;
-        Condition { said: Shared::from(Said { kind, status, reason, message }), last_transition_time }
+impl From<RawCondition> for Condition {
+    fn from(written: RawCondition) -> Condition {
+        let RawCondition { kind, status, reason, message, last_transition_time } = written;
+        Condition {
+            said: Shared::from(ConditionContent { kind, status, reason, message }),
+            last_transition_time,
+        }
     }
 }
 
 impl Deref for Condition {
-    type Target = Said;
+    type Target = ConditionContent;
 
     #[inline]
-    fn deref(&self) -> &Said {
+    fn deref(&self) -> &ConditionContent {
         &self.said
     }
 }
@@ -67,7 +70,7 @@ impl Condition {
     /// A condition with this content, without a time.
     pub fn new(kind: &str, status: &str, reason: &str, message: &str) -> Condition {
         let [kind, status, reason, message] = [kind, status, reason, message].map(Word::from);
-        let said = Shared::from(Said { kind, status, reason, message });
+        let said = Shared::from(ConditionContent { kind, status, reason, message });
         Condition { said, last_transition_time: Time::default() }
     }
 

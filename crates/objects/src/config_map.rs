@@ -25,7 +25,7 @@ pub struct ConfigMap {
 impl ConfigMap {
     /// The values of Linkerd's chart; `None` if it has none or they cannot be read.
     pub fn chart_values(&self) -> Option<Values> {
-        self.values.of(self.data.get("values").map(String::as_str))
+        self.values.parse(self.data.get("values").map(String::as_str))
     }
 }
 

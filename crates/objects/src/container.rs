@@ -39,7 +39,7 @@ pub struct Container {
     #[serde(deserialize_with = "nullable")]
     pub args: Vec<String>,
     /// Environment; only variables of Linkerd's own containers that checks read.
-    #[serde(deserialize_with = "env::kept")]
+    #[serde(deserialize_with = "env::deserialize_kept")]
     pub env: Vec<EnvVar>,
     /// `Always` on an init container makes it a native sidecar.
     pub restart_policy: Option<Word>,

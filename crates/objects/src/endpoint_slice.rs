@@ -90,7 +90,10 @@ impl Endpoint {
 
 impl EndpointSlice {
     /// The slices of a Service.
-    pub fn of<'a>(slices: &'a [EndpointSlice], service: &Service) -> impl Iterator<Item = &'a EndpointSlice> {
+    pub fn for_service<'a>(
+        slices: &'a [EndpointSlice],
+        service: &Service,
+    ) -> impl Iterator<Item = &'a EndpointSlice> {
         let (namespace, name) = service.metadata.key();
         slices
             .iter()
@@ -111,7 +114,7 @@ impl EndpointSlice {
     /// The number of ready endpoints of a Service, and of all.
     pub fn counted(slices: &[EndpointSlice], service: &Service) -> (usize, usize) {
         let mut counted = (0, 0);
-        for endpoint in EndpointSlice::of(slices, service).flat_map(|slice| &slice.endpoints) {
+        for endpoint in EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints) {
             counted.0 += usize::from(endpoint.is_ready());
             counted.1 += 1;
         }

@@ -95,7 +95,7 @@ impl<T> Copy for KindOf<T> {}
 
 impl Kind {
     /// All kinds: built-in ones, then those of user-defined cards.
-    pub fn every() -> impl Iterator<Item = Kind> {
+    pub fn all() -> impl Iterator<Item = Kind> {
         let foreign = Foreign::all().into_iter().map(Kind::Foreign);
         Kind::ALL.iter().copied().chain(foreign)
     }
@@ -131,7 +131,7 @@ impl Kind {
         let group = if group == "events.k8s.io" && kind == "Event" { "" } else { group };
         // Calico's API server prints the policies that Calico stores in another group, with the same fields.
         let group = if group == "projectcalico.org" { "crd.projectcalico.org" } else { group };
-        Kind::every().find(|k| k.info().kind == kind && k.info().group == group)
+        Kind::all().find(|k| k.info().kind == kind && k.info().group == group)
     }
 }
 
@@ -167,7 +167,7 @@ impl FromStr for Kind {
                 Some(g) => g == info.group || g.split_once('.').is_some_and(|(_, rest)| rest == info.group),
             }
         };
-        Kind::every().find(|k| named(k) && grouped(k)).ok_or_else(|| UnknownKind(text.to_owned()))
+        Kind::all().find(|k| named(k) && grouped(k)).ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }
 

@@ -182,7 +182,7 @@ impl Meta {
     /// The owner of its pod, in a namespace; see [`Owner`].
     pub(super) fn owner(&self, namespace: &str) -> Owner {
         let keys = self.labels.keys().chain(self.annotations.keys()).map(Word::as_str);
-        Owner::of(|label| self.label(label), keys, namespace)
+        Owner::from_labels(|label| self.label(label), keys, namespace)
     }
 
     /// The value of an annotation.

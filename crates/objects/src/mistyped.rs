@@ -33,7 +33,7 @@ pub fn mistyped(kind: Kind, json: &[u8]) -> Option<(String, String)> {
         return None;
     }
     let (path, error) = kind.store().fault(json, rule(kind))?;
-    let why = in_words(&error.to_string())?;
+    let why = describe(&error.to_string())?;
     // A field inside of a flattened structure has no name.
     let path = path.split('?').next().unwrap_or_default().trim_end_matches(['.', '[']).to_owned();
     (!path.is_empty()).then_some((path, why))
@@ -41,7 +41,7 @@ pub fn mistyped(kind: Kind, json: &[u8]) -> Option<(String, String)> {
 
 /// A decoder's error about a type, in words. Fractions are left out, because some decoders accept `5.0` as an integer,
 /// and so is `null`, which means the default.
-fn in_words(error: &str) -> Option<String> {
+fn describe(error: &str) -> Option<String> {
     let (found, rest) = error.strip_prefix("invalid type: ")?.split_once(", expected ")?;
     let expected = rest.rsplit_once(" at line ").map_or(rest, |(expected, _)| expected);
     let found = match found.split(' ').next()? {
@@ -102,7 +102,7 @@ mod tests {
             "invalid value: integer, expected u16",
             "invalid type: null, expected u16",
         ] {
-            assert_eq!(in_words(error), None, "{error}");
+            assert_eq!(describe(error), None, "{error}");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "RawPod")]
 pub struct Pod {
     /// Name, labels, owners.
     pub metadata: Meta,
@@ -33,16 +33,16 @@ pub struct Pod {
 /// A pod, as written.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Written {
+struct RawPod {
     metadata: Meta,
     spec: PodSpec,
     #[serde(deserialize_with = "nullable")]
     status: PodStatus,
 }
 
-impl From<Written> for Pod {
-    fn from(written: Written) -> Pod {
-        let Written { metadata, mut spec, status } = written;
+impl From<RawPod> for Pod {
+    fn from(written: RawPod) -> Pod {
+        let RawPod { metadata, mut spec, status } = written;
         let node_name = std::mem::take(&mut spec.node_name);
         Pod { metadata, spec: Shared::from(spec), node_name, status }
     }

@@ -56,13 +56,13 @@ impl Strategy {
     pub fn starts_before_it_stops(&self, replicas: u32) -> bool {
         let rolling = self.kind.is_empty() || self.kind == "RollingUpdate";
         let bound = self.rolling_update.max_unavailable.as_ref();
-        rolling && bound.map_or(replicas / DEFAULT_PART, |bound| bound.of(replicas)) == 0
+        rolling && bound.map_or(replicas / DEFAULT_PART, |bound| bound.count(replicas)) == 0
     }
 }
 
 impl Bound {
     /// The number of pods, rounded down.
-    fn of(&self, replicas: u32) -> u32 {
+    fn count(&self, replicas: u32) -> u32 {
         match self {
             Bound::Pods(pods) => *pods,
             Bound::Percent(text) => {

@@ -146,18 +146,18 @@ pub enum TargetPort {
 }
 
 /// A protocol; empty means TCP.
-fn spoken(protocol: &str) -> &str {
+fn or_tcp(protocol: &str) -> &str {
     if protocol.is_empty() { "TCP" } else { protocol }
 }
 
 impl ServicePort {
-    fn spoken(&self) -> &str {
-        spoken(&self.protocol)
+    fn protocol_name(&self) -> &str {
+        or_tcp(&self.protocol)
     }
 
     /// Whether it is TCP; proxies handle only TCP.
     pub fn is_tcp(&self) -> bool {
-        self.spoken() == "TCP"
+        self.protocol_name() == "TCP"
     }
 
     /// Target port in a pod, as in Kubernetes' endpoints; `None` if the pod has no port of that name and protocol.
@@ -169,7 +169,8 @@ impl ServicePort {
         };
         let containers = pod.spec.containers.iter().chain(pod.spec.init_containers.iter());
         let mut named = containers.flat_map(|container| &container.ports);
-        let found = named.find(|port| port.name == *name && spoken(&port.protocol) == self.spoken())?;
+        let found =
+            named.find(|port| port.name == *name && or_tcp(&port.protocol) == self.protocol_name())?;
         Some(found.container_port)
     }
 
@@ -184,7 +185,7 @@ impl ServicePort {
         let mut ports = workload.spec.ports.iter();
         let found = ports.find(|port| {
             fits(port.port, port.name.as_deref())
-                && spoken(port.protocol.as_deref().unwrap_or_default()) == self.spoken()
+                && or_tcp(port.protocol.as_deref().unwrap_or_default()) == self.protocol_name()
         })?;
         Some(found.port)
     }
@@ -196,7 +197,7 @@ impl ServicePort {
             Some(TargetPort::Number(number)) => number.to_string(),
             Some(TargetPort::Name(name)) => name.clone(),
         };
-        if self.is_tcp() { target } else { format!("{target}/{}", self.spoken()) }
+        if self.is_tcp() { target } else { format!("{target}/{}", self.protocol_name()) }
     }
 }
 

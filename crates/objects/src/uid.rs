@@ -10,10 +10,10 @@ use super::meta::Text;
 
 /// Unique id of an object by the API server: a new object with the same name has another one.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uid(Held);
+pub struct Uid(UidBytes);
 
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Held {
+enum UidBytes {
     /// Missing.
     #[default]
     Nothing,
@@ -26,7 +26,7 @@ enum Held {
 impl Uid {
     /// Whether it is missing.
     pub fn is_empty(&self) -> bool {
-        self.0 == Held::Nothing
+        self.0 == UidBytes::Nothing
     }
 }
 
@@ -38,16 +38,16 @@ impl From<&str> for Uid {
         let mut room = [0; Hyphenated::LENGTH];
         let uuid =
             Uuid::try_parse(text).ok().filter(|uuid| uuid.hyphenated().encode_lower(&mut room) == text);
-        Uid(uuid.map_or_else(|| Held::Text(text.into()), Held::Uuid))
+        Uid(uuid.map_or_else(|| UidBytes::Text(text.into()), UidBytes::Uuid))
     }
 }
 
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Held::Nothing => Ok(()),
-            Held::Uuid(uuid) => uuid.hyphenated().fmt(f),
-            Held::Text(text) => f.write_str(text),
+            UidBytes::Nothing => Ok(()),
+            UidBytes::Uuid(uuid) => uuid.hyphenated().fmt(f),
+            UidBytes::Text(text) => f.write_str(text),
         }
     }
 }

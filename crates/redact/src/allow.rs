@@ -65,7 +65,7 @@ pub struct Names([Vec<(&'static str, Rule)>; Names::ROWS]);
 impl Names {
     const ROWS: usize = 64;
 
-    fn of(fields: Vec<(&'static str, Rule)>) -> &'static Names {
+    fn leak(fields: Vec<(&'static str, Rule)>) -> &'static Names {
         let mut rows = [const { Vec::new() }; Names::ROWS];
         for (name, rule) in fields {
             rows[Names::row(name)].push((name, rule));
@@ -137,9 +137,9 @@ impl Rule {
 
 thread_local! {
     /// Cache for annotations.
-    static ANNOTATIONS: Memo<Option<&'static Rule>> = Memo::of(256);
+    static ANNOTATIONS: Memo<Option<&'static Rule>> = Memo::with_slots(256);
     /// Cache for labels.
-    static LABELS: Memo<Option<&'static Rule>> = Memo::of(256);
+    static LABELS: Memo<Option<&'static Rule>> = Memo::with_slots(256);
 }
 
 /// The rule of an annotation: known keys by the type of their value, others by their name and the form of the
@@ -151,12 +151,12 @@ fn of_annotation(key: &str) -> &'static Rule {
         KUBECONFIG => &ACCESS,
         _ if data().annotations.iter().any(|known| known == key) => &NAME,
         _ if !may_be_linkerds(key) => &OTHER,
-        _ => known(key, KeyKind::Annotation).unwrap_or_else(|| named(key, &NAME)),
+        _ => known(key, KeyKind::Annotation).unwrap_or_else(|| rule_for(key, &NAME)),
     }
 }
 
 fn of_label(key: &str) -> &'static Rule {
-    known(key, KeyKind::Label).map_or_else(|| named(key, &TEXT), |_| &TEXT)
+    known(key, KeyKind::Label).map_or_else(|| rule_for(key, &TEXT), |_| &TEXT)
 }
 
 /// The rule for the values of a key of Linkerd.
@@ -172,7 +172,7 @@ fn known(key: &str, kind: KeyKind) -> Option<&'static Rule> {
 }
 
 /// The rule of a key by the name after its domain: nothing is kept if it announces a secret.
-fn named(key: &str, otherwise: &'static Rule) -> &'static Rule {
+fn rule_for(key: &str, otherwise: &'static Rule) -> &'static Rule {
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     match () {
         () if keys::is_secret_in_text(name) => &OTHER,
@@ -212,7 +212,7 @@ pub fn rule(passes: &str) -> Result<Rule, String> {
     if fields.iter().all(|(name, _)| *name != "metadata") {
         fields.push(("metadata", parts.get(META).copied().unwrap_or(Rule::Other)));
     }
-    Ok(Rule::Fields(Names::of(fields)))
+    Ok(Rule::Fields(Names::leak(fields)))
 }
 
 /// The rule for objects of unknown kinds.
@@ -253,7 +253,7 @@ fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
         // The loader rejects unknown field groups; unknown fields are replaced.
         Field::Part(name) => parts.get(name.as_str()).copied().unwrap_or(Rule::Other),
         Field::Each(each) => Rule::Map(Box::leak(Box::new(made(each, parts)))),
-        Field::Fields(fields) => Rule::Fields(Names::of(listed(fields, parts))),
+        Field::Fields(fields) => Rule::Fields(Names::leak(listed(fields, parts))),
     }
 }
 

@@ -46,7 +46,7 @@ impl KeyMatches {
 
 impl KeyMatches {
     /// Value of an annotation.
-    pub fn of(annotation: Option<&str>) -> KeyMatches {
+    pub fn parse(annotation: Option<&str>) -> KeyMatches {
         use KeyMatches::{Absent, Empty, False, True, Unknown, Unreadable};
         let known = [True, False, Unreadable, Absent, Empty];
         known.into_iter().find(|answer| annotation == Some(answer.as_str())).unwrap_or(Unknown)

@@ -49,7 +49,7 @@ pub enum Owner {
 
 impl Owner {
     /// From labels, annotation keys, and the namespace (empty if unknown).
-    pub fn of<'a>(
+    pub fn from_labels<'a>(
         label: impl Fn(&str) -> Option<&'a str>,
         mut keys: impl Iterator<Item = &'a str>,
         namespace: &str,
@@ -80,7 +80,7 @@ impl Owner {
         let keys =
             |field: &str| metadata[field].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let keys = keys("labels").chain(keys("annotations"));
-        Owner::of(|label| metadata["labels"][label].as_str(), keys, namespace)
+        Owner::from_labels(|label| metadata["labels"][label].as_str(), keys, namespace)
     }
 }
 

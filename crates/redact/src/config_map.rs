@@ -76,7 +76,7 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
         }
         // Of CoreDNS's configuration, only the cluster domains are kept.
         ("coredns", "Corefile") if namespace == "kube-system" => {
-            let said = Corefile::of(content).to_text();
+            let said = Corefile::parse(content).to_text();
             if said == content { Cow::Borrowed(content) } else { Cow::Owned(text::text(&said).into_owned()) }
         }
         // Of the configuration of viz's Prometheus, only the rules that choose Linkerd's targets are kept.

@@ -362,7 +362,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         let mut late: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
         copy.out.push(b'{');
         while let Some(key) = fields.next_key_seed(Key)? {
-            copy.once(base, key.clone())?;
+            copy.reject_duplicate(base, key.clone())?;
             match place {
                 Place::Annotations | Place::Labels => copy.marks.key(&key),
                 _ => {}

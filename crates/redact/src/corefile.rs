@@ -11,7 +11,7 @@ pub struct Corefile {
 
 impl Corefile {
     /// Parses a Corefile.
-    pub fn of(text: &str) -> Corefile {
+    pub fn parse(text: &str) -> Corefile {
         let mut read = Corefile::default();
         let mut block: Vec<String> = Vec::new();
         let mut depth = 0_usize;
@@ -94,23 +94,23 @@ mod tests {
             ("", vec![], false),
             ("}}}{", vec![], false),
         ] {
-            let read = Corefile::of(text);
+            let read = Corefile::parse(text);
             assert_eq!(
                 (read.zones.iter().map(String::as_str).collect::<Vec<_>>(), read.open),
                 (zones, open),
                 "{text}"
             );
-            assert_eq!(Corefile::of(&read.to_text()), read, "{text}");
+            assert_eq!(Corefile::parse(&read.to_text()), read, "{text}");
         }
     }
 
     #[test]
     fn domain_is_served_by_its_zone_or_parent() {
-        let read = Corefile::of(USUAL);
+        let read = Corefile::parse(USUAL);
         assert!(
             read.serves("cluster.local") && read.serves("Cluster.Local.") && read.serves("a.cluster.local")
         );
         assert!(!read.serves("local") && !read.serves("mycluster.local") && !read.serves("k8s.example.org"));
-        assert!(Corefile::of(".:53 {\n    kubernetes\n}\n").serves("anything.example"));
+        assert!(Corefile::parse(".:53 {\n    kubernetes\n}\n").serves("anything.example"));
     }
 }

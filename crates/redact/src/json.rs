@@ -62,7 +62,7 @@ fn shorten(value: &mut Value, is_sentence: bool, touched: &mut bool) {
 
 /// UTF-16 files are decoded and keep their encoding: runtimes reject them, but their secrets are real.
 fn either<'a>(input: &'a [u8], keys: &'static [String]) -> Cow<'a, [u8]> {
-    if let Some(wide) = Utf16Reader::of(input) {
+    if let Some(wide) = Utf16Reader::new(input) {
         let narrow = wide.decode(input);
         return match settle(narrow.as_bytes(), keys) {
             Cow::Borrowed(_) => Cow::Borrowed(input),

@@ -7,9 +7,9 @@ use super::memo::Memo;
 
 thread_local! {
     /// Cache for names in files.
-    static SECRET: Memo<bool> = Memo::of(512);
+    static SECRET: Memo<bool> = Memo::with_slots(512);
     /// Cache for names in free text.
-    static TELLING: Memo<bool> = Memo::of(512);
+    static TELLING: Memo<bool> = Memo::with_slots(512);
 }
 
 /// Whether the value of this name is replaced in JSON and YAML files.

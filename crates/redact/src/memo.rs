@@ -11,7 +11,7 @@ pub(super) struct Memo<V>(RefCell<Vec<(String, V)>>);
 
 impl<V: Default> Memo<V> {
     /// A cache for this number of texts.
-    pub(super) fn of(slots: usize) -> Memo<V> {
+    pub(super) fn with_slots(slots: usize) -> Memo<V> {
         Memo(RefCell::new(std::iter::repeat_with(Default::default).take(slots).collect()))
     }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn memo_requires_the_exact_text() {
-        let memo = Memo::of(2);
+        let memo = Memo::with_slots(2);
         for (text, answer) in [("a", 1), ("b", 2), ("linkerd-proxy", 3), ("linkerd-proxx", 4)] {
             assert_eq!(memo.get(text), None, "{text}");
             memo.put(text, answer);

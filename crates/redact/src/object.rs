@@ -95,7 +95,7 @@ impl Sanitized {
             note_absent_key(&mut value);
             remote::note_absent_kubeconfig(&mut value);
         }
-        Sanitized::of(kind, rule, value)
+        Sanitized::new(kind, rule, value)
     }
 
     /// Redacts the object at the start of `text`; returns its length. `None` if the whole object is needed
@@ -114,7 +114,7 @@ impl Sanitized {
     ///
     /// # Errors
     /// It cannot be written as JSON; every tree can.
-    pub fn of(kind: &str, rule: &'static Rule, mut value: Value) -> Result<Passed, serde_json::Error> {
+    pub fn new(kind: &str, rule: &'static Rule, mut value: Value) -> Result<Passed, serde_json::Error> {
         let touched = object(kind, rule, &mut value).touched();
         Ok(Passed { object: Sanitized(serde_json::to_vec(&value)?), touched })
     }
@@ -179,7 +179,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Header => free_text::header(content),
         Rule::Variable => free_text::environment(content),
         Rule::Setting(value) => free_text::setting(value, content),
-        Rule::Access if remote::RemoteAccess::of(Some(content)).is_some() => text::text(content),
+        Rule::Access if remote::RemoteAccess::parse(Some(content)).is_some() => text::text(content),
         Rule::Hinted if matches!(content, "true" | "false") || free_text::is_words(content) => {
             Cow::Borrowed(content)
         }
@@ -232,7 +232,7 @@ fn is_amount(content: &str) -> bool {
 pub(super) fn certificates(content: &str) -> Cow<'_, str> {
     thread_local! {
         /// Cache of texts with only certificates: all pods have the same trust anchors.
-        static CLEAN: Memo<()> = Memo::of(16);
+        static CLEAN: Memo<()> = Memo::with_slots(16);
     }
     CLEAN.with(|known| known.unchanged(content, certificates_alone))
 }
@@ -374,7 +374,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     if let Value::Object(annotations) = annotations {
         // Without a key there is nothing to compare: keep the result of an earlier redaction.
         let earlier = annotations.get(KEY_MATCHES).and_then(Value::as_str);
-        let earlier = earlier.filter(|answer| KeyMatches::of(Some(answer)) != KeyMatches::Unknown);
+        let earlier = earlier.filter(|answer| KeyMatches::parse(Some(answer)) != KeyMatches::Unknown);
         if had_key || earlier.is_none() {
             annotations.insert(KEY_MATCHES.to_owned(), Value::String(matches.as_str().to_owned()));
         }

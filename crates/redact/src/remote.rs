@@ -61,7 +61,7 @@ impl RemoteAccess {
     }
 
     /// The facts in a redacted Secret's annotation [`KUBECONFIG`]; `None` if it is missing.
-    pub fn of(annotation: Option<&str>) -> Option<RemoteAccess> {
+    pub fn parse(annotation: Option<&str>) -> Option<RemoteAccess> {
         serde_json::from_str(annotation?).ok()
     }
 
@@ -76,7 +76,7 @@ impl RemoteAccess {
     }
 
     /// The error in words; without one, the server address.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         self.error.as_ref().or(self.server.as_ref()).cloned().unwrap_or_default()
     }
 }
@@ -149,19 +149,19 @@ struct User {
 
 impl Raw {
     fn context(&self) -> Option<&Context> {
-        named(self.contexts.as_deref(), self.current_context.as_deref())
+        by_name(self.contexts.as_deref(), self.current_context.as_deref())
     }
 
     fn cluster(&self) -> Option<&Cluster> {
-        named(self.clusters.as_deref(), self.context()?.cluster.as_deref())
+        by_name(self.clusters.as_deref(), self.context()?.cluster.as_deref())
     }
 
     fn user(&self) -> Option<&User> {
-        named(self.users.as_deref(), self.context()?.user.as_deref())
+        by_name(self.users.as_deref(), self.context()?.user.as_deref())
     }
 }
 
-fn named<'a, T>(rows: Option<&'a [Named<T>]>, name: Option<&str>) -> Option<&'a T> {
+fn by_name<'a, T>(rows: Option<&'a [Named<T>]>, name: Option<&str>) -> Option<&'a T> {
     rows?.iter().find(|row| Some(row.name.as_str()) == name)?.of.as_ref()
 }
 
@@ -293,12 +293,13 @@ mod tests {
         let access = read(GOOD);
         assert!(access.is_usable(), "{access:?}");
         assert_eq!(access.server.as_deref(), Some("https://10.1.0.1:6443"));
-        assert_eq!(access.in_words(), "https://10.1.0.1:6443");
+        assert_eq!(access.describe(), "https://10.1.0.1:6443");
     }
 
     #[test]
     fn missing_kubeconfig_is_known_only_for_live_secrets() {
-        let said = |secret: &Value| RemoteAccess::of(secret["metadata"]["annotations"][KUBECONFIG].as_str());
+        let said =
+            |secret: &Value| RemoteAccess::parse(secret["metadata"]["annotations"][KUBECONFIG].as_str());
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
             let mut handed_on = secret(data.clone());
@@ -307,7 +308,7 @@ mod tests {
             let mut first_hand = secret(data.clone());
             note_absent_kubeconfig(&mut first_hand);
             sanitize(&mut first_hand);
-            assert_eq!(said(&first_hand).unwrap().in_words(), "no entry kubeconfig", "{data}");
+            assert_eq!(said(&first_hand).unwrap().describe(), "no entry kubeconfig", "{data}");
         }
         for data in [json!({"tls.crt": ""}), json!({"kubeconfig": ""})] {
             let mut other = secret(data);
@@ -341,9 +342,9 @@ mod tests {
         ] {
             let access = read(text);
             assert!(!access.is_usable(), "{text}");
-            assert!(access.in_words().starts_with(said), "{text}: {}", access.in_words());
+            assert!(access.describe().starts_with(said), "{text}: {}", access.describe());
         }
-        assert_eq!(RemoteAccess::read(None).in_words(), "no entry kubeconfig");
+        assert_eq!(RemoteAccess::read(None).describe(), "no entry kubeconfig");
     }
 
     /// A matching certificate and key, as in kubeconfigs.

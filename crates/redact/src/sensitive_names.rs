@@ -106,7 +106,7 @@ fn find_caseless(input: &[u8], word: &[u8], from: usize) -> Option<usize> {
 
 /// Values after a sensitive name: `"token": "..."` also with escaped quotes, `password=...`, `X-Api-Key: ...`,
 /// `--password ...`.
-pub(super) fn named(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
+pub(super) fn mark_values(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while at < input.len() {
         if !is_url_safe(input[at]) {

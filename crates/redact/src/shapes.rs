@@ -1,5 +1,5 @@
 //! Secrets recognized by their shape in any context: tokens, private keys, prefixed keys of clouds and services, and
-//! long random runs of letters and digits. [`super::named`] handles names that announce a secret.
+//! long random runs of letters and digits. [`super::sensitive_names`] handles names that announce a secret.
 
 use std::ops::Range;
 

@@ -60,7 +60,7 @@ impl StoredValues {
     }
 
     /// Value of the annotation.
-    pub fn of(annotation: Option<&str>) -> StoredValues {
+    pub fn parse(annotation: Option<&str>) -> StoredValues {
         let known = StoredValues::KNOWN.into_iter().find(|state| annotation == Some(state.as_str()));
         known.unwrap_or(StoredValues::Unknown)
     }
@@ -72,7 +72,7 @@ pub(super) fn note_stored_values(value: &mut Value, live: bool) {
     if value["kind"] != "Secret" || value["metadata"]["name"] != STORED_VALUES {
         return;
     }
-    let earlier = StoredValues::of(value["metadata"]["annotations"][STORED_VALUES_STATE].as_str());
+    let earlier = StoredValues::parse(value["metadata"]["annotations"][STORED_VALUES_STATE].as_str());
     let data = value["data"].as_object();
     let state = match data.and_then(|data| data.get(STORED_VALUES)) {
         // A bundle contains only the state.
@@ -192,7 +192,7 @@ mod tests {
         "identity:\n  issuer:\n    tls:\n      crtPEM: |\n        crt\n      keyPEM: |\n        hush\n";
 
     /// The state after the whole redaction, and once more, as from a bundle.
-    fn noted(data: Value, live: bool) -> StoredValues {
+    fn redacted_state(data: Value, live: bool) -> StoredValues {
         let mut secret = json!({"kind": "Secret", "metadata": {"name": STORED_VALUES}, "data": data});
         let mut seen = Vec::new();
         for live in [live, false] {
@@ -201,7 +201,7 @@ mod tests {
             assert_eq!(secret["data"], json!({}), "no content is kept");
             assert!(!secret.to_string().contains("hush"), "{secret}");
             assert!(secret["metadata"]["annotations"].get(WITHHELD).is_none());
-            seen.push(StoredValues::of(secret["metadata"]["annotations"][STORED_VALUES_STATE].as_str()));
+            seen.push(StoredValues::parse(secret["metadata"]["annotations"][STORED_VALUES_STATE].as_str()));
         }
         assert_eq!(seen[0], seen[1], "a bundle gives the same state");
         seen.swap_remove(0)
@@ -235,7 +235,7 @@ mod tests {
             (entry("proxy:\n  cores: 2\n"), WithoutIssuer),
             (entry(&ISSUER.replace("keyPEM: |\n        hush", "keyPEM: \"\"")), WithoutIssuer),
         ] {
-            assert_eq!(noted(data.clone(), true), state, "{data}");
+            assert_eq!(redacted_state(data.clone(), true), state, "{data}");
         }
     }
 
@@ -252,12 +252,12 @@ mod tests {
             entry("gone"),
             entry("proxy:\n  cores: 2\n"),
         ] {
-            assert_eq!(noted(data.clone(), false), StoredValues::Unknown, "{data}");
+            assert_eq!(redacted_state(data.clone(), false), StoredValues::Unknown, "{data}");
         }
-        assert_eq!(noted(entry(ISSUER), false), StoredValues::Usable);
-        assert_eq!(noted(entry("a: [b\nc: d\n"), false), StoredValues::NotYaml);
+        assert_eq!(redacted_state(entry(ISSUER), false), StoredValues::Usable);
+        assert_eq!(redacted_state(entry("a: [b\nc: d\n"), false), StoredValues::NotYaml);
         let renamed = json!({"values": STANDARD.encode(ISSUER)});
-        assert_eq!(noted(renamed, false), StoredValues::Absent);
+        assert_eq!(redacted_state(renamed, false), StoredValues::Absent);
     }
 
     #[test]

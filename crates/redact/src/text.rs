@@ -11,7 +11,7 @@ use super::{sensitive_names, shapes};
 
 thread_local! {
     /// Cache of texts without secrets.
-    static CLEAN: Memo<()> = Memo::of(2048);
+    static CLEAN: Memo<()> = Memo::with_slots(2048);
 }
 
 /// Removes secrets from a text: an event message, a log line, an annotation.
@@ -82,7 +82,7 @@ fn scrub_once(input: &[u8], names: Names) -> Option<Vec<u8>> {
     if names == Names::File || !one_word {
         sensitive_names::userinfo(input, &mut hits);
         sensitive_names::bearer(input, &mut hits);
-        sensitive_names::named(input, names, &mut hits);
+        sensitive_names::mark_values(input, names, &mut hits);
     }
     let mut hits = merged(hits);
     shapes::opaque(input, &mut hits);

@@ -135,7 +135,7 @@ mod tests {
     /// A certificate with only its first and last line.
     const PEM: &str = "-----BEGIN CERTIFICATE-----\nREDACTED\n-----END CERTIFICATE-----\n";
 
-    fn noted(mut object: Value, live: bool) -> Option<String> {
+    fn redacted_note(mut object: Value, live: bool) -> Option<String> {
         note_withheld(&mut object, live);
         sanitize(&mut object);
         object["metadata"]["annotations"][WITHHELD].as_str().map(str::to_owned)
@@ -155,8 +155,8 @@ mod tests {
             PEM,
         ] {
             let secret = || json!({"kind": "Secret", "metadata": {"name": "a"}, "data": {"crt.pem": entry, "key.pem": entry}});
-            assert_eq!(noted(secret(), false).as_deref(), Some("crt.pem"), "{entry}");
-            assert_eq!(noted(secret(), true), None, "{entry}");
+            assert_eq!(redacted_note(secret(), false).as_deref(), Some("crt.pem"), "{entry}");
+            assert_eq!(redacted_note(secret(), true), None, "{entry}");
         }
     }
 
@@ -164,27 +164,27 @@ mod tests {
     fn values_that_are_wrong_are_not_placeholders() {
         for entry in ["", "Z2FyYmFnZQ==", "garbage", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="] {
             let secret = json!({"kind": "Secret", "metadata": {}, "data": {"crt.pem": entry}});
-            assert_eq!(noted(secret, false), None, "{entry}");
+            assert_eq!(redacted_note(secret, false), None, "{entry}");
         }
         let set = json!({"kind": "Secret", "metadata": {"annotations": {WITHHELD: "crt.pem"}}, "data": {"crt.pem": "eA=="}});
-        assert_eq!(noted(set, true), None, "a cluster's own annotation has no effect");
+        assert_eq!(redacted_note(set, true), None, "a cluster's own annotation has no effect");
     }
 
     #[test]
     fn placeholders_in_handed_on_config_maps_are_noted() {
         let map = |text: &str| json!({"kind": "ConfigMap", "metadata": {"name": "linkerd-config"}, "data": {"values": text, "token": text}});
-        assert_eq!(noted(map("<redacted>"), false).as_deref(), Some("values"));
-        assert_eq!(noted(map("<redacted>"), true), None);
+        assert_eq!(redacted_note(map("<redacted>"), false).as_deref(), Some("values"));
+        assert_eq!(redacted_note(map("<redacted>"), true), None);
         // A bundle has the marker in place of a text that the cluster itself has.
-        assert_eq!(noted(map("REDACTED(len=5)"), false), None);
-        assert_eq!(noted(map("clusterDomain: cluster.local"), false), None);
+        assert_eq!(redacted_note(map("REDACTED(len=5)"), false), None);
+        assert_eq!(redacted_note(map("clusterDomain: cluster.local"), false), None);
     }
 
     #[test]
     fn redacted_part_does_not_withhold_the_rest() {
         let dns = |text: &str| json!({"kind": "ConfigMap", "metadata": {"name": "coredns", "namespace": "kube-system"}, "data": {"Corefile": text}});
         let kept = Corefile { zones: vec!["cluster.local".to_owned()], open: true }.to_text();
-        assert_eq!(noted(dns(&kept), false), None);
-        assert_eq!(noted(dns("[redacted]"), false).as_deref(), Some("Corefile"));
+        assert_eq!(redacted_note(dns(&kept), false), None);
+        assert_eq!(redacted_note(dns("[redacted]"), false).as_deref(), Some("Corefile"));
     }
 }

@@ -63,7 +63,7 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let mut remedies: Vec<Vec<Remedy>> = Vec::new();
     for at in order {
         let causes: BTreeSet<usize> = causes[at].iter().map(|&cause| place[cause]).collect();
-        let group = Group::of(&findings[at], &causes);
+        let group = Group::from_finding(&findings[at], &causes);
         place[at] = *groups.entry(group).or_insert_with(|| {
             merged_causes.push(causes);
             remedies.push(Vec::new());
@@ -121,7 +121,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(finding: &Finding, causes: &BTreeSet<usize>) -> Group {
+    fn from_finding(finding: &Finding, causes: &BTreeSet<usize>) -> Group {
         Group {
             check: finding.check,
             severity: finding.severity,

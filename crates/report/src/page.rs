@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::card::{Card, Case, CaseKind, Front, Proves, SECTIONS};
 use crate::checks;
-use crate::item::{Asked, Item, Scope};
+use crate::item::{Item, Query, Scope};
 use crate::markdown::{Block, BlockKind};
 
 /// First line of generated files with HTML comments.
@@ -46,7 +46,7 @@ pub fn item_in_words(item: &Item) -> String {
             };
             format!("the {kind} {name}{place} (get on {} by that name)", kind.resource())
         }
-        item => item.asked().map(Asked::documented).unwrap_or_default(),
+        item => item.query().map(Query::documented).unwrap_or_default(),
     }
 }
 

@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// As written on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Gate::Error => "error",
             Gate::Warning => "warning",
@@ -138,12 +138,12 @@ impl Policy {
     /// # Errors
     /// A word is neither a check nor a category.
     pub fn select(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
-        let only = named(&self.only)?;
-        let skip = named(&self.skip)?;
+        let only = check_ids(&self.only)?;
+        let skip = check_ids(&self.skip)?;
         Ok(checks::all()
             .filter(|check| self.only.is_empty() || only.contains(check.id))
             .filter(|check| {
-                self.mode.asks(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
+                self.mode.runs_in(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
             })
             .filter(|check| !skip.contains(check.id))
             .collect())
@@ -166,7 +166,7 @@ pub fn run_items(checks: &[&'static Check]) -> BTreeSet<Item> {
     items
 }
 
-fn named(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
+fn check_ids(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
     let mut ids = BTreeSet::new();
     for word in words {
         let category: Vec<&str> =

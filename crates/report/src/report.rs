@@ -64,7 +64,7 @@ pub struct Report {
     /// The change that was applied on top of the cluster (`--with`).
     pub change: Option<Change>,
     /// Other options of the run.
-    pub asked: Asked,
+    pub asked: RunOptions,
     /// The gate, the counts and the status.
     pub verdict: RunResult,
     /// Missing evidence, with the checks that needed it, in order.
@@ -127,7 +127,7 @@ pub struct Change {
 
 /// Number of findings that begin and end with an upgrade or change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brings {
+pub struct ChangeCounts {
     /// Errors that begin with it.
     pub breaks: usize,
     /// Other findings that begin with it.
@@ -136,10 +136,10 @@ pub struct Brings {
     pub ends: usize,
 }
 
-impl Brings {
+impl ChangeCounts {
     /// Counts findings.
-    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Brings {
-        findings.into_iter().fold(Brings::default(), |mut brings, finding| {
+    pub fn from_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> ChangeCounts {
+        findings.into_iter().fold(ChangeCounts::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
                 (When::AfterUpgrade | When::AfterChange, Severity::Error) => brings.breaks += 1,
                 (When::AfterUpgrade | When::AfterChange, _) => brings.changes += 1,
@@ -203,7 +203,7 @@ fn dashed(flags: &[String]) -> String {
 
 /// Options of a run, for reruns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct RunOptions {
     /// The stage.
     pub mode: Mode,
     /// `--only`.
@@ -226,7 +226,7 @@ pub struct Asked {
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
-impl Asked {
+impl RunOptions {
     /// Whether the run covers every check of an installed mesh, in all namespaces.
     pub fn is_whole(&self) -> bool {
         self.only.is_empty()
@@ -320,7 +320,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         ..verdict(question.policy, &question.origin, &findings, &results, &evidence)
     };
     let checks = judged_checks(question, results, &findings);
-    let subject = Skew::of(cluster, question.knowledge);
+    let subject = Skew::from_cluster(cluster, question.knowledge);
     let release = subject.command_release();
     // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
@@ -336,7 +336,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let rows = rows::rows(&evidence, question.knowledge);
     let rehearsal = question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
-        target: upgrade.in_words(question.knowledge),
+        target: upgrade.describe(question.knowledge),
         to: upgrade.to.clone(),
         same_minor: Rehearsal::same_minor(&upgrade.to, &subject, question.knowledge.minors()),
         plan: crate::checks::plan(cluster, question.knowledge, question.settings),
@@ -356,7 +356,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         rehearsal,
         change: question.change.as_ref().map(|(change, _)| change.clone()),
-        asked: asked(question),
+        asked: run_options(question),
         verdict,
         coverage,
         checks,
@@ -410,9 +410,9 @@ fn judged_checks(
 }
 
 /// The options of the run, for reruns.
-fn asked(question: &Question<'_>) -> Asked {
+fn run_options(question: &Question<'_>) -> RunOptions {
     let Question { settings, policy, .. } = question;
-    Asked {
+    RunOptions {
         mode: settings.mode,
         only: policy.only.clone(),
         skip: policy.skip.clone(),

@@ -141,7 +141,7 @@ fn of_commands(
         let row = RowVerdict {
             description: row.description.replace(COMMAND, command),
             hint: Some(hint.to_owned()),
-            error: in_words(finding),
+            error: describe(finding),
             result: RowResult::Warning,
             checks: vec![finding.check],
             listed: Vec::new(),
@@ -201,7 +201,7 @@ fn verdict(
         Severity::Info if !judged => return None,
         Severity::Info => RowResult::Success,
     };
-    let said = failing.iter().filter(|finding| weight(finding) >= Severity::Warning).map(|f| in_words(f));
+    let said = failing.iter().filter(|finding| weight(finding) >= Severity::Warning).map(|f| describe(f));
     let error = match result {
         RowResult::Success => String::new(),
         _ => said.chain(unjudged).collect::<Vec<_>>().join("\n"),
@@ -267,7 +267,7 @@ fn reasons_of(judged: &CheckOutcome, all: bool) -> Vec<String> {
 const NAMED: usize = 10;
 
 /// A finding as the text of a row: the problem, subjects, cause and first step.
-pub fn in_words(finding: &Finding) -> String {
+pub fn describe(finding: &Finding) -> String {
     let guess = if finding.confidence == Confidence::Likely { " (likely)" } else { "" };
     let mut text = format!("{}{guess} ({})", finding.message, finding.check);
     for subject in finding.subjects.iter().take(NAMED) {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
-    fn said(judged: CheckOutcome, findings: &[Finding]) -> [String; 2] {
+    fn row_results(judged: CheckOutcome, findings: &[Finding]) -> [String; 2] {
         let evidence = RowInput { checks: &[judged], findings, ..input() };
         let rows = rows(&evidence, Knowledge::embedded());
         let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
@@ -340,8 +340,8 @@ mod tests {
 
     #[test]
     fn row_fails_by_findings_but_not_by_infos() {
-        assert_eq!(said(judged(Outcome::Pass, vec![]), &[]), ["Success ", "Success "]);
-        let [ready, scheduled] = said(
+        assert_eq!(row_results(judged(Outcome::Pass, vec![]), &[]), ["Success ", "Success "]);
+        let [ready, scheduled] = row_results(
             judged(Outcome::Findings, vec![]),
             &[finding(Severity::Error).fails_rows([READY]), finding(Severity::Info).fails_rows([SCHEDULED])],
         );
@@ -350,26 +350,27 @@ mod tests {
             format!("Error It is not ready ({})\n  * linkerd-destination\n  first: Look at it", check())
         );
         assert_eq!(scheduled, "Success ");
-        let both = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Warning)]);
+        let both = row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Warning)]);
         assert!(both.iter().all(|row| row.starts_with("Warning It is not ready")), "{both:?}");
-        let beside = said(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
+        let beside =
+            row_results(judged(Outcome::Findings, vec![]), &[finding(Severity::Error).fails_rows([])]);
         assert_eq!(beside, ["Success ", "Success "]);
     }
 
     #[test]
     fn unchecked_row_is_never_a_success() {
-        let gap = |why| vec![Missing::whole(Request::of(Item::List(Kind::Pod)), why)];
+        let gap = |why| vec![Missing::whole(Request::new(Item::List(Kind::Pod)), why)];
         let denied = || gap(Why::Denied { message: String::new() });
         let twice = [denied(), denied()].concat();
-        for row in said(judged(Outcome::Unknown, twice), &[]) {
+        for row in row_results(judged(Outcome::Unknown, twice), &[]) {
             assert!(row.starts_with("Warning not checked: ") && row.lines().count() == 1, "{row}");
         }
-        assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
+        assert_eq!(row_results(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
         // A finding of one row proves nothing about the other.
         let ready = finding(Severity::Error).fails_rows([READY]);
-        let [_, scheduled] = said(judged(Outcome::Findings, gap(Why::NotOffered)), &[ready]);
+        let [_, scheduled] = row_results(judged(Outcome::Findings, gap(Why::NotOffered)), &[ready]);
         assert!(scheduled.starts_with("Warning not checked: "), "{scheduled}");
-        for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
+        for row in row_results(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
             assert!(row.starts_with("Warning not checked: ") && row.contains("oops"), "{row}");
         }
         let blocked = CheckOutcome {
@@ -377,13 +378,13 @@ mod tests {
             ..judged(Outcome::NotApplicable("no control plane (another)".to_owned()), vec![])
         };
         let row = "Warning not checked: no control plane (another)";
-        assert_eq!(said(blocked, &[]), [row, row]);
+        assert_eq!(row_results(blocked, &[]), [row, row]);
     }
 
     #[test]
     fn inapplicable_row_passes_or_is_omitted() {
         let idle = judged(Outcome::NotApplicable("nothing to ask of".to_owned()), vec![]);
-        assert_eq!(said(idle, &[]), ["Success ", "Success "]);
+        assert_eq!(row_results(idle, &[]), ["Success ", "Success "]);
     }
 
     #[test]

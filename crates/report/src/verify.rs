@@ -13,7 +13,7 @@ use crate::checks::{CheckResult, Settings};
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
-use recheck::{Again, not_checked};
+use recheck::{Recheck, not_checked};
 pub use traffic::TrafficCheck;
 
 /// An earlier report, with its findings to recheck.
@@ -85,7 +85,7 @@ pub enum State {
 
 impl State {
     /// Name in reports.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             State::Fixed => "fixed",
             State::NotChecked => "not-checked",
@@ -156,7 +156,7 @@ pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> Sa
 /// The state of each finding.
 pub fn verify(earlier: &Earlier, fresh: &Fresh<'_>) -> Vec<Verified> {
     let stale = stale(earlier, fresh.cluster);
-    let again = Again::of(earlier, fresh);
+    let again = Recheck::new(earlier, fresh);
     let verified = |finding: &EarlierFinding| {
         let each = finding.subjects.iter().map(|(subject, print)| {
             let (state, reason, close) = match &stale {
@@ -202,7 +202,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts findings whose severity `counts` accepts.
-    pub fn of(findings: &[Verified], counts: impl Fn(Severity) -> bool) -> Tally {
+    pub fn count(findings: &[Verified], counts: impl Fn(Severity) -> bool) -> Tally {
         let mut tally = Tally::default();
         for finding in findings.iter().filter(|verified| counts(verified.finding.severity)) {
             match finding.state() {

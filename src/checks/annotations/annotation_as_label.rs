@@ -9,7 +9,7 @@ use crate::item;
 use crate::knowledge::KeyKind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let mut findings = wording::findings(ctx, survey, |_, found| {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;

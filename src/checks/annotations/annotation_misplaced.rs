@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     wording::judge(ctx, |_, found| {
         let Fault::Misplaced(row) = &found.fault else { return None };
-        let (key, word) = (found.key, wording::word(found));
+        let (key, word) = (found.key, wording::annotation_or_label(found));
         let message = format!(
             "Linkerd reads the {word} {key} on {}, not on {}: it has no effect",
             wording::places(row),

@@ -10,7 +10,7 @@ use crate::knowledge::{Key, KeyStatus};
 use crate::version::Channel;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match Reader::of(ctx) {
+    match Reader::new(ctx) {
         Reader::Unknown(missing) => return Err(missing.into()),
         Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
             return Err(Unjudged::not_applicable(format!(
@@ -19,20 +19,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         Reader::Version(..) | Reader::Absent => {}
     }
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     if survey.depends_on_values
         && let Err(missing) = config(ctx)
     {
         ctx.gap(missing);
     }
     let findings = survey.found.iter().filter_map(|found| {
-        let (severity, message, remedy) = say(ctx, survey, found)?;
+        let (severity, message, remedy) = describe(ctx, survey, found)?;
         Some(wording::finding(ctx, survey, found, message, remedy).severity(severity))
     });
     Ok(findings.collect::<Vec<Finding>>().into())
 }
 
-fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Severity, String, Remedy)> {
+fn describe(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Severity, String, Remedy)> {
     let Fault::NotInRelease(row, status) = &found.fault else { return None };
     let known = status.likely()?;
     let version = survey.reader.version()?;

@@ -9,11 +9,11 @@ use crate::item::Item;
 use crate::knowledge::Suggestion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     for (object, more) in &survey.left_out {
         let message = format!("it has {more} unknown annotations and labels above the limit");
         let part = object.subject().to_string();
-        ctx.gap(ctx.lacking(Item::List(object.kind), Why::Malformed { message }, part));
+        ctx.gap(ctx.missing(Item::List(object.kind), Why::Malformed { message }, part));
     }
     let findings = wording::findings(ctx, survey, |_, found| {
         let Fault::Unknown(suggestion) = &found.fault else { return None };
@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {
-    let (key, word) = (found.key, wording::word(found));
+    let (key, word) = (found.key, wording::annotation_or_label(found));
     let meant = match suggestion.and_then(|suggestion| suggestion.key) {
         Some(row) if row.kind == found.written_as => format!(". Did you mean {}?", row.key),
         Some(row) => format!(". Did you mean the {} {}?", row.kind, row.key),

@@ -10,7 +10,7 @@ use crate::item::Kind;
 use crate::knowledge::{Key, OnInvalid};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
         let in_template = found.in_template && consequence.is_of_injector();

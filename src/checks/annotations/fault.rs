@@ -9,7 +9,7 @@ use super::calls::{applies_timeouts, breaker_fault};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::checks::restart::is_injected_by_hand;
-use crate::checks::written::{Reader, Written, is_native_sidecar_key, nothing_reads, values};
+use crate::checks::written::{AnnotatedObjects, Reader, is_native_sidecar_key, nothing_reads, values};
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
 use crate::item::Kind;
@@ -110,17 +110,17 @@ impl<'a> Survey<'a> {
     ///
     /// # Errors
     /// No Linkerd is installed that could read the keys.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
-        ctx.once(&ctx.joins.annotations, Survey::by).as_ref().ok_or_else(nothing_reads)
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+        ctx.get_or_build(&ctx.joins.annotations, Survey::by).as_ref().ok_or_else(nothing_reads)
     }
 
     fn by(ctx: &Context<'a>) -> Option<Survey<'a>> {
-        let reader = Reader::of(ctx);
+        let reader = Reader::new(ctx);
         if matches!(reader, Reader::Absent) {
             return None;
         }
         let values = values(ctx);
-        let written = Written::of(ctx, &KINDS);
+        let written = AnnotatedObjects::from_kinds(ctx, &KINDS);
         let scanner = Scanner {
             knowledge: ctx.knowledge,
             version: reader.version(),
@@ -144,7 +144,7 @@ struct Scanner<'l, 'a> {
     knowledge: &'a Knowledge,
     version: Option<&'l LinkerdVersion>,
     values: Option<&'l Values>,
-    written: &'l Written<'a>,
+    written: &'l AnnotatedObjects<'a>,
     /// Services with a ServiceProfile that replaces their annotations, as far as known.
     profiled: BTreeSet<(&'a str, &'a str)>,
     /// Templates and pods that contain the proxy, so that the injector does not read their annotations.
@@ -406,7 +406,7 @@ impl<'a> Scanner<'_, 'a> {
             .filter(|d| d.contains("linkerd"))
             .collect();
         known.iter().any(|known| {
-            knowledge::apart(known, &domain, 2).is_some()
+            knowledge::edit_distance(known, &domain, 2).is_some()
                 || stem(known) == stem(&domain)
                 || stem(known) == domain
         })
@@ -451,7 +451,7 @@ impl<'a> Scanner<'_, 'a> {
 
 /// Services with a ServiceProfile that has routes or overrides.
 fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
-    let profiles = ctx.hints::<ServiceProfile>().iter();
+    let profiles = ctx.optional_list::<ServiceProfile>().iter();
     let used = profiles.filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
     used.filter_map(|one| one.service()).map(|(namespace, name, _)| (namespace, name)).collect()
 }
@@ -459,19 +459,20 @@ fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
 /// Templates and pods with the proxy.
 fn with_proxy<'a>(ctx: &Context<'a>) -> BTreeSet<(Kind, &'a str, &'a str)> {
     let workloads = [
-        (Kind::Deployment, ctx.hints::<Deployment>()),
-        (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
-        (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        (Kind::Deployment, ctx.optional_list::<Deployment>()),
+        (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
+        (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
     ];
     let workloads = workloads
         .into_iter()
         .flat_map(|(kind, list)| list.iter().map(move |one| (kind, &one.metadata, &one.spec.template.spec)));
-    let jobs = ctx.hints::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
-    let cron_jobs = ctx.hints::<CronJob>().iter();
+    let jobs =
+        ctx.optional_list::<Job>().iter().map(|one| (Kind::Job, &one.metadata, &one.spec.template.spec));
+    let cron_jobs = ctx.optional_list::<CronJob>().iter();
     let cron_jobs =
         cron_jobs.map(|one| (Kind::CronJob, &one.metadata, &one.spec.job_template.spec.template.spec));
     let templates = workloads.chain(jobs).chain(cron_jobs).filter(|(.., spec)| spec.proxy().is_some());
-    let pods = ctx.hints::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
+    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
     templates
         .map(|(kind, meta, _)| (kind, meta.key()))
         .chain(pods.map(|pod| (Kind::Pod, pod.metadata.key())))

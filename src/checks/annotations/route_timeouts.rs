@@ -11,9 +11,9 @@ use crate::objects::{GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, Route};
 /// One finding for each timeout of 0. Absent routes are not evidence of anything.
 pub(super) fn findings(ctx: &Context<'_>) -> Vec<Finding> {
     let routes = [
-        (Kind::HTTPRoute, ctx.hints::<HTTPRoute>()),
-        (Kind::LinkerdHTTPRoute, ctx.hints::<LinkerdHTTPRoute>()),
-        (Kind::GRPCRoute, ctx.hints::<GRPCRoute>()),
+        (Kind::HTTPRoute, ctx.optional_list::<HTTPRoute>()),
+        (Kind::LinkerdHTTPRoute, ctx.optional_list::<LinkerdHTTPRoute>()),
+        (Kind::GRPCRoute, ctx.optional_list::<GRPCRoute>()),
     ];
     let routes = routes.into_iter().flat_map(|(kind, list)| list.iter().map(move |route| (kind, route)));
     let judged = routes.filter(|(_, route)| {

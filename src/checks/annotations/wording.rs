@@ -23,7 +23,7 @@ pub(super) fn judge(
     ctx: &Context<'_>,
     say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
 ) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     Ok(findings(ctx, survey, say).into())
 }
 
@@ -68,7 +68,7 @@ pub(super) fn configures(key: &str) -> bool {
 /// The pods that `linkerd check` reads: those that this control plane injected.
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
     let control_plane = ctx.namespaces().control_plane.clone();
-    ctx.hints::<Pod>().iter().filter(move |pod| {
+    ctx.optional_list::<Pod>().iter().filter(move |pod| {
         let by = pod.metadata.label(CONTROL_PLANE_NS);
         by == Some(control_plane.as_str()) && ctx.judges(&pod.metadata.namespace)
     })
@@ -100,7 +100,7 @@ pub(super) fn remedy() -> Remedy {
 }
 
 /// `annotation` or `label`, as it is written.
-pub(super) fn word(found: &Found<'_>) -> String {
+pub(super) fn annotation_or_label(found: &Found<'_>) -> String {
     found.written_as.to_string()
 }
 
@@ -225,7 +225,7 @@ fn on_selected(
     let owners = Owners::default();
     let mut workloads: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for pod in selected(service, ctx.for_steps::<Pod>()) {
-        workloads.entry(owners.of(pod)).or_default().push(pod.metadata.name.clone());
+        workloads.entry(owners.owner(pod)).or_default().push(pod.metadata.name.clone());
     }
     let of_kind = |owner: &Owner| match owner.kind.as_str() {
         "Deployment" => Some(Kind::Deployment),
@@ -240,7 +240,7 @@ fn on_selected(
     if known.is_empty() {
         return Err(remedy);
     }
-    let rollouts = Rollouts::of(ctx);
+    let rollouts = Rollouts::from_context(ctx);
     Ok(known.into_iter().fold(remedy, |remedy, (kind, owner, pods)| {
         let in_template = rollouts.is_in_template(owner);
         if in_template && key == INJECT {

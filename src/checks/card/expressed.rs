@@ -42,7 +42,7 @@ pub struct ExpressedRule {
     #[serde(default)]
     pub fix: Vec<ExpressedFix>,
     /// Parameters for the expressions, as `params.NAME`.
-    #[serde(default, deserialize_with = "super::params::once")]
+    #[serde(default, deserialize_with = "super::params::unique_keys")]
     pub params: BTreeMap<String, serde_json::Value>,
 }
 

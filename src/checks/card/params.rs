@@ -53,7 +53,7 @@ fn many() -> i64 {
 
 impl Unit {
     /// A value with its unit: `60 days`, `30%`, `3`.
-    pub fn said(self, number: i64) -> String {
+    pub fn with_unit(self, number: i64) -> String {
         let word = match self {
             Unit::Seconds => "second",
             Unit::Minutes => "minute",
@@ -125,7 +125,7 @@ impl Shown<'_> {
     /// The default in words: `60 days`.
     pub fn default_in_words(&self) -> String {
         match (self.unit, &self.default) {
-            (Some(unit), Value::Number(number)) => unit.said(number.as_i64().unwrap_or_default()),
+            (Some(unit), Value::Number(number)) => unit.with_unit(number.as_i64().unwrap_or_default()),
             (_, Value::String(text)) => text.clone(),
             (_, other) => other.to_string(),
         }
@@ -184,7 +184,9 @@ pub fn none_of_the_name<T>(name: &str, known: &BTreeMap<String, T>) -> String {
 }
 
 /// A map with unique keys.
-pub(super) fn once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
+pub(super) fn unique_keys<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Value>, D::Error> {
     struct Once;
     impl<'de> Visitor<'de> for Once {
         type Value = BTreeMap<String, Value>;
@@ -244,7 +246,7 @@ mod tests {
             (Unit::Percent, 30, "30%"),
             (Unit::Number, 3, "3"),
         ] {
-            assert_eq!(unit.said(number), said);
+            assert_eq!(unit.with_unit(number), said);
         }
         assert_eq!(Unit::Hours.span(2), SignedDuration::from_hours(2));
     }

@@ -23,8 +23,8 @@ const READERS: [&str; 2] = ["identity", "linkerd-proxy"];
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     if config(ctx)?.is_none() {
         need_control_plane(ctx)?;
         return Err(Unjudged::blocked("linkerd-config-missing", "linkerd-config is missing"));
@@ -53,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && !told.contains(meta.name.as_str())
             && !in_force.into_iter().chain(installed).any(|text| is_hash_of(hash, text))
         {
-            found.entry((owners.of(pod), hash)).or_default().push(pod);
+            found.entry((owners.owner(pod), hash)).or_default().push(pod);
         }
     }
     let anchors = anchors_since(ctx, roots);
@@ -75,7 +75,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(
             format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
             IN_FORCE,
-            BundlePrint::of(current).shown(),
+            BundlePrint::from_pem(current).shown(),
         ))
         .remedy(remedy)
     });
@@ -114,7 +114,7 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
             (at < made).then_some((pod, name, at))
         });
         if let Some(first) = started.min_by_key(|(_, _, at)| *at) {
-            found.entry(owners.of(pod)).or_default().push(first);
+            found.entry(owners.owner(pod)).or_default().push(first);
         }
     }
     let findings = found.into_iter().map(|(owner, containers)| {

@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Computed once, since it reads every pod.
     let first = first_steps(ctx);
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let mut since_then = anchors_since(ctx, roots);
     since_then.extend(issuer.iter().flat_map(|issuer| issuer.moments(ctx.now())));
     let shared = (&first, since_then.as_slice());
@@ -44,9 +44,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// annotations of its pods.
 fn control_plane_is_current(ctx: &Context<'_>) -> bool {
     let namespace = &ctx.namespaces().control_plane;
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else { return false };
-    let mut own = ctx.hints::<Pod>().iter().filter(|pod| {
+    let mut own = ctx.optional_list::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
     });

@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(vec![finding].into());
     };
     let stale = holders(ctx, &|held| !held.same_text(&current) && !held.same_anchors(&current))?;
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
     let since_then = anchors_since(ctx, roots.as_ref().ok().copied().flatten());
     let mut findings: Vec<Finding> =
         stale.iter().map(|held| finding(ctx, held, &current, &since_then)).collect();

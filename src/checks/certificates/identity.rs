@@ -26,20 +26,20 @@ pub(super) const ROOTS_CHECK: &str = "trust-roots-missing";
 
 /// The item of the ConfigMap [`TRUST_ROOTS`].
 pub(super) fn roots_item() -> Item {
-    named(Kind::ConfigMap, TRUST_ROOTS)
+    named_item(Kind::ConfigMap, TRUST_ROOTS)
 }
 
 /// The item of the Secret [`ISSUER`].
 pub(super) fn issuer_item() -> Item {
-    named(Kind::Secret, ISSUER)
+    named_item(Kind::Secret, ISSUER)
 }
 
 /// The item of `linkerd-config`.
 pub(super) fn config_item() -> Item {
-    named(Kind::ConfigMap, "linkerd-config")
+    named_item(Kind::ConfigMap, "linkerd-config")
 }
 
-fn named(kind: Kind, name: &str) -> Item {
+fn named_item(kind: Kind, name: &str) -> Item {
     Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() }
 }
 
@@ -50,10 +50,10 @@ fn named(kind: Kind, name: &str) -> Item {
 /// a control plane.
 pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.hints::<Deployment>(), namespace).is_empty() {
+    if !components(ctx.optional_list::<Deployment>(), namespace).is_empty() {
         return Ok(());
     }
-    ctx.every::<Deployment>()?;
+    ctx.complete_list::<Deployment>()?;
     Err(none_installed())
 }
 
@@ -202,7 +202,7 @@ impl Issuer<'_> {
 /// # Errors
 /// The issuer is missing, or it is unknown whether the Secret exists.
 pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
-    let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
+    let secret = ctx.object::<Secret>(Scope::ControlPlane, ISSUER)?;
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
         return Err(Unjudged::blocked(ISSUER_CHECK, "the issuer is missing"));
@@ -270,9 +270,9 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
         {
             Ok(anchors) if anchors.is_empty() => {}
             Ok(anchors) => bundles.push(Bundle { subject, path, in_force: path == IN_FORCE, anchors }),
-            Err(message) => ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its trust anchors")),
+            Err(message) => ctx.gap(ctx.missing(item, Why::Malformed { message }, "its trust anchors")),
         };
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
     if let Ok(Some(roots)) = roots
         && let Some(pem) = roots.data.get(BUNDLE)
     {
@@ -289,7 +289,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
                 add(config_item(), subject, "data.values: identityTrustAnchorsPEM", anchors);
             }
         }
-        Scheme::External => match ctx.named::<Secret>(Scope::ControlPlane, ISSUER) {
+        Scheme::External => match ctx.object::<Secret>(Scope::ControlPlane, ISSUER) {
             Ok(secret) => {
                 if let Some(text) = secret.and_then(|secret| secret.data.get("ca.crt")) {
                     let subject = Subject::object("Secret", namespace, ISSUER);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::identity::{identity_deployment, issuer};
 use super::remedy;
-use crate::checks::diagnosed::{controllers, lacking, name_of};
+use crate::checks::diagnosed::{controllers, metrics_missing, name_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::Evidence;
 use crate::knowledge::MetricMeaning::IssuerLifetime;
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut other: Vec<(&Pod, String)> = Vec::new();
     for (pod, metrics) in controllers(ctx, IDENTITY)? {
         let (Some(lifetime), Some(read)) = (metrics.value(IssuerLifetime), metrics.read_at) else {
-            ctx.gap(lacking(ctx, format!("the issuer's lifetime and the clock of {}", name_of(pod))));
+            ctx.gap(metrics_missing(ctx, format!("the issuer's lifetime and the clock of {}", name_of(pod))));
             continue;
         };
         #[allow(clippy::cast_possible_truncation, reason = "a duration in seconds; a cast saturates")]

@@ -4,7 +4,7 @@
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Validity;
-use crate::checks::dates::{self, Soon};
+use crate::checks::dates::{self, ExpiryWindow};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Remedy};
 
@@ -16,15 +16,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = match issuer.renewed_by() {
         Some(tool) if dates::is_overdue(issuer.certificate(), ctx.now()) => vec![overdue(ctx, &issuer, tool)],
-        None => {
-            Soon::of(ctx, [issuer.certificate()]).map(|soon| ends(ctx, &issuer, soon)).into_iter().collect()
-        }
+        None => ExpiryWindow::first_of(ctx, [issuer.certificate()])
+            .map(|soon| ends(ctx, &issuer, soon))
+            .into_iter()
+            .collect(),
         Some(_) => Vec::new(),
     };
     Ok(findings.into())
 }
 
-fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
+fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: ExpiryWindow) -> Finding {
     let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {

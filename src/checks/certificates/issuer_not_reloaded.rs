@@ -20,7 +20,7 @@ const KEPT: SignedDuration = SignedDuration::from_mins(60);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let issuer = issuer(ctx)?;
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let made = issuer.certificate().not_before();
     let age = ctx.now().duration_since(made);
     let older: Vec<(&Pod, Timestamp)> = pods
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if older.is_empty() || age < DELIVERED {
         return Ok(Verdict::fine());
     }
-    let events = ctx.noted(ctx.every::<Event>());
+    let events = ctx.or_note(ctx.complete_list::<Event>());
     let told = events.unwrap_or_default().iter().any(|event| {
         SAID.contains(&event.reason.as_str())
             && event.about.namespace == *namespace

@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Standing::Trusted(_) => {}
             Standing::Unknown(algorithm) => {
                 let why = Why::Malformed { message: algorithm };
-                ctx.gap(ctx.lacking(issuer_item(), why, "the signer of the issuer's certificate"));
+                ctx.gap(ctx.missing(issuer_item(), why, "the signer of the issuer's certificate"));
             }
             standing => findings.push(finding(ctx, &issuer, bundle, &standing)),
         }

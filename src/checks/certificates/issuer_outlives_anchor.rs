@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(first) = open.filter_map(|path| first_end(path, &issuer, bundle)).max_by_key(First::end) else {
         return match reached.unknown {
             Some(message) => Err(ctx
-                .lacking(
+                .missing(
                     issuer_item(),
                     Why::Malformed { message },
                     "the signer of the issuer's \
@@ -62,7 +62,7 @@ fn first_end<'a>(path: &Path, issuer: &'a Issuer<'_>, bundle: &'a Bundle) -> Opt
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &First<'_>) -> Finding {
     let steps = Remedy::new();
     // `trust-anchor-expiring` reports anchors that expire soon.
-    let soon = !first.is_anchor && ends_within(first.certificate, ctx.now(), ctx.span_of("days"));
+    let soon = !first.is_anchor && ends_within(first.certificate, ctx.now(), ctx.param_duration("days"));
     let (severity, message) = if soon {
         (
             Severity::Warning,
@@ -70,7 +70,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &Firs
                 "a certificate above the issuer expires within {}, before the issuer does: after that, \
                     identity rejects the issuer and issues no certificates, and the mesh stops within a \
                     day",
-                ctx.said_of("days")
+                ctx.param_text("days")
             ),
         )
     } else {

@@ -20,7 +20,7 @@ const ISSUED: &str = "issuer cert is issued by the trust anchor";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     _ = ctx.or_gap(config(ctx));
     let values = values(ctx);
-    let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
+    let secret = ctx.object::<Secret>(Scope::ControlPlane, ISSUER)?;
     let scheme = scheme(values.as_ref(), secret);
     let Some(secret) = secret else {
         need_control_plane(ctx)?;

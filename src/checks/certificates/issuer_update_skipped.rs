@@ -15,8 +15,8 @@ const UPDATED: &str = "IssuerUpdated";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
-    let pods = ctx.seen::<Pod>()?;
-    let events = ctx.seen::<Event>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let events = ctx.partial_list::<Event>()?;
     let last = |reason: &str| {
         let own = events.iter().filter(|e| e.reason == reason && e.about.namespace == *namespace);
         own.filter(|event| event.last.is_some()).max_by_key(|event| event.last)

@@ -17,8 +17,8 @@ const ALLOWED: SignedDuration = SignedDuration::from_secs(60);
 const MUCH: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>();
-    let leases = ctx.seen::<Lease>()?;
+    let nodes = ctx.partial_list::<Node>();
+    let leases = ctx.partial_list::<Lease>()?;
     let renewed: BTreeMap<&str, Timestamp> = leases
         .iter()
         .filter(|lease| lease.metadata.namespace == OF_NODES)

@@ -81,7 +81,7 @@ pub(super) fn holders<'a>(
         let bundle =
             known.entry(written).or_insert_with(|| written.parse().ok().filter(|print| wanted(print)));
         if let Some(bundle) = bundle {
-            found.entry((owners.of(pod), bundle.clone())).or_default().push(pod);
+            found.entry((owners.owner(pod), bundle.clone())).or_default().push(pod);
         }
     }
     Ok(found.into_iter().map(|((owner, bundle), pods)| Holders { owner, bundle, pods }).collect())
@@ -108,7 +108,7 @@ pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<
         if let Some(hash) = pod.metadata.annotation(TRUST_ROOT_HASH)
             && !is_hash_of(hash, current)
         {
-            found.entry((owners.of(pod), hash)).or_default().push(pod);
+            found.entry((owners.owner(pod), hash)).or_default().push(pod);
         }
     }
     let found = found.into_iter();
@@ -117,7 +117,7 @@ pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<
 
 /// The pods of this mesh outside its control plane that are checked.
 fn injected<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod> + use<'a>, Missing> {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let home = ctx.namespaces().control_plane.clone();
     let judged: Vec<&Pod> = pods
         .iter()

@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (Some(read), Some(expires)) = (metrics.read_at, metrics.expires_at) else {
             let part =
                 format!("the clock or certificate of {}/{}", pod.metadata.namespace, pod.metadata.name);
-            ctx.gap(ctx.lacking(Item::Diagnostics, Why::NotOffered, part));
+            ctx.gap(ctx.missing(Item::Diagnostics, Why::NotOffered, part));
             continue;
         };
         if expires == 0 {
@@ -56,7 +56,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
     };
     let of = format!("linkerd diagnostics proxy-metrics, Pod {}/{}", meta.namespace, meta.name);
     let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
-    let owner = ctx.owners().of(pod);
+    let owner = ctx.owners().owner(pod);
     let mut remedy = Remedy::new().run(
         StepKind::Command,
         "Read the proxy's log lines about identity, and repair identity or the connection to it first",

@@ -113,7 +113,7 @@ fn remedy<T>(ctx: &Context<'_>, late: &[(&Pod, T)]) -> Remedy {
     );
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for (pod, _) in late {
-        owners.entry(ctx.owners().of(pod)).or_default().push(pod.metadata.name.clone());
+        owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
     }
     let act = "If other proxies get certificates, restart the workload: a new proxy requests one at once";
     restart::of_workloads(ctx, remedy, Needs::NewPods, act, &owners)

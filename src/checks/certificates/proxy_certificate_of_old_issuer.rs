@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     let mut owners: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for (pod, _) in &old {
-        owners.entry(ctx.owners().of(pod)).or_default().push(pod.metadata.name.clone());
+        owners.entry(ctx.owners().owner(pod)).or_default().push(pod.metadata.name.clone());
     }
     let act = format!("To end this sooner, restart the workload of {}", some(&names, QUOTED));
     let remedy = restart::of_workloads(ctx, remedy, Needs::NewPods, &act, &owners);

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::identity::USUAL_LIFETIME;
 use super::node_clock_off::{synchronized, words};
-use crate::checks::diagnosed::{by_workload, lacking, proxies, quoted};
+use crate::checks::diagnosed::{by_workload, metrics_missing, proxies, quoted};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::proxy_metrics::ProxyMetrics;
@@ -26,11 +26,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     proxies(ctx)?;
     // Metrics in given files may be of different times.
     if ctx.diagnostics()?.iter().all(|one| one.said.of_sample().is_none()) {
-        return Err(lacking(ctx, "the clocks of proxies at one moment (--proxies)").into());
+        return Err(metrics_missing(ctx, "the clocks of proxies at one moment (--proxies)").into());
     }
     let clocks = clocks(ctx)?;
     let Some((reference, time)) = reference(ctx, &clocks) else {
-        return Err(lacking(ctx, "the clock of a proxy of the control plane").into());
+        return Err(metrics_missing(ctx, "the clock of a proxy of the control plane").into());
     };
     let mut behind: Vec<(&Pod, SignedDuration)> = Vec::new();
     let mut ahead: Vec<(&Pod, SignedDuration)> = Vec::new();
@@ -64,7 +64,8 @@ fn clocks<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, i64)>, Missing> {
             |metrics: &&&ProxyMetrics| metrics.namespace.is_empty() || metrics.namespace == namespace;
         by_name.get(name)?.iter().find(is_its)?.read_at
     };
-    let pods = ctx.seen::<Pod>()?.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
+    let pods =
+        ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished() && pod.spec.proxy().is_some());
     Ok(pods.filter_map(|pod| Some((pod, clock(pod)?))).collect())
 }
 

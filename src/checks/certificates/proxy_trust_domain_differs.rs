@@ -11,7 +11,7 @@ use crate::objects::Pod;
 use crate::objects::container::{IDENTITY_NAME, LOCAL_NAME};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     if config(ctx)?.is_none() {
         need_control_plane(ctx)?;
         return Err(Unjudged::blocked("linkerd-config-missing", "linkerd-config is missing"));
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let names = [LOCAL_NAME, IDENTITY_NAME].map(|variable| Some((variable, proxy.env_value(variable)?)));
         let differs = |name: &str| domain_of(name, home).is_some_and(|other| other != domain);
         if let Some((variable, name)) = names.into_iter().flatten().find(|(_, name)| differs(name)) {
-            found.entry((owners.of(pod), variable, name)).or_default().push(pod.metadata.name.clone());
+            found.entry((owners.owner(pod), variable, name)).or_default().push(pod.metadata.name.clone());
         }
     }
     let findings = found.into_iter().map(|((owner, variable, name), pods)| {

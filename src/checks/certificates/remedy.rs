@@ -189,7 +189,7 @@ pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
 fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
     let home = ctx.namespaces().control_plane.as_str();
     let current = in_force(ctx).ok().flatten();
-    let pods = ctx.hints::<Pod>().iter();
+    let pods = ctx.optional_list::<Pod>().iter();
     pods.filter(move |pod| {
         let meta = &pod.metadata;
         let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
@@ -202,7 +202,7 @@ fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a
 /// need more, which `data-plane-anchors-disjoint` describes.
 pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let owners = ctx.owners();
-    let foreign: std::collections::HashSet<Owner> = foreign_pods(ctx).map(|pod| owners.of(pod)).collect();
+    let foreign: std::collections::HashSet<Owner> = foreign_pods(ctx).map(|pod| owners.owner(pod)).collect();
     let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and \
      a proxy without a valid certificate cannot request the next one";
     restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
@@ -260,7 +260,7 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
         let status = kubectl().namespace(namespace).words("rollout status");
         status.operand(format!("deployment/{name}")).words("--timeout=5m").into()
     };
-    let deployments = components(ctx.hints::<Deployment>(), namespace);
+    let deployments = components(ctx.optional_list::<Deployment>(), namespace);
     let waits = deployments.iter().map(|one| wait(one.deployment.metadata.name.to_string()));
     if is_rolled {
         let act = "Wait until the control plane runs with the new trust anchors: the change restarts it";

@@ -26,7 +26,7 @@ pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Op
     let bundles = bundles(ctx)?;
     let issuer = issuer(ctx).ok();
     let findings = anchors(&bundles).into_iter().filter_map(|anchor| {
-        let role = Role::of(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
+        let role = Role::classify(anchor.certificate, issuer.as_ref(), &bundles, ctx.now());
         judge(&anchor, role)
     });
     Ok(findings.collect::<Vec<_>>().into())
@@ -34,7 +34,7 @@ pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Op
 
 impl Role {
     /// The role of `anchor` among the current ones.
-    pub(super) fn of(
+    pub(super) fn classify(
         anchor: &Certificate,
         issuer: Option<&Issuer<'_>>,
         bundles: &[Bundle],

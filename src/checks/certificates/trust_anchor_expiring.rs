@@ -3,16 +3,18 @@
 use super::identity::{Anchor, anchor_tie, identity_deployment};
 use super::remedy;
 use super::role::{Role, of_each};
-use crate::checks::dates::{self, Soon};
+use crate::checks::dates::{self, ExpiryWindow};
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    of_each(ctx, |anchor, role| Some(finding(ctx, anchor, role, Soon::of(ctx, [anchor.certificate])?)))
+    of_each(ctx, |anchor, role| {
+        Some(finding(ctx, anchor, role, ExpiryWindow::first_of(ctx, [anchor.certificate])?))
+    })
 }
 
-fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Finding {
+fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindow) -> Finding {
     let steps = Remedy::new();
     let (what, comes, steps) = match role {
         Role::Unknown => (

@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }
 
-fn said(anchor: &Anchor<'_>) -> String {
+fn message(anchor: &Anchor<'_>) -> String {
     let certificate = anchor.certificate;
     format!("{}: key {}, signature {}", certificate.summary(), certificate.key(), certificate.signed_with())
 }
@@ -36,7 +36,7 @@ fn refused_by_linkerd_check(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     .severity(Severity::Info)
     .rows_as(Severity::Error)
     .explains_nothing()
-    .evidences(anchor.evidence(&said(anchor)))
+    .evidences(anchor.evidence(&message(anchor)))
     .parameter(anchor.certificate.print())
     .parameter("command")
     .remedy(
@@ -54,7 +54,7 @@ fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
         "proxies of this release do not support the key of a trust anchor: they reject every certificate \
             that chains to it. Use ECDSA P-256",
     )
-    .evidences(anchor.evidence(&said(anchor)))
+    .evidences(anchor.evidence(&message(anchor)))
     .parameter(certificate.print())
     .remedy(remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps)))
     .tie(anchor_tie(certificate))

@@ -11,7 +11,7 @@ use crate::item::Scope;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
+    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = roots.map(|roots| roots.data.get(BUNDLE));
     let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (

@@ -30,7 +30,7 @@ fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing
     let name = format!("{}.{}.svc", service.name, service.namespace);
     let bundle = webhook.client_config.ca_bundle.as_str();
     let refusal = refusal(&pair.served, (bundle, &trusted), &name).map_err(|message| {
-        ctx.lacking(pair.server.secret_item(), Why::Malformed { message }, "its certificate")
+        ctx.missing(pair.server.secret_item(), Why::Malformed { message }, "its certificate")
     })?;
     Ok(refusal.map(|refusal| finding(ctx, pair, configuration, webhook, refusal, &trusted)))
 }

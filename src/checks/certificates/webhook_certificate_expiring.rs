@@ -2,7 +2,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{Soon, dates, ends_within, expiry, is_overdue, renewed_by};
+use crate::checks::dates::{ExpiryWindow, dates, ends_within, expiry, is_overdue, renewed_by};
 use crate::checks::serving::align_ca_step;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
@@ -44,8 +44,8 @@ fn quoted(ctx: &Context<'_>, pair: &Serving<'_>, certificates: &[&Certificate]) 
 }
 
 fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
-    let soon = Soon::of(ctx, &pair.served)?;
-    let ending = |c: &&Certificate| ends_within(c, ctx.now(), Soon::horizon(ctx));
+    let soon = ExpiryWindow::first_of(ctx, &pair.served)?;
+    let ending = |c: &&Certificate| ends_within(c, ctx.now(), ExpiryWindow::horizon(ctx));
     let ending: Vec<&Certificate> = pair.served.iter().filter(ending).collect();
     let remedy = Remedy::new();
     let certificate = format!("certificate of the {} webhook", pair.server.name);
@@ -72,7 +72,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             see_renewal(ctx, pair, remedy),
         ),
         // A certificate that is renewed in time matters only for the row.
-        Some((_, false)) if soon == Soon::AsSet => return None,
+        Some((_, false)) if soon == ExpiryWindow::AsSet => return None,
         // A shorter lifetime is always within the limit.
         Some((tool, false)) => (
             Severity::Info,
@@ -95,7 +95,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
     // An overdue renewal counts whatever the expiry date.
     Some(match (tool, soon) {
-        (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
+        (Some((_, true)), ExpiryWindow::AsSet) => soon.graded(finding.likely()),
         (Some((_, true)), _) => finding.likely(),
         (Some((_, false)), _) => finding,
         (None, _) => soon.graded(finding),

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(pods) = ctx.or_gap(ctx.served(pair.server.asked)) else { continue };
         if pods.is_empty() {
             let why = Why::Failed { message: "it has no running pod".to_owned() };
-            ctx.gap(ctx.lacking(Item::Served(pair.server.asked), why, "what it serves"));
+            ctx.gap(ctx.missing(Item::Served(pair.server.asked), why, "what it serves"));
         }
         for pod in pods {
             match shown(ctx, pair, pod) {
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The certificates that a pod served; at least one.
 fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Certificate>, Missing> {
-    let lacking = |why| ctx.lacking(Item::Served(pair.server.asked), why, format!("pod {}", pod.name));
+    let lacking = |why| ctx.missing(Item::Served(pair.server.asked), why, format!("pod {}", pod.name));
     if !pod.error.is_empty() {
         return Err(lacking(Why::Failed { message: pod.error.clone() }));
     }
@@ -48,7 +48,7 @@ fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Ce
 
 fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certificate]) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
-    let webhook = ctx.noted(pair.server.webhook(ctx)).flatten().map(|(_, webhook)| webhook);
+    let webhook = ctx.or_note(pair.server.webhook(ctx)).flatten().map(|(_, webhook)| webhook);
     let refused = webhook.is_some_and(|webhook| {
         let name = format!("linkerd-{}.{namespace}.svc", pair.server.name);
         pair.server.trusted(ctx, webhook).is_ok_and(|trusted| {

@@ -17,7 +17,7 @@ use crate::objects::{Service, WebhookConfiguration};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let mut missing: Vec<Missing> = Vec::new();
-    let (release, services) = (Release::read(ctx), ctx.noted(ctx.seen::<Service>()));
+    let (release, services) = (Release::read(ctx), ctx.or_note(ctx.partial_list::<Service>()));
     let home = ctx.namespaces().control_plane.as_str();
     for server in &SERVERS {
         let configuration = match server.configuration(ctx) {
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(finding(ctx, server, configuration));
         }
         if let Some(release) = &release
-            && let Some(registered) = Registered::of(server, configuration, home)
+            && let Some(registered) = Registered::find(server, configuration, home)
         {
             findings.extend(registered.findings(ctx, release, services));
         }

@@ -89,7 +89,7 @@ impl Server {
     /// # Errors
     /// It is unknown whether it exists.
     pub(super) fn secret<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a Secret>, Missing> {
-        ctx.named::<Secret>(Scope::ControlPlane, &self.secret_name())
+        ctx.object::<Secret>(Scope::ControlPlane, &self.secret_name())
     }
 
     /// The configuration that Linkerd writes for it; `None` if it is known not to exist.
@@ -154,7 +154,7 @@ impl Server {
     pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
         from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
             let part = format!("the caBundle of linkerd-{}", self.name);
-            ctx.lacking(Item::List(self.kind()), Why::Malformed { message }, part)
+            ctx.missing(Item::List(self.kind()), Why::Malformed { message }, part)
         })
     }
 }

@@ -2,15 +2,15 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, Of, is_put_in};
-use crate::chart::values_input::Given;
+use super::{BEFORE, ValuesOrigin, is_put_in};
+use crate::chart::values_input::ValuesInput;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding};
 use crate::knowledge::{Found, Refusal};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
-    for (of, given) in Of::given(ctx)? {
+    for (of, given) in ValuesOrigin::passed_values(ctx)? {
         for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
             // A value that must be unset may be set in an input that could not be read.
             if given.partial && rule.when.values().any(|found| *found == Found::Unset) {
@@ -26,7 +26,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn finding(ctx: &Context<'_>, of: &Of<'_>, given: &Given, rule: &Refusal, map: &str) -> Option<Finding> {
+fn finding(
+    ctx: &Context<'_>,
+    of: &ValuesOrigin<'_>,
+    given: &ValuesInput,
+    rule: &Refusal,
+    map: &str,
+) -> Option<Finding> {
     let path = |path: &str| if map.is_empty() { path.to_owned() } else { format!("{map}.{path}") };
     if !rule.when.iter().all(|(value, found)| holds(given, &path(value), *found, &rule.words)) {
         return None;
@@ -41,17 +47,17 @@ fn finding(ctx: &Context<'_>, of: &Of<'_>, given: &Given, rule: &Refusal, map: &
     };
     let evidence = told.iter().filter_map(|path| {
         let (file, value) = given.at(path)?;
-        Some(Evidence::field(&file.name, file.field(path), said(value)))
+        Some(Evidence::field(&file.name, file.field(path), describe(value)))
     });
     let finding = ctx
         .finding(of.subject(), message)
         .parameter(rule.when.keys().map(|value| path(value)).collect::<Vec<_>>().join("+"))
         .evidences(evidence.collect::<Vec<_>>())
         .evidence(of.seen.clone());
-    Some(Of::with_step(finding, format!("{}{at}", rule.instead), BEFORE))
+    Some(ValuesOrigin::with_step(finding, format!("{}{at}", rule.instead), BEFORE))
 }
 
-fn holds(given: &Given, path: &str, found: Found, words: &[String]) -> bool {
+fn holds(given: &ValuesInput, path: &str, found: Found, words: &[String]) -> bool {
     let value = given.at(path).map(|(_, value)| value);
     match found {
         Found::Set => value.is_some_and(is_set),
@@ -77,7 +83,7 @@ fn is_set(value: &Value) -> bool {
 }
 
 /// Describes a value without revealing secrets.
-fn said(value: &Value) -> String {
+fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),

@@ -2,17 +2,17 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, Of, is_put_in};
+use super::{BEFORE, ValuesOrigin, is_put_in};
 use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::{ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    Of::each_file(ctx, of_file)
+    ValuesOrigin::each_file(ctx, of_file)
 }
 
-fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {
+fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     for leaf in file.leaves() {
         if file.is_written_for_others() && is_put_in(leaf.value) {
@@ -21,19 +21,19 @@ fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding
         let Some((path, wanted)) = unfit(of, &leaf) else { continue };
         // A parent of a value is a map.
         let (is, comes) = match path == leaf.path() {
-            true => (in_words(leaf.value), comes_of(leaf.value, wanted)),
+            true => (type_name(leaf.value), comes_of(leaf.value, wanted)),
             false => ("a map", UNREADABLE),
         };
         let message = format!("{path} is {is}, but the chart expects {wanted}: {comes}");
         let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
-        findings.push(Of::with_step(finding, format!("set {path} to {wanted}"), BEFORE));
+        findings.push(ValuesOrigin::with_step(finding, format!("set {path} to {wanted}"), BEFORE));
     }
     findings
 }
 
 /// The value of the wrong type, and the expected type: the leaf, or one of its parents that should not be a
 /// map.
-fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
+fn unfit(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
     for count in 1..leaf.names.len() {
         let above = leaf.names[..count].join(".");
         let wanted = match of.chart.wanted(&above, Some(of.edge)) {
@@ -82,7 +82,7 @@ fn of_kind(kind: ValueKind) -> &'static str {
     }
 }
 
-fn in_words(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => BOOLEAN,

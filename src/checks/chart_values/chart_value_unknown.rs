@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BEFORE, Of, kept, kept_at};
+use super::{BEFORE, ValuesOrigin, kept_at, stored_values};
 use crate::chart::values_input::Leaf;
 use crate::checks::control_plane::installation::CONFIG;
 use crate::checks::rehearsal::CHART;
@@ -27,18 +27,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Values about to be applied. A value that several files set is reported once, for the last file.
 fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
     let mut all = Vec::new();
-    for (of, given) in Of::given(ctx)? {
-        if let Some(last) = of.chart.until().filter(|last| *last < of.edge) {
-            all.push(gone(ctx, &of, last));
+    for (of, given) in ValuesOrigin::passed_values(ctx)? {
+        if let Some(last) = of.chart.last_release().filter(|last| *last < of.edge) {
+            all.push(removed_value(ctx, &of, last));
             continue;
         }
         let mut findings: BTreeMap<String, Finding> = BTreeMap::new();
         for file in &given.files {
             for leaf in file.leaves() {
-                if let Some((message, act)) = said(&of, &leaf) {
+                if let Some((message, act)) = message_and_step(&of, &leaf) {
                     let place = leaf.place();
-                    let finding = of.finding(ctx, (file, &place), leaf.said(), message);
-                    findings.insert(place, Of::with_step(finding, act, BEFORE));
+                    let finding = of.finding(ctx, (file, &place), leaf.describe(), message);
+                    findings.insert(place, ValuesOrigin::with_step(finding, act, BEFORE));
                 }
             }
         }
@@ -50,7 +50,7 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
 /// Values in `linkerd-config`. Values of older releases remain after upgrades that reuse them, and do no
 /// harm, so only values that no release ever had are reported.
 fn installed(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
-    let (of, values) = kept(ctx)?;
+    let (of, values) = stored_values(ctx)?;
     let home = &ctx.namespaces().control_plane;
     // The CLI writes more values there than the chart has: those that the injector reads.
     let findings = values.leaves().into_iter().filter_map(|leaf| {
@@ -60,20 +60,20 @@ fn installed(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
             Known::Resources(_) => true,
             Known::Taken(_) | Known::Above | Known::Gone(_) | Known::Later(_) => false,
         };
-        let (message, act) = said(&of, &leaf).filter(|_| never)?;
+        let (message, act) = message_and_step(&of, &leaf).filter(|_| never)?;
         let (object, path) = kept_at(ctx, &leaf);
         let finding = ctx
             .finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
             .parameter(leaf.place())
-            .evidence(Evidence::field(object, path, leaf.said()))
+            .evidence(Evidence::field(object, path, leaf.describe()))
             .evidence(of.seen.clone());
-        Some(Of::with_step(finding, act, "in your installation values"))
+        Some(ValuesOrigin::with_step(finding, act, "in your installation values"))
     });
     Ok(findings.collect())
 }
 
 /// The message and the step for a value that the chart does not have.
-fn said(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, String)> {
+fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, String)> {
     let path = leaf.path();
     let release = &of.release;
     if let Some(dotted) = dotted(of, leaf) {
@@ -118,7 +118,7 @@ fn said(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, String)> {
 }
 
 /// The intended path of a dotted key: in a file `proxy.cores: 1` has no effect, unlike `--set proxy.cores=1`.
-fn dotted(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<String> {
+fn dotted(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<String> {
     let at = leaf.names.iter().position(|name| name.contains('.'))?;
     let above = leaf.names[..at].join(".");
     let inside_open =
@@ -126,9 +126,9 @@ fn dotted(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<String> {
     (!inside_open).then(|| leaf.path())
 }
 
-fn gone(ctx: &Context<'_>, of: &Of<'_>, last: crate::version::EdgeTag) -> Finding {
+fn removed_value(ctx: &Context<'_>, of: &ValuesOrigin<'_>, last: crate::version::EdgeTag) -> Finding {
     let message =
         format!("release {} has no chart {}: {last} was the last release with one", of.release, of.name);
     let finding = ctx.finding(of.subject(), message).severity(Severity::Warning).evidence(of.seen.clone());
-    Of::with_step(finding, format!("remove {} from your installation", of.name), BEFORE)
+    ValuesOrigin::with_step(finding, format!("remove {} from your installation", of.name), BEFORE)
 }

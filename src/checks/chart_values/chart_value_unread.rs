@@ -1,16 +1,16 @@
 //! `chart-value-unread`: a value is set that the chart has but no template reads.
 
-use super::{BEFORE, Of};
+use super::{BEFORE, ValuesOrigin};
 use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    Of::each_file(ctx, of_file)
+    ValuesOrigin::each_file(ctx, of_file)
 }
 
-fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {
+fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     for leaf in file.leaves() {
         let path = leaf.path();
@@ -20,9 +20,9 @@ fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding
         }
         let message =
             format!("no template of the chart of {} reads {path}: the value has no effect", of.release);
-        let finding = of.finding(ctx, (file, &leaf.place()), leaf.said(), message);
+        let finding = of.finding(ctx, (file, &leaf.place()), leaf.describe(), message);
         let act = format!("set the value of each component instead of {path}, or remove it");
-        findings.push(Of::with_step(finding, act, BEFORE));
+        findings.push(ValuesOrigin::with_step(finding, act, BEFORE));
     }
     findings
 }

@@ -5,7 +5,7 @@ use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
 use super::{Check, Context, Judgement, Unjudged, row};
 use crate::chart::values::Values;
-use crate::chart::values_input::{Given, Leaf, ValuesFile};
+use crate::chart::values_input::{Leaf, ValuesFile, ValuesInput};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
@@ -31,7 +31,7 @@ pub(super) static TABLE: &[Check] = &[
 ];
 
 /// A chart and its release.
-struct Of<'a> {
+struct ValuesOrigin<'a> {
     name: &'a str,
     chart: &'a Chart,
     /// The release, its edge release, and its source.
@@ -43,7 +43,7 @@ struct Of<'a> {
 }
 
 /// The source of a chart's release.
-fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
+fn release_evidence(given: &ValuesInput, release: &LinkerdVersion) -> Evidence {
     match &given.by {
         Some((object, Some((field, text)))) => Evidence::field(object, field, text),
         Some((_, None)) => Evidence::other("--linkerd-version", release.as_str()),
@@ -54,17 +54,17 @@ fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
 /// The end of steps that correct values before they are applied.
 const BEFORE: &str = "before the chart is applied";
 
-impl<'a> Of<'a> {
+impl<'a> ValuesOrigin<'a> {
     /// The findings in each file of values.
     ///
     /// # Errors
     /// As [`Of::given`].
     fn each_file(
         ctx: &Context<'a>,
-        of_file: impl Fn(&Context<'a>, &Of<'a>, &ValuesFile) -> Vec<Finding>,
+        of_file: impl Fn(&Context<'a>, &ValuesOrigin<'a>, &ValuesFile) -> Vec<Finding>,
     ) -> Judgement {
         let mut findings = Vec::new();
-        for (of, given) in Of::given(ctx)? {
+        for (of, given) in ValuesOrigin::passed_values(ctx)? {
             given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
         }
         Ok(findings.into())
@@ -76,7 +76,7 @@ impl<'a> Of<'a> {
     ///
     /// # Errors
     /// No values are about to be passed to a chart, or no chart is known.
-    fn given(ctx: &Context<'a>) -> Result<Vec<(Of<'a>, &'a Given)>, Unjudged> {
+    fn passed_values(ctx: &Context<'a>) -> Result<Vec<(ValuesOrigin<'a>, &'a ValuesInput)>, Unjudged> {
         let all = &ctx.settings.values;
         if all.is_empty() {
             return Err(Unjudged::not_applicable(
@@ -86,7 +86,7 @@ impl<'a> Of<'a> {
         let mut known = Vec::new();
         let mut unknown = None;
         for given in all {
-            match Of::one(ctx, given) {
+            match ValuesOrigin::one(ctx, given) {
                 Ok(of) => known.push((of, given)),
                 Err(Unjudged::Missing(missing)) if all.len() > 1 => {
                     ctx.gap(missing.clone());
@@ -101,9 +101,9 @@ impl<'a> Of<'a> {
         }
     }
 
-    fn one(ctx: &Context<'a>, given: &'a Given) -> Result<Of<'a>, Unjudged> {
+    fn one(ctx: &Context<'a>, given: &'a ValuesInput) -> Result<ValuesOrigin<'a>, Unjudged> {
         let (release, seen) = match (&given.release, ctx.upgrade()) {
-            (Some(release), _) => (release.clone(), told(given, release)),
+            (Some(release), _) => (release.clone(), release_evidence(given, release)),
             (None, Some(upgrade)) => (upgrade.to.clone(), upgrade.evidence()),
             (None, None) => installed(ctx)?.ok_or_else(|| {
                 Unjudged::not_applicable(
@@ -112,7 +112,7 @@ impl<'a> Of<'a> {
             })?,
         };
         let by = given.by.as_ref().map(|(object, _)| object.as_str());
-        Ok(Of { by, ..Of::chart(ctx, &given.chart, release, seen)? })
+        Ok(ValuesOrigin { by, ..ValuesOrigin::chart(ctx, &given.chart, release, seen)? })
     }
 
     fn chart(
@@ -120,21 +120,21 @@ impl<'a> Of<'a> {
         name: &'a str,
         release: LinkerdVersion,
         seen: Evidence,
-    ) -> Result<Of<'a>, Unjudged> {
+    ) -> Result<ValuesOrigin<'a>, Unjudged> {
         let charts = ctx.knowledge.charts();
         let unknown = || {
             let (first, through) = charts.range();
             let message =
                 format!("chart values are known from {first} to {through}, but this chart is of {release}");
             Missing::part(
-                Request::of(Item::List(Kind::Deployment)),
+                Request::new(Item::List(Kind::Deployment)),
                 Why::Malformed { message },
                 format!("chart {name}"),
             )
         };
         let chart = charts.get(name).ok_or_else(unknown)?;
         let edge = release.presumed_edge(ctx.knowledge.minors()).filter(|edge| charts.covers(*edge));
-        Ok(Of { name, chart, edge: edge.ok_or_else(unknown)?, release, seen, by: None })
+        Ok(ValuesOrigin { name, chart, edge: edge.ok_or_else(unknown)?, release, seen, by: None })
     }
 
     fn subject(&self) -> Subject {
@@ -170,7 +170,7 @@ impl<'a> Of<'a> {
 ///
 /// # Errors
 /// No values or no control plane, or a distribution whose charts have values of their own.
-fn kept<'a>(ctx: &Context<'a>) -> Result<(Of<'a>, Values), Unjudged> {
+fn stored_values<'a>(ctx: &Context<'a>) -> Result<(ValuesOrigin<'a>, Values), Unjudged> {
     let values = config(ctx)?.and_then(crate::objects::ConfigMap::chart_values);
     let Some(values) = values else {
         return Err(Unjudged::not_applicable("linkerd-config contains no values"));
@@ -181,7 +181,7 @@ fn kept<'a>(ctx: &Context<'a>) -> Result<(Of<'a>, Values), Unjudged> {
     if release.channel() == Channel::Enterprise || values.text("license").is_some() {
         return Err(Unjudged::not_applicable("the charts of this distribution have their own values"));
     }
-    Ok((Of::chart(ctx, CHART, release, seen)?, values))
+    Ok((ValuesOrigin::chart(ctx, CHART, release, seen)?, values))
 }
 
 /// The object and path of a value in `linkerd-config`.

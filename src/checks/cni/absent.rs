@@ -55,8 +55,8 @@ impl Absent<'_> {
 /// # Errors
 /// Pods are missing.
 pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
-    let pods = ctx.seen::<Pod>()?;
-    let installed = Installed::new(pods, ctx.hints::<DaemonSet>());
+    let pods = ctx.partial_list::<Pod>()?;
+    let installed = Installed::new(pods, ctx.optional_list::<DaemonSet>());
     let uninstalled = uninstalled(ctx);
     let mut absent = Vec::new();
     for snapshot in nodes.snapshots() {
@@ -107,8 +107,8 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
 
 /// Notes the missing evidence of whether a node without an installer should have one.
 fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
-    let sets = ctx.every::<DaemonSet>();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let sets = ctx.complete_list::<DaemonSet>();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     match (sets, config) {
         (Err(missing), _) if cni_enabled(ctx) == Some(true) => ctx.gap(missing),
         (Ok(_), Err(missing)) if uninstalled => ctx.gap(missing),
@@ -129,7 +129,7 @@ fn started(pod: &Pod) -> Option<Timestamp> {
 /// Restores the entry on a node, depending on the cause. The workloads of `all` such nodes are restarted
 /// together, so that one remedy covers all of them. Reads `configmaps/kube-system/cilium-config`,
 /// `daemonsets.apps` and `pods`.
-pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -> Remedy {
+pub(super) fn remedy(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -> Remedy {
     let target = target(ctx);
     let plugins = plugin_types(absent.file);
     let mut remedy = Remedy::new();
@@ -206,7 +206,7 @@ pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
 /// # Errors
 /// Whether it exists is not known.
 pub(super) fn cilium_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")
+    ctx.object::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")
 }
 
 /// Whether Cilium removes other networks' files: true unless set to false. `None` if its configuration is not
@@ -220,7 +220,7 @@ pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
 pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let words = "Let Cilium keep other plugins' entries: while cni.exclusive is set, it rewrites its file \
                  without them";
-    let managed_by = cilium(ctx).map(|config| ManagedBy::of(&config.metadata)).unwrap_or_default();
+    let managed_by = cilium(ctx).map(|config| ManagedBy::from_metadata(&config.metadata)).unwrap_or_default();
     let values = [ChartValue::new("cni.exclusive", "false")];
     let remedy = match (managed_by.in_git(), managed_by.release()) {
         (Some(in_git), _) => {

@@ -30,7 +30,7 @@ pub(in crate::checks) struct Refused<'a> {
 /// journals; pods, ReplicaSets and Jobs improve the result.
 pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>], Missing> {
     let journals = logs::journals(ctx);
-    let events = match ctx.seen::<Event>() {
+    let events = match ctx.partial_list::<Event>() {
         Ok(events) => events,
         Err(missing) if journals.is_empty() => return Err(missing),
         Err(missing) => {
@@ -38,7 +38,7 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>]
             &[]
         }
     };
-    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.owned, |ctx| {
+    let adds: &'a Vec<_> = ctx.get_or_build(&ctx.joins.refused.owned, |ctx| {
         let mut adds = adds_among(ctx, (events, &journals), ctx.owners());
         let own = ctx.namespaces();
         adds.retain(|add| {
@@ -51,16 +51,17 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>]
 
 /// The same for checks about nodes, which use events and pods only as additional evidence.
 pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
-    let build = |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &[]), &Owners::default());
-    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.hinted, build);
+    let build = |ctx: &Context<'a>| adds_among(ctx, (ctx.optional_list::<Event>(), &[]), &Owners::default());
+    let adds: &'a Vec<_> = ctx.get_or_build(&ctx.joins.refused.hinted, build);
     adds
 }
 
 /// The same, including journals: cards name `node-files` and `logs`.
 pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
-    let build =
-        |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &logs::journals(ctx)), &Owners::default());
-    let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.reported, build);
+    let build = |ctx: &Context<'a>| {
+        adds_among(ctx, (ctx.optional_list::<Event>(), &logs::journals(ctx)), &Owners::default())
+    };
+    let adds: &'a Vec<_> = ctx.get_or_build(&ctx.joins.refused.reported, build);
     adds
 }
 
@@ -69,9 +70,9 @@ fn adds_among<'a>(
     reports: (&'a [Event], &[Journal<'a>]),
     owners: &Owners<'_>,
 ) -> Vec<AddFailure<'a>> {
-    let pods = match ctx.every::<Pod>() {
+    let pods = match ctx.complete_list::<Pod>() {
         Ok(every) => KnownPods::Every(every),
-        Err(_) => KnownPods::Some(ctx.hints::<Pod>()),
+        Err(_) => KnownPods::Some(ctx.optional_list::<Pod>()),
     };
     sandbox::add_failures(reports, pods, owners, ctx.knowledge, ctx.now())
 }
@@ -117,7 +118,7 @@ pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Int
         return finding;
     }
     // A pod that started since, or was deleted, no longer waits.
-    ctx.noted(ctx.every::<Pod>());
+    ctx.or_note(ctx.complete_list::<Pod>());
     finding.likely()
 }
 

@@ -33,7 +33,7 @@ pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue>
         values.extend(value.filter(|value| *value != default).map(|value| ChartValue::new(key, value)));
     }
     let drifted = settings::corrections(ctx);
-    let entry = template::of(config);
+    let entry = template::entry(config);
     let own = entry.iter().flat_map(of_entry);
     values.extend(own.filter(|own| drifted.iter().all(|other| other.key != own.key)));
     values.extend(drifted);

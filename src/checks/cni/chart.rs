@@ -150,7 +150,7 @@ struct HelmRelease {
 }
 
 impl HelmRelease {
-    fn of(release: Release<'_>) -> HelmRelease {
+    fn from_release(release: Release<'_>) -> HelmRelease {
         HelmRelease { name: release.name.into(), namespace: release.namespace.into() }
     }
 
@@ -174,7 +174,7 @@ impl HelmRelease {
 
 fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> Command {
     match chart {
-        Some(chart) => HelmRelease::of(release).to_chart(chart, values),
+        Some(chart) => HelmRelease::from_release(release).to_chart(chart, values),
         None => same_chart(release, CHART, "s/^ *chart: linkerd2-cni-//p", REPOSITORY, values),
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn same_chart(
     repository: &'static str,
     values: &[ChartValue],
 ) -> Command {
-    let HelmRelease { name, namespace } = HelmRelease::of(release);
+    let HelmRelease { name, namespace } = HelmRelease::from_release(release);
     let installed = listing(release).words("-o yaml").pipe(program("sed").words("-n").arg(version));
     let upgrade = helm()
         .words("upgrade")

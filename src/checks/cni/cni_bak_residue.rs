@@ -55,7 +55,7 @@ fn residue(
         return None;
     }
     if !begun && file.name.ends_with(CILIUM_BAK) {
-        ctx.noted(cilium_config(ctx));
+        ctx.or_note(cilium_config(ctx));
     }
     let chains = chains.filter(|_| file.name.ends_with(CILIUM_BAK));
     let (message, severity) = match (begun, chains) {

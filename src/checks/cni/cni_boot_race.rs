@@ -16,7 +16,7 @@ const MESSAGE: &str = "pods were created before linkerd-cni was ready on their n
                        rules and never get them, because a pod keeps its initial network";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let late: Vec<&Pod> = failing(pods)
         .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.node_name.is_empty())
@@ -64,20 +64,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// When linkerd-cni's entry and installer were added to the node.
-fn came(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)) -> Vec<Moment> {
+fn arrival_times(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)) -> Vec<Moment> {
     let written = match &proof.place {
         Place::File { node, file, .. } => {
             let object = format!("node {node}");
-            Moment::of(Some(at), object, format!("{file} mtime"), "the entry of linkerd-cni written")
+            Moment::new(Some(at), object, format!("{file} mtime"), "the entry of linkerd-cni written")
         }
         Place::Field { .. } | Place::Event { .. } | Place::Other { .. } => None,
     };
     let installers =
-        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
+        ctx.optional_list::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let installers =
         installers.flat_map(|pod| moments::of_pod(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
-    let back =
-        ctx.hints::<Node>().iter().find(|known| known.metadata.name == node).and_then(moments::of_node);
+    let back = ctx
+        .optional_list::<Node>()
+        .iter()
+        .find(|known| known.metadata.name == node)
+        .and_then(moments::of_node);
     written.into_iter().chain(installers).chain(back).collect()
 }
 
@@ -94,7 +97,7 @@ fn later(
         return None;
     }
     let finding = ctx
-        .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
+        .finding(owners.owner(pod).subject(vec![meta.name.clone()]), MESSAGE)
         // Files are rewritten, and installers restart, for other reasons too.
         .likely()
         .evidence(Evidence::field(
@@ -103,7 +106,7 @@ fn later(
             created.to_string(),
         ))
         .timeline(moments::created("Pod", meta, "created"))
-        .timeline(came(ctx, &pod.node_name, (&proof, in_place)))
+        .timeline(arrival_times(ctx, &pod.node_name, (&proof, in_place)))
         .evidence(proof)
         .remedy(chart::set(
             ctx,

@@ -23,7 +23,7 @@ const PLUGIN: &str = "cilium-cni";
 const CILIUM: &str = "cilium-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    if ctx.named::<ConfigMap>(cilium_scope(), CILIUM)?.is_none() {
+    if ctx.object::<ConfigMap>(cilium_scope(), CILIUM)?.is_none() {
         return without_settings(ctx);
     }
     if exclusive(ctx) == Some(false) {
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if !is_there(ctx) {
         // Whether linkerd-cni is used is not known.
-        ctx.every::<DaemonSet>()?;
+        ctx.complete_list::<DaemonSet>()?;
     }
     Ok(vec![exclusive_finding(ctx)].into())
 }
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether any evidence shows that linkerd-cni is used.
 fn is_there(ctx: &Context<'_>) -> bool {
     cni_enabled(ctx) == Some(true)
-        || ctx.hints::<DaemonSet>().iter().any(cni::is_installer)
+        || ctx.optional_list::<DaemonSet>().iter().any(cni::is_installer)
         || ctx.snapshots().is_ok_and(|snapshots| !snapshots.is_empty())
 }
 
@@ -58,7 +58,7 @@ fn without_settings(ctx: &Context<'_>) -> Judgement {
         Some(snapshot) => {
             let item = Item::Named { kind: Kind::ConfigMap, scope: cilium_scope(), name: CILIUM.to_owned() };
             let part = format!("the settings of Cilium, which node {} runs", snapshot.node);
-            ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
+            ctx.gap(ctx.missing(item, Why::NotCaptured, part));
             Ok(Verdict::fine())
         }
         None => Err(Unjudged::not_applicable("the ConfigMap kube-system/cilium-config does not exist")),
@@ -83,12 +83,12 @@ fn exclusive_finding(ctx: &Context<'_>) -> Finding {
         .evidence(field("cni-exclusive", &format!("{said}, expected false")))
         .evidences(data("write-cni-conf-when-ready").map(|file| field("write-cni-conf-when-ready", file)))
         .evidences(evicted().take(3).map(|absent| loaded_evidence(absent.snapshot, absent.file)))
-        .remedy(cure(ctx));
+        .remedy(remedy(ctx));
     let finding = if gone { finding } else { finding.severity(Severity::Warning) };
     evicted().fold(finding, |finding, absent| finding.tie(Tie::Node(absent.snapshot.node.clone())))
 }
 
-fn cure(ctx: &Context<'_>) -> Remedy {
+fn remedy(ctx: &Context<'_>) -> Remedy {
     let words = "Restart linkerd-cni, so that it adds its entry to Cilium's file again";
     let remedy = restarted_for(ctx, leave_entries_alone(ctx, Remedy::new()), words);
     meshed_replaced(

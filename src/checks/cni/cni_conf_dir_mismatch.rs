@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(conf_dir(ctx, &nodes, snapshot, config));
         findings.extend(bin_dir(ctx, &nodes, snapshot, config));
     }
-    let others = ctx.hints::<Node>().iter().filter(|node| !nodes.has_files(&node.metadata.name));
+    let others = ctx.optional_list::<Node>().iter().filter(|node| !nodes.has_files(&node.metadata.name));
     for node in others.filter(|node| runs_pods_on_linux(node)) {
         findings.extend(inferred(ctx, node, config));
     }
@@ -105,7 +105,7 @@ fn conf_dir(
             if multus.is_some() { "runtime's multus" } else { "runtime" }
         ),
     );
-    Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(cure(ctx, &CONF, &used, false)))
+    Some(mismatch(ctx, &snapshot.node, config, &CONF, &used, source).remedy(remedy(ctx, &CONF, &used, false)))
 }
 
 fn bin_dir(
@@ -140,7 +140,7 @@ fn bin_dir(
             );
             let loaded = !nodes.loaded(ctx, snapshot).entries.is_empty();
             let finding = mismatch(ctx, &snapshot.node, config, &BIN, first, source)
-                .remedy(cure(ctx, &BIN, first, loaded));
+                .remedy(remedy(ctx, &BIN, first, loaded));
             Some(finding.tie(on_node("plugin-missing", &snapshot.node)))
         }
     }
@@ -175,7 +175,7 @@ fn usually(
     let name = &node.metadata.name;
     let source = Evidence::other(format!("node {name}"), format!("{} uses {usual}", platform.title));
     mismatch(ctx, name, config, dir, usual, source)
-        .remedy(cure(ctx, dir, usual, false))
+        .remedy(remedy(ctx, dir, usual, false))
         .severity(Severity::Warning)
         .likely()
         .evidence(not_looked_at(name))
@@ -208,11 +208,11 @@ fn mismatch(
 pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy {
     let default = ctx.knowledge.platforms().default_bin_dir();
     let dirs = snapshot.plugin_dirs();
-    cure(ctx, &BIN, dirs.first().copied().unwrap_or(default), true)
+    remedy(ctx, &BIN, dirs.first().copied().unwrap_or(default), true)
 }
 
 /// `stuck`: new pods of the node wait for the binary, including the next installer.
-fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
+fn remedy(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
     let words = format!(
         "Set {} of linkerd-cni to {expected}, the directory that the nodes use. If nodes differ, install \
          linkerd-cni once for each type of node, with its own nodeSelector",

@@ -66,7 +66,7 @@ fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str
         .evidence(Evidence::other(format!("node {}", snapshot.node), why))
         .evidences(quoted)
         .evidences(not_ready)
-        .remedy(cure(ctx, nodes, snapshot, &inert));
+        .remedy(remedy(ctx, nodes, snapshot, &inert));
     let finding = if snapshot.conf_dir_is_assumed() { finding.likely() } else { finding };
     Some(match object.and_then(|node| joined(ctx, node, snapshot)) {
         Some(joined) => finding.severity(Severity::Warning).evidence(joined),
@@ -88,7 +88,7 @@ fn not_ready(node: &Node) -> Option<Evidence> {
 fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evidence> {
     let created = node.metadata.creation_timestamp.get()?;
     let taken = snapshot.meta.collected_at.unwrap_or_else(|| ctx.now());
-    (taken.duration_since(created) < ctx.span_of("minutes")).then(|| {
+    (taken.duration_since(created) < ctx.param_duration("minutes")).then(|| {
         let object = format!("Node {}", node.metadata.name);
         Evidence::field(
             object,
@@ -98,7 +98,7 @@ fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evi
     })
 }
 
-fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[&ConfFile]) -> Remedy {
+fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[&ConfFile]) -> Remedy {
     let node = snapshot.node.as_str();
     let pods = kubectl()
         .words("get pods -A -o wide --field-selector")

@@ -64,13 +64,13 @@ fn twins(
     let finding = ctx
         .finding(subject, message)
         .parameter(conf.path())
-        .evidence(said(snapshot, conf, in_conf))
-        .evidence(said(snapshot, list, in_list))
-        .remedy(cure(ctx, nodes, snapshot, conf));
+        .evidence(evidence(snapshot, conf, in_conf))
+        .evidence(evidence(snapshot, list, in_list))
+        .remedy(remedy(ctx, nodes, snapshot, conf));
     graded(snapshot, &runs, finding)
 }
 
-fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Evidence {
+fn evidence(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Evidence {
     let entry = file.linkerd_entries().ok().and_then(|entries| entries.first());
     let path = entry.map(|entry| entry.json_path.clone());
     let said = match calls {
@@ -81,7 +81,7 @@ fn said(snapshot: &NodeSnapshot, file: &ConfFile, calls: Option<bool>) -> Eviden
     in_file(snapshot, &file.path(), path, entry.map(|entry| entry.place()), said)
 }
 
-fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile) -> Remedy {
+fn remedy(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &ConfFile) -> Remedy {
     let mut remedy = Remedy::new();
     if let Some(network) = owner(ctx, conf) {
         let text = match &network.conf_name {

@@ -21,7 +21,7 @@ use crate::objects::{ConfigMap, Namespace, Pod};
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let linkerd = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let linkerd = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let Some(linkerd) = linkerd else {
         return Err(Unjudged::not_applicable("no control plane is installed"));
     };
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
     let Some(values) = linkerd.chart_values() else {
         let message = "values cannot be read".to_owned();
-        return Err(ctx.lacking(item, Why::Malformed { message }, "its values").into());
+        return Err(ctx.missing(item, Why::Malformed { message }, "its values").into());
     };
     if values.bool("cniEnabled") == Some(false) {
         return Err(Unjudged::not_applicable(
@@ -39,25 +39,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {
         return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
-    let drift = Drift { ctx, linkerd, config, template: template::of(config) };
+    let drift = Drift { ctx, linkerd, config, template: template::entry(config) };
     if drift.template.is_none() {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
         let message = "cni_network_config is not a linkerd-cni entry".to_owned();
-        ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its template"));
+        ctx.gap(ctx.missing(item, Why::Malformed { message }, "its template"));
     }
     let nodes = Nodes::perhaps_with_files(ctx);
     let places = running(ctx, &nodes);
     let (mut findings, mut unknown) = (Vec::new(), Vec::new());
     for setting in &SETTINGS {
         match (setting.expected)(&values) {
-            Some(expected) => findings.extend(drift.of(setting, expected, &places)),
+            Some(expected) => findings.extend(drift.findings(setting, expected, &places)),
             None => unknown.push(setting.value),
         }
     }
     if !unknown.is_empty() {
         let part = format!("{}: not among its values", unknown.join(", "));
-        ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
+        ctx.gap(ctx.missing(item, Why::NotCaptured, part));
     }
     Ok(findings.into())
 }
@@ -71,7 +71,7 @@ fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, E
 }
 
 /// A value and its expected value.
-fn said(setting: &Setting, seen: i64, expected: i64) -> String {
+fn comparison(setting: &Setting, seen: i64, expected: i64) -> String {
     let shown = |value: i64| match setting.annotation {
         Some(_) => value.to_string(),
         None => (value != 0).to_string(),
@@ -90,7 +90,7 @@ struct Drift<'c, 'a> {
 impl Drift<'_, '_> {
     /// One finding if the template differs, which quotes nodes that already have it. Otherwise one finding
     /// for each node with another value.
-    fn of(
+    fn findings(
         &self,
         setting: &Setting,
         expected: i64,
@@ -101,7 +101,7 @@ impl Drift<'_, '_> {
             let seen = seen.filter(|seen| *seen != expected)?;
             let path = Some(found.entry.path_of(setting.field));
             let place = place.or(Some(found.entry.place()));
-            let said = said(setting, seen, expected);
+            let said = comparison(setting, seen, expected);
             let quoted = in_file(snapshot, &found.file.path(), path, place, said);
             Some((entry_subject(snapshot, found.file, found.entry), quoted, seen))
         });
@@ -110,18 +110,18 @@ impl Drift<'_, '_> {
             return differing
                 .map(|(subject, quoted, seen)| {
                     let finding = self.finding(setting, subject, quoted, seen, expected);
-                    finding.remedy(self.cure(setting, expected, None))
+                    finding.remedy(self.remedy(setting, expected, None))
                 })
                 .collect();
         };
         let meta = &self.config.metadata;
         let object = format!("ConfigMap {}/{}", meta.namespace, meta.name);
         let path = format!("data.cni_network_config: {}", setting.field);
-        let quoted = Evidence::field(object, path, said(setting, seen, expected));
+        let quoted = Evidence::field(object, path, comparison(setting, seen, expected));
         let subject = Subject::object("ConfigMap", &meta.namespace, &meta.name);
         let finding = self.finding(setting, subject, quoted, seen, expected);
         let finding = finding.evidences(differing.map(|(_, quoted, _)| quoted).take(QUOTED));
-        vec![finding.remedy(self.cure(setting, expected, Some(seen)))]
+        vec![finding.remedy(self.remedy(setting, expected, Some(seen)))]
     }
 
     fn finding(
@@ -166,7 +166,7 @@ impl Drift<'_, '_> {
     }
 
     /// `in_template` is the value in linkerd-cni's template, if it differs.
-    fn cure(&self, setting: &Setting, expected: i64, in_template: Option<i64>) -> Remedy {
+    fn remedy(&self, setting: &Setting, expected: i64, in_template: Option<i64>) -> Remedy {
         let value = setting.written(expected);
         let remedy = Remedy::new();
         let remedy = if let Some(other) = in_template.map(|seen| setting.written(seen)) {
@@ -197,8 +197,8 @@ impl Drift<'_, '_> {
 
 /// A namespace or pod that overrides the setting: the other value may be intended for it.
 fn overridden(ctx: &Context<'_>, key: &str) -> Option<Evidence> {
-    let namespaces = ctx.hints::<Namespace>().iter().map(|ns| ("Namespace", &ns.metadata));
-    let pods = ctx.hints::<Pod>().iter().map(|pod| ("Pod", &pod.metadata));
+    let namespaces = ctx.optional_list::<Namespace>().iter().map(|ns| ("Namespace", &ns.metadata));
+    let pods = ctx.optional_list::<Pod>().iter().map(|pod| ("Pod", &pod.metadata));
     let mut all = namespaces.chain(pods).filter_map(|(kind, meta)| {
         let value = meta.annotation(key)?;
         let slash = if meta.namespace.is_empty() { "" } else { "/" };

@@ -26,7 +26,7 @@ const CURED_BY_INSTALLER: [&str; 6] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let installers = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.node_name.is_empty());
@@ -62,9 +62,9 @@ struct Silence<'a> {
 
 impl<'a> Silence<'a> {
     fn new(ctx: &Context<'a>) -> Silence<'a> {
-        let events = ctx.hints::<Event>().iter();
+        let events = ctx.optional_list::<Event>().iter();
         let down = ctx
-            .hints::<Node>()
+            .optional_list::<Node>()
             .iter()
             .filter(|node| node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status != "True"));
         Silence {
@@ -73,7 +73,7 @@ impl<'a> Silence<'a> {
                 .map(|event| (event.about.namespace.as_str(), event.about.name.as_str()))
                 .collect(),
             down: down.map(|node| node.metadata.name.as_str()).collect(),
-            events_missing: ctx.every::<Event>().err(),
+            events_missing: ctx.complete_list::<Event>().err(),
         }
     }
 
@@ -88,18 +88,18 @@ impl<'a> Silence<'a> {
         if explained || !sandbox::has_started_nothing(pod) {
             return None;
         }
-        if ctx.now().duration_since(since) < ctx.span_of("minutes") {
+        if ctx.now().duration_since(since) < ctx.param_duration("minutes") {
             // Too early without an event.
             self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
             return None;
         }
         // An event, or a line of a journal, might show the cause.
         self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
-        ctx.noted(ctx.logs());
+        ctx.or_note(ctx.logs());
         let silence = if self.events_missing.is_none() { ", and no event shows the cause" } else { "" };
         let finding = ctx
             .finding(
-                Owners::default().of(pod).subject(vec![meta.name.clone()]),
+                Owners::default().owner(pod).subject(vec![meta.name.clone()]),
                 "linkerd-cni's pod does not start on its node, for an unknown reason. If the node's configuration \
                  already has its entry, the pod waits for the plugin that it would install",
             )

@@ -27,11 +27,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if sets.is_empty() {
         return nowhere(ctx);
     }
-    let nodes = ctx.seen::<Node>()?;
-    let seen = ctx.seen::<Pod>()?;
+    let nodes = ctx.partial_list::<Node>()?;
+    let seen = ctx.partial_list::<Pod>()?;
     let mut findings: Vec<Finding> = sets.iter().filter_map(|set| not_ready(ctx, set, seen, nodes)).collect();
     // Only a complete list of pods proves that a node has no installer.
-    if let Ok(pods) = ctx.every::<Pod>() {
+    if let Ok(pods) = ctx.complete_list::<Pod>() {
         findings.extend(without_installer(ctx, &sets, pods, nodes));
     }
     Ok(findings.into())
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The verdict without any DaemonSet: if the control plane relies on one, another check reports it.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
     // An incomplete list is already a gap.
-    if ctx.every::<DaemonSet>().is_err() {
+    if ctx.complete_list::<DaemonSet>().is_err() {
         return Ok(Verdict::fine());
     }
     Err(match expected(ctx)? {
@@ -146,7 +146,7 @@ fn shown_unready(ctx: &Context<'_>, pod: &Pod) -> Evidence {
         node => format!("not ready on {node}"),
     };
     let since = unready_since(pod).get();
-    let since = since.map(|since| format!(" for {}", in_words(ctx.now().duration_since(since))));
+    let since = since.map(|since| format!(" for {}", describe(ctx.now().duration_since(since))));
     Evidence::field(object, "status", format!("{place}{}{}", since.unwrap_or_default(), why(pod)))
 }
 
@@ -186,7 +186,7 @@ fn unready_since(pod: &Pod) -> Time {
 }
 
 /// `24 s`, `40 min`, `3 d`.
-fn in_words(age: SignedDuration) -> String {
+fn describe(age: SignedDuration) -> String {
     match age.as_secs().max(0) {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7200 => format!("{} min", seconds / 60),

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for found in entries(ctx, &nodes, snapshot).into_iter().filter(counts) {
             let finding = dangling(ctx, &nodes, snapshot, &found);
             if finding.is_some() && found.runs == Runs::No {
-                ctx.noted(ctx.every::<DaemonSet>());
+                ctx.or_note(ctx.complete_list::<DaemonSet>());
             }
             findings.extend(finding);
             findings.extend(not_executable(ctx, &nodes, snapshot, &found));
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidences(quoted(&adds))
                 .evidence(not_looked_at(node))
                 .remedy(purge_entry(ctx, node, nodes.system(ctx, node), None, &adds));
-            ctx.noted(ctx.every::<DaemonSet>());
+            ctx.or_note(ctx.complete_list::<DaemonSet>());
             findings.push(answers_on(finding, node, &ANSWERS));
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for found in &found {
             lists.entry((found.file.path(), list_of(&found.entry.json_path))).or_default().push(found);
         }
-        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         let keeps = plugin.all(|row| row.keeps_extra_entries).unwrap_or(false);
         findings.extend(
             lists
@@ -60,11 +60,11 @@ fn twice(
         )
         .parameter(last.file.path())
         .evidences(quoted)
-        .remedy(cure(ctx, nodes, snapshot, last, keeps));
+        .remedy(remedy(ctx, nodes, snapshot, last, keeps));
     last.graded(snapshot, finding).severity(Severity::Warning)
 }
 
-fn cure(
+fn remedy(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,

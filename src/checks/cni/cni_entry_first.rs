@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         // Plugins with their own version numbers also work without a result to pass on.
-        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         let alone_is_fine = !plugin.rows().is_empty();
         let found = entries(ctx, &nodes, snapshot).into_iter();
         let found: Vec<_> = found
@@ -71,7 +71,7 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
         .finding(entry_subject(snapshot, found.file, entry), message)
         .parameter(found.file.path())
         .evidence(seen)
-        .remedy(if delegate { newer(ctx) } else { cure(ctx, nodes, snapshot, found, alone) });
+        .remedy(if delegate { newer(ctx) } else { remedy(ctx, nodes, snapshot, found, alone) });
     let finding = match found.runs {
         Runs::Yes => finding.tie(on_node(ANSWER, &snapshot.node)),
         Runs::No | Runs::Open(_) => finding,
@@ -86,7 +86,7 @@ fn newer(ctx: &Context<'_>) -> Remedy {
     set(ctx, Remedy::new(), "Run a newer plugin, which supports such a delegate", None, &values)
 }
 
-fn cure(
+fn remedy(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,

@@ -1,7 +1,7 @@
 //! `cni-entry-missing`: linkerd-cni should run on a node, but the configuration that the runtime loads has no
 //! entry for it.
 
-use super::absent::{Absent, absences, cure};
+use super::absent::{Absent, absences, remedy};
 use super::effect::plugin_types;
 use super::installers::not_redirected;
 use super::nodes::Nodes;
@@ -40,5 +40,5 @@ fn missing(ctx: &Context<'_>, absent: &Absent<'_>, others: &[Absent<'_>]) -> Fin
     .evidence(absent.expected.clone())
     .evidences(elsewhere)
     .tie(not_redirected(&snapshot.node))
-    .remedy(cure(ctx, absent, others))
+    .remedy(remedy(ctx, absent, others))
 }

@@ -28,7 +28,7 @@ const LEFT_BEHIND: [&str; 4] =
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets: Vec<&Workload> =
-        ctx.every::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
+        ctx.complete_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
     if !sets.is_empty() {
         return uncovered(ctx, &sets);
     }
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidences(quoted(&adds))
             .evidence(no_daemon_set())
             .evidence(not_looked_at(node))
-            .remedy(cure(
+            .remedy(remedy(
                 ctx,
                 (node, nodes.system(ctx, node)),
                 purge_entry(ctx, node, nodes.system(ctx, node), None, &adds),
@@ -90,7 +90,7 @@ fn on_one<'a>(
             .evidence(quoted)
             .evidences(not_installed.iter().cloned())
             .evidences(relied_on.cloned())
-            .remedy(cure(ctx, (node, system), purge, &files_of(snapshot, entry), relied_on))
+            .remedy(remedy(ctx, (node, system), purge, &files_of(snapshot, entry), relied_on))
     };
     let loaded: Vec<Finding> = chain
         .entries
@@ -120,11 +120,11 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     if sets.iter().any(|set| everywhere(set)) {
         return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
-    let mut linux = ctx.every::<Node>()?.iter().filter(|node| runs_pods_on_linux(node));
+    let mut linux = ctx.complete_list::<Node>()?.iter().filter(|node| runs_pods_on_linux(node));
     if linux.all(|node| may_cover(ctx, &node.metadata.name)) {
         return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let runs_on = |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let nodes = Nodes::with_files(ctx)?;
     let left: Vec<_> = nodes
@@ -150,7 +150,7 @@ fn elsewhere(set: &Workload) -> Evidence {
 
 /// Installs linkerd-cni again if the mesh relies on it, otherwise removes its remains. `files` are its
 /// kubeconfig and its binaries on the node.
-fn cure(
+fn remedy(
     ctx: &Context<'_>,
     (node, system): (&str, Option<&System>),
     purge: Remedy,

@@ -1,6 +1,6 @@
 //! `cni-entry-shadowed`: linkerd-cni's entry is in files that the runtime does not load.
 
-use super::absent::{Absent, absences, cure};
+use super::absent::{Absent, absences, remedy};
 use super::effect::{Runs, entries, loaded_evidence};
 use super::nodes::Nodes;
 use super::places::{entry_subject, in_file};
@@ -41,7 +41,7 @@ fn shadowed(
         .evidence(at(snapshot, file, entry))
         .evidence(loaded_evidence(snapshot, absent.file))
         .evidence(absent.expected.clone())
-        .remedy(cure(ctx, absent, all))
+        .remedy(remedy(ctx, absent, all))
 }
 
 /// A finding if the runtime is not known, and only containerd or only CRI-O would run the entry.

@@ -19,11 +19,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {
         return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
-    let Some(template) = template::of(config) else {
+    let Some(template) = template::entry(config) else {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
         let message = "cni_network_config is not a linkerd-cni entry".to_owned();
-        return Err(ctx.lacking(item, Why::Malformed { message }, "its template").into());
+        return Err(ctx.missing(item, Why::Malformed { message }, "its template").into());
     };
     let nodes = Nodes::with_files(ctx)?;
     let installed = super::installers::installed(ctx);
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         _ => None,
     };
     // The installer's pod shows whether the files are older than its start.
-    _ = ctx.or_gap(ctx.seen::<Pod>());
+    _ = ctx.or_gap(ctx.partial_list::<Pod>());
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time.get());
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             lacks(ctx, Why::NotCaptured, part);
             continue;
         }
-        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         let absent_mode = plugin.all(|row| row.absent_mode);
         // Files of early plugins are covered by the check of leftovers.
         let found = entries(ctx, &nodes, snapshot).into_iter();

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     unmatched_logs(ctx);
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let mut findings: Vec<Finding> = Vec::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
         if line.signature.id != SIGNATURE {
@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if !looked {
         let part = format!("the logs of the installers, or {SYSCTL} of the nodes");
-        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, part));
+        ctx.gap(ctx.missing(Item::Logs, Why::NotOffered, part));
     }
     Ok(findings.into())
 }

@@ -25,11 +25,11 @@ const NOT_WRITABLE: &str = "directory-not-writable";
 const CLEAN_UP: &str = "clean-up-died";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     unmatched_logs(ctx);
     let installing: Vec<&Pod> = pods.iter().filter(|pod| cni::is_installer_pod(pod)).collect();
     let installed = installers(ctx).is_ok_and(|sets| !sets.is_empty());
-    if installing.is_empty() && !installed && ctx.every::<Pod>().is_ok() {
+    if installing.is_empty() && !installed && ctx.complete_list::<Pod>().is_ok() {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }
     // An installer that runs without effect shows only in its log.
@@ -52,7 +52,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let line = worst(said, ctx.count_of("rewrites"));
     let base = |message: String| {
         let finding = ctx
-            .finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message)
+            .finding(Owners::default().owner(pod).subject(vec![meta.name.clone()]), message)
             .tie(Tie::Node(pod.node_name.to_string()));
         let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
         if deaf { finding.tie(cni_inotify_limit::ends(&pod.node_name)) } else { finding }
@@ -80,7 +80,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
             let finding = base(message(line.signature))
                 .parameter(line.signature.id.clone())
                 .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))
-                .remedy(cure(ctx, remedy, line.signature));
+                .remedy(add_error_steps(ctx, remedy, line.signature));
             // A log without a container that exits may be about the past.
             Some(match state {
                 Some(state) => finding.evidence(state),
@@ -91,7 +91,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
 }
 
 /// The remedy of an error of the installer. SELinux is the usual reason why it may not write.
-fn cure(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
+fn add_error_steps(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
     if signature.id != NOT_WRITABLE {
         return remedy::of_signature(ctx, remedy, signature);
     }

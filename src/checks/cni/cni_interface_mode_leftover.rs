@@ -60,10 +60,10 @@ fn left(
     ctx.finding(subject, message)
         .parameter(file.path())
         .evidence(in_file(snapshot, &file.path(), None, None, said))
-        .remedy(cure(ctx, nodes, snapshot, file, others.is_empty()))
+        .remedy(remedy(ctx, nodes, snapshot, file, others.is_empty()))
 }
 
-fn cure(
+fn remedy(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
@@ -86,7 +86,7 @@ fn cure(
     }
     // An old version would write the file again.
     let installed = super::installers::installed(ctx);
-    let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+    let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
     let remedy = match plugin.all(|row| row.writes_own_config) {
         Some(true) => remedy.step(
             StepKind::Upgrade,

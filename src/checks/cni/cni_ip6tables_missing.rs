@@ -64,7 +64,7 @@ struct Scan<'c, 'a, 'r> {
 impl<'a> Scan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
-        let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
+        let plugin = PluginOn::on_node(self.ctx, &self.installed, node, Some(snapshot));
         let Some(names) = self.names(&plugin, running) else {
             let part = format!("node {node}: the version of linkerd-cni, which decides its IPv6 binaries");
             lacks(self.ctx, Why::NotOffered, part);
@@ -100,7 +100,7 @@ impl<'a> Scan<'_, 'a, '_> {
                 .evidences(self.installed.image_on(node))
                 .evidences(plugin.evidence(node))
                 .evidences(quoted(failing))
-                .remedy(cure(self.ctx, failing))
+                .remedy(remedy(self.ctx, failing))
         };
         if !missing.is_empty() {
             let host = snapshot.host_binaries.as_ref();
@@ -149,7 +149,7 @@ impl<'a> Scan<'_, 'a, '_> {
     }
 }
 
-fn cure(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
+fn remedy(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
     let words = "If pods have no IPv6 addresses, disable IPv6 rules in linkerd-cni's chart and with the same \
                  value in the control plane's chart. If they have, install the ip6tables of the mode on the \
                  node instead";

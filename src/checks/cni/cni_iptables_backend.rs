@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, quoted};
 use super::host::on_host;
-use super::mode::cure;
+use super::mode::mode_remedy;
 use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file};
 use super::plugin::PluginOn;
@@ -32,13 +32,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
-            findings.extend(lacking(ctx, &nodes, (snapshot, running), &installed, &failing));
+            findings.extend(backend_missing(ctx, &nodes, (snapshot, running), &installed, &failing));
         }
     }
     Ok(findings.into())
 }
 
-fn lacking(
+fn backend_missing(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     (snapshot, running): (&NodeSnapshot, ChainEntry<'_>),
@@ -47,7 +47,7 @@ fn lacking(
 ) -> Option<Finding> {
     let node = snapshot.node.as_str();
     let written = running.entry.iptables_mode.value().map(String::as_str);
-    let plugin = PluginOn::of(ctx, installed, node, Some(snapshot));
+    let plugin = PluginOn::on_node(ctx, installed, node, Some(snapshot));
     let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
     let runs = plugin.binaries(ctx, written, false).map(|known| known.needed);
     let runs = runs.or_else(|| pair(ctx, mode?).map(Into::into));
@@ -106,7 +106,7 @@ fn remedy(
 ) -> Remedy {
     let usable = Usable::working(ctx, snapshot);
     if usable.is_any() {
-        return cure(ctx, &snapshot.node, plugin.version(), &usable, failing);
+        return mode_remedy(ctx, &snapshot.node, plugin.version(), &usable, failing);
     }
     let remedy = on_host(
         Remedy::new(),

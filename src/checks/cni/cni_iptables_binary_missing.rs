@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::add_failures::{by_node, hinted_add_failures, on_node, quoted};
 use super::cni_add_exit_127;
 use super::config_map::config;
-use super::mode::cure;
+use super::mode::mode_remedy;
 use super::nodes::{Nodes, lacks, silent};
 use super::places::{entry_subject, in_file, not_looked_at};
 use super::plugin::PluginOn;
@@ -62,11 +62,11 @@ impl<'a> Scan<'_, 'a, '_> {
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let node = snapshot.node.as_str();
         let written = running.entry.iptables_mode.value().map(String::as_str);
-        let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
+        let plugin = PluginOn::on_node(self.ctx, &self.installed, node, Some(snapshot));
         let needs = self.needs(snapshot, &plugin, written)?;
         let missing = self.missing(snapshot, &needs.names)?;
         let failing = self.failing.get(node).map_or(&[][..], Vec::as_slice);
-        let usable = Usable::seen(self.ctx, snapshot);
+        let usable = Usable::from_node(self.ctx, snapshot);
         let falls_back = plugin.fallbacks().iter().any(|mode| usable.has(*mode));
         let host = snapshot.host_binaries.as_ref();
         let path = host.and_then(|host| host.runtime_path.as_deref());
@@ -92,7 +92,7 @@ impl<'a> Scan<'_, 'a, '_> {
             .evidences(self.installed.image_on(node))
             .evidences(plugin.evidence(node))
             .evidences(quoted(failing))
-            .remedy(cure(self.ctx, node, plugin.version(), &usable, failing))
+            .remedy(mode_remedy(self.ctx, node, plugin.version(), &usable, failing))
             .tie(on_node(cni_add_exit_127::SIGNATURE, node));
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
         // An unset mode depends on the version, which is only narrowed down.
@@ -182,7 +182,7 @@ impl<'a> Scan<'_, 'a, '_> {
             .evidences(configured)
             .evidences(system_said)
             .evidence(not_looked_at(node))
-            .remedy(cure(self.ctx, node, version.as_ref(), &usable, adds))
+            .remedy(mode_remedy(self.ctx, node, version.as_ref(), &usable, adds))
             .tie(on_node(cni_add_exit_127::SIGNATURE, node))
     }
 }

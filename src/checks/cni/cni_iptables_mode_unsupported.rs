@@ -24,15 +24,16 @@ const MESSAGE: &str = "the version of linkerd-cni rejects its iptables-mode: new
                        nodes with this mode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets: Vec<&Workload> = ctx.seen::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
-    let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")?;
+    let sets: Vec<&Workload> =
+        ctx.partial_list::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
+    let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config")?;
     let mut findings: Vec<Finding> = Vec::new();
     let template = config.and_then(|config| template(ctx, config));
     for set in
         sets.iter().filter(|set| config.is_some_and(|c| c.metadata.namespace == set.metadata.namespace))
     {
         let Some((mode, evidence)) = &template else { continue };
-        let Some(refusal) = ModeRefusal::of(ctx, version_of(&set.spec.template).as_ref(), mode) else {
+        let Some(refusal) = ModeRefusal::find(ctx, version_of(&set.spec.template).as_ref(), mode) else {
             continue;
         };
         let subject = Subject::object("DaemonSet", &set.metadata.namespace, &set.metadata.name);
@@ -48,7 +49,7 @@ fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)>
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
         let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
-        ctx.gap(ctx.lacking(item, why, "the template of the entry"));
+        ctx.gap(ctx.missing(item, why, "the template of the entry"));
         return None;
     }
     let mode = template_setting(config, "iptables-mode")?.as_str()?.to_owned();
@@ -65,7 +66,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
             let Some(mode) = running.entry.iptables_mode.value() else { continue };
-            let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+            let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
             let version = plugin.version();
             let support = plugin.mode_supported(ctx, Some(mode));
             let Some(refusal) = ModeRefusal::by(support, version, mode) else { continue };
@@ -80,7 +81,8 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                     let finding = refusal.finding(ctx, subject, mode, evidence);
                     let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
                     // The ConfigMap has another mode now, which only has to reach the node.
-                    let set_right = to_come.is_some_and(|mode| ModeRefusal::of(ctx, version, mode).is_none());
+                    let set_right =
+                        to_come.is_some_and(|mode| ModeRefusal::find(ctx, version, mode).is_none());
                     findings.push(if set_right {
                         finding.remedy(restarted(ctx, Remedy::new()))
                     } else {
@@ -106,7 +108,7 @@ struct ModeRefusal {
 }
 
 impl ModeRefusal {
-    fn of(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<ModeRefusal> {
+    fn find(ctx: &Context<'_>, version: Option<&CniVersion>, mode: &str) -> Option<ModeRefusal> {
         let plugin = ctx.knowledge.cni_plugin();
         let support = version.map_or(Support::Unknown, |version| plugin.mode_supported(version, Some(mode)));
         ModeRefusal::by(support, version, mode)
@@ -135,12 +137,12 @@ impl ModeRefusal {
             .parameter(mode)
             .evidence(seen)
             .evidence(self.said.clone())
-            .remedy(cure(ctx, mode));
+            .remedy(remedy(ctx, mode));
         if self.certain { finding } else { finding.severity(Severity::Warning).likely() }
     }
 }
 
-fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
+fn remedy(ctx: &Context<'_>, mode: &str) -> Remedy {
     let (words, value) = match mode.parse::<IptablesMode>() {
         Ok(known) => {
             let clean = advised_version(ctx);

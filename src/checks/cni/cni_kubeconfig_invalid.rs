@@ -99,7 +99,7 @@ impl Scan<'_, '_> {
     ) -> Option<Finding> {
         let server = facts.server.as_deref()?;
         let form = form_of(server)?;
-        let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let refuses = plugin.all(|row| row.refuses_servers.contains(&form));
         // Installer and plugin come in one image, so the plugin can read a file that the running installer
         // wrote.
@@ -107,7 +107,7 @@ impl Scan<'_, '_> {
             return None;
         }
         if refuses.is_none() {
-            self.ctx.noted(self.ctx.every::<Pod>());
+            self.ctx.or_note(self.ctx.complete_list::<Pod>());
         }
         let (parameter, message) = match form {
             ServerForm::BracketedIpv4 => (
@@ -164,7 +164,7 @@ impl Scan<'_, '_> {
         if bits & 0o004 == 0 {
             return None;
         }
-        let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
         let message = "every user on the node can read linkerd-cni's token, which grants permission to read \
                        every pod and namespace";

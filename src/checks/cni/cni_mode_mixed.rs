@@ -23,10 +23,10 @@ const QUOTED: usize = 5;
 type Groups<'a> = BTreeMap<Owner, Vec<&'a Pod>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
+    let pods = ctx.partial_list::<Pod>();
     let sets = installers(ctx);
     let relied = expected(ctx)?;
-    if ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?.is_none() {
+    if ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?.is_none() {
         return Err(Unjudged::not_applicable("no control plane is installed"));
     }
     let (pods, sets) = (pods?, sets?);
@@ -42,9 +42,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // A pod that never started has no rules.
         let runs = pod.status.phase == "Running";
         if runs && relies_on_plugin(pod) && pod.spec.container(VALIDATOR_CONTAINER).is_some() {
-            by_plugin.entry(owners.of(pod)).or_default().push(pod);
+            by_plugin.entry(owners.owner(pod)).or_default().push(pod);
         } else if pod.spec.container(INIT_CONTAINER).is_some() && !pod.is_finished() {
-            by_init.entry(owners.of(pod)).or_default().push(pod);
+            by_init.entry(owners.owner(pod)).or_default().push(pod);
         }
     }
     let finding = match (relied, sets.first()) {
@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (Some(_), _) => None,
         (None, Some(set)) => Some(unused(ctx, set, &by_plugin)),
         (None, None) if !by_plugin.is_empty() => {
-            ctx.every::<DaemonSet>()?;
+            ctx.complete_list::<DaemonSet>()?;
             Some(left_behind(ctx, &by_plugin))
         }
         (None, None) => None,

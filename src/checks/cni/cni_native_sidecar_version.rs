@@ -29,8 +29,8 @@ const MESSAGE: &str = "linkerd-cni does not support native sidecar proxies: it w
                        pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets = ctx.seen::<DaemonSet>()?;
-    let pods = ctx.seen::<Pod>()?;
+    let sets = ctx.partial_list::<DaemonSet>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let installed = Installed::new(pods, sets);
     let snapshots: BTreeMap<&str, &NodeSnapshot> =
         ctx.snapshots().unwrap_or_default().iter().map(|s| (s.node.as_str(), s)).collect();
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut blind: Vec<&Pod> = Vec::new();
     for pod in &native {
         let node = pod.node_name.as_str();
-        let plugin = PluginOn::of(ctx, &installed, node, snapshots.get(node).copied());
+        let plugin = PluginOn::on_node(ctx, &installed, node, snapshots.get(node).copied());
         let old = matches!(plugin.version(), Some(CniVersion::InLinkerd(_)));
         match plugin.all(|row| row.native_sidecars) {
             _ if old => blind.push(pod),
@@ -84,7 +84,7 @@ fn relies_on_cni(pod: &Pod) -> bool {
 
 /// The chart's value that makes every proxy a native sidecar, if the control plane relies on linkerd-cni.
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
     // Before an upgrade, as the target release reads them.
     let values = written::values(ctx)?;
@@ -119,7 +119,7 @@ fn finding(
         .evidences(more)
         .remedy(match ctx.upgraded().filter(|_| blind.is_empty()) {
             Some(_) => named_newer(ctx),
-            None => cure(ctx),
+            None => remedy(ctx),
         });
     blind.iter().fold(finding, |finding, pod| {
         finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
@@ -138,7 +138,7 @@ fn named_newer(ctx: &Context<'_>) -> Remedy {
     )
 }
 
-fn cure(ctx: &Context<'_>) -> Remedy {
+fn remedy(ctx: &Context<'_>) -> Remedy {
     let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), advised_version(ctx));
     let image = image_version(&clean);
     let words = format!(

@@ -32,7 +32,7 @@ const PUT_BACK: &str = "Set destCNIBinDir to the runtime's plugin directory and 
                         This command lists the pods of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>()?;
+    let nodes = ctx.partial_list::<Node>()?;
     unmatched_logs(ctx);
     let [nothing, passed_over] = OF_RUNTIME;
     let known: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.metadata.name.as_str(), node)).collect();
@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for node in silent {
         let why = ctx.logs().err().map_or(Why::NotOffered, |missing| missing.why);
         let part = format!("node {}: the journal of CRI-O", node.metadata.name);
-        ctx.gap(ctx.lacking(Item::Logs, why, part));
+        ctx.gap(ctx.missing(Item::Logs, why, part));
     }
     for journal in journals {
         let last = |id: &str| {
@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn recent(ctx: &Context<'_>, at: Timestamp) -> bool {
-    ctx.now().duration_since(at) <= ctx.span_of("journal-minutes")
+    ctx.now().duration_since(at) <= ctx.param_duration("journal-minutes")
 }
 
 /// A node whose kubelet reports that it has no network.
@@ -84,12 +84,12 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
         .finding(Subject::node(name), NOTHING)
         .parameter(signature)
         .evidence(Evidence::field(format!("Node {name}"), "status.conditions[Ready].message", &ready.message))
-        .remedy(cure(name, WRITE_AGAIN));
+        .remedy(remedy(name, WRITE_AGAIN));
     let starting = node
         .metadata
         .creation_timestamp
         .get()
-        .is_some_and(|at| ctx.now().duration_since(at) < ctx.span_of("minutes"));
+        .is_some_and(|at| ctx.now().duration_since(at) < ctx.param_duration("minutes"));
     Some(if starting { finding.severity(Severity::Info) } else { finding })
 }
 
@@ -101,12 +101,12 @@ fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Fi
         .finding(Subject::node(said.node), message)
         .parameter(signature)
         .evidence(said.evidence())
-        .remedy(cure(said.node, last));
+        .remedy(remedy(said.node, last));
     // A line without a time may be old.
     if said.at.is_some() { finding } else { finding.severity(Severity::Warning).likely() }
 }
 
-fn cure(node: &str, last: &str) -> Remedy {
+fn remedy(node: &str, last: &str) -> Remedy {
     look(
         Remedy::new(),
         node,

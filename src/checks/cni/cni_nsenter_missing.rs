@@ -63,7 +63,7 @@ impl Scan<'_, '_, '_> {
                 format!("not on {on}: {}", snapshot.absent_binary("nsenter")),
             ))
             .evidences(quoted(failing))
-            .remedy(cure(self.ctx, self.nodes.system(self.ctx, node), failing));
+            .remedy(remedy(self.ctx, self.nodes.system(self.ctx, node), failing));
         let finding = answers_on(finding, node, &[SIGNATURE]);
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
         // The PATH of the runtime is a guess.
@@ -85,14 +85,14 @@ impl Scan<'_, '_, '_> {
             .evidences(quoted(adds))
             .evidences(said)
             .evidence(not_looked_at(node))
-            .remedy(cure(self.ctx, system, adds));
+            .remedy(remedy(self.ctx, system, adds));
         let finding = answers_on(finding, node, &[SIGNATURE]);
         // An event of a pod that no longer waits shows an earlier state.
         if adds.iter().any(|add| add.waits) { finding } else { finding.likely() }
     }
 }
 
-fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>]) -> Remedy {
+fn remedy(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>]) -> Remedy {
     let install = match system.map(|system| system.id.as_str()) {
         Some("talos") => {
             "Add nsenter to the node: build its Talos image with the system extension util-linux-tools and \

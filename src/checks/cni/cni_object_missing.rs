@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("the control plane does not rely on linkerd-cni"));
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
-        ctx.every::<DaemonSet>()?;
+        ctx.complete_list::<DaemonSet>()?;
         return Ok(vec![uninstalled(ctx, because)].into());
     };
     let findings = missing(ctx, Some(set)).into_iter().map(|lost| {
@@ -59,7 +59,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
         .evidences(others.into_iter().map(|lost| lost.seen))
         .fails_rows(rows)
         .remedy(remedy);
-    let nodes = ctx.hints::<Node>().iter().filter(|node| runs_pods_on_linux(node));
+    let nodes = ctx.optional_list::<Node>().iter().filter(|node| runs_pods_on_linux(node));
     nodes.fold(finding, |finding, node| {
         let name = &node.metadata.name;
         finding.tie(not_redirected(name)).tie(Tie::Node(name.clone()))
@@ -88,7 +88,7 @@ fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<MissingObject> {
 
 fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     let namespace = &ctx.namespaces().cni;
-    let config = ctx.named::<ConfigMap>(Scope::Cni, CONFIG)?;
+    let config = ctx.object::<ConfigMap>(Scope::Cni, CONFIG)?;
     Ok(config.is_none().then(|| MissingObject {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
         message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them \
@@ -99,7 +99,7 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 }
 
 fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingObject>, Missing> {
-    let accounts = ctx.every::<ServiceAccount>()?;
+    let accounts = ctx.complete_list::<ServiceAccount>()?;
     let namespace = set.map_or(ctx.namespaces().cni.as_str(), |set| &set.metadata.namespace);
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
     let is_it =
@@ -116,8 +116,8 @@ fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingOb
 }
 
 fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
-    let roles = ctx.every::<ClusterRole>()?;
-    let bindings = ctx.every::<ClusterRoleBinding>()?;
+    let roles = ctx.complete_list::<ClusterRole>()?;
+    let bindings = ctx.complete_list::<ClusterRoleBinding>()?;
     let role = roles.iter().any(|role| role.metadata.name == NAME);
     let binding = bindings.iter().any(|binding| binding.metadata.name == NAME);
     let (kind, seen, rows) = match (role, binding) {

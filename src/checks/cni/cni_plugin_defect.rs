@@ -21,9 +21,9 @@ const OWN: [u16; 2] = [4190, 4191];
 const OTHERS: [&str; 4] = ["cilium", "aws-node", "calico-node", "kube-multus-ds"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let all = ctx.seen::<DaemonSet>()?;
+    let all = ctx.partial_list::<DaemonSet>()?;
     let sets = installers(ctx)?;
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     if sets.is_empty() {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }

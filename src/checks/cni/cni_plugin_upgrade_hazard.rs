@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // The changes of a vendor's build are not known; that is a gap only if an upgrade was requested.
         if asked_for(ctx).is_some() {
             let why = Why::Malformed { message: format!("its tag is not a known version: {from}") };
-            ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the installed linkerd-cni"));
+            ctx.gap(ctx.missing(Item::List(Kind::DaemonSet), why, "the installed linkerd-cni"));
         } else if findings.is_empty() {
             return Err(Unjudged::not_applicable("the installed version of linkerd-cni is not known"));
         }

@@ -12,7 +12,7 @@ use crate::objects::{Event, Namespace, Pod, Workload};
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     let sets = installers(ctx)?;
     if sets.is_empty() {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
     let (home, name) = (&set.metadata.namespace, &set.metadata.name);
-    let refused = ctx.hints::<Event>().iter().filter(|event| {
+    let refused = ctx.optional_list::<Event>().iter().filter(|event| {
         let about =
             event.about.kind == "DaemonSet" && event.about.namespace == *home && event.about.name == *name;
         about && event.reason == "FailedCreate" && event.message.contains("PodSecurity")
@@ -49,7 +49,7 @@ fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
              own namespace",
             kubectl().words("label --overwrite namespace").operand(home.as_str()).arg(format!("{ENFORCE}=privileged")),
         ));
-    ctx.hints::<Pod>()
+    ctx.optional_list::<Pod>()
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && pod.metadata.namespace == *home)
         .fold(finding, |finding, pod| finding.tie(Tie::Pod(home.to_string(), pod.metadata.name.clone())))

@@ -24,8 +24,8 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx)?;
-    let pods = ctx.seen::<Pod>()?;
-    let nodes = ctx.seen::<Node>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let nodes = ctx.partial_list::<Node>()?;
     let Some(because) = expected(ctx)? else {
         return Err(Unjudged::not_applicable("the control plane does not rely on linkerd-cni"));
     };
@@ -59,7 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let said = node.metadata.label(label).unwrap_or_default();
         Some(Evidence::field(object, format!("metadata.labels[{label}]"), said))
     });
-    let scaled = scaled.or_else(|| autoscaler(ctx.noted(ctx.seen::<Deployment>()).unwrap_or_default()));
+    let scaled =
+        scaled.or_else(|| autoscaler(ctx.or_note(ctx.partial_list::<Deployment>()).unwrap_or_default()));
     if early.is_empty() && scaled.is_none() {
         return Ok(Verdict::fine());
     }

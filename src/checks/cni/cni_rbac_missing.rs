@@ -31,14 +31,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     // Only complete lists of both prove that a permission is missing.
-    let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
+    let rights = (ctx.complete_list::<ClusterRole>()?, ctx.complete_list::<ClusterRoleBinding>()?);
     let mut findings = Vec::new();
     for set in sets {
         let spec = &set.spec.template.spec;
         let account = spec.account();
         let holder = (set.metadata.namespace.as_str(), account);
         let lacking = |wanted: &[Right]| -> Vec<String> {
-            wanted.iter().filter(|right| !may(rights, holder, **right)).map(in_words).collect()
+            wanted.iter().filter(|right| !may(rights, holder, **right)).map(describe).collect()
         };
         let of_plugin = lacking(&PLUGIN);
         if !of_plugin.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// `get pods`, `create events.events.k8s.io`.
-fn in_words((group, resource, verb): &Right) -> String {
+fn describe((group, resource, verb): &Right) -> String {
     if group.is_empty() { format!("{verb} {resource}") } else { format!("{verb} {resource}.{group}") }
 }
 

@@ -13,7 +13,7 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::{Content, NodeSnapshot};
 use crate::model::owners::Owner;
-use crate::model::pod_status::{unhealthy, word};
+use crate::model::pod_status::{label, unhealthy};
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
@@ -23,7 +23,7 @@ const PLUGIN: &str = "aws-cni";
 const FIELD: &str = "podSGEnforcingMode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let own: Vec<&Pod> = pods
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             || Evidence::other("DaemonSet kube-system/aws-node", "strict by default"),
             |(_, seen)| seen,
         );
-        stuck.entry(owners.of(pod)).or_insert((by, Vec::new())).1.push(pod);
+        stuck.entry(owners.owner(pod)).or_insert((by, Vec::new())).1.push(pod);
     }
     let findings = stuck.into_iter().map(|(owner, (by, pods))| {
         let set = kubectl()
@@ -91,7 +91,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Evidence::field(
                     object,
                     format!("metadata.annotations[{POD_ENI}]"),
-                    format!("set, and the pod is {}", word(pod)),
+                    format!("set, and the pod is {}", label(pod)),
                 )
             }))
             .evidence(by)

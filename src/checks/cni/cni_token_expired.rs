@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
-            let Some((facts, claims)) = token::of(ctx, snapshot, running) else { continue };
+            let Some((facts, claims)) = token::token(ctx, snapshot, running) else { continue };
             // A token without an expiry (of a Secret) never expires.
             let Some(expiry) = claims.expires_at() else { continue };
             let taken = snapshot.meta.collected_at;

@@ -24,8 +24,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         for file in &snapshot.conf_files {
             match file.linkerd_entries() {
-                Ok(entries) => findings
-                    .extend(entries.iter().filter_map(|entry| held(ctx, &nodes, snapshot, file, entry))),
+                Ok(entries) => findings.extend(
+                    entries.iter().filter_map(|entry| token_finding(ctx, &nodes, snapshot, file, entry)),
+                ),
                 Err(why) if file.is_loadable() => {
                     lacks(ctx, Why::NotCaptured, format!("node {}: {why}", snapshot.node))
                 }
@@ -40,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn held(
+fn token_finding(
     ctx: &Context<'_>,
     nodes: &Nodes<'_>,
     snapshot: &NodeSnapshot,
@@ -61,11 +62,11 @@ fn held(
         .finding(entry_subject(snapshot, file, entry), message)
         .severity(severity)
         .evidence(in_file(snapshot, &file.path(), path, Some(*place), said))
-        .remedy(cure(ctx, (snapshot, nodes.system(ctx, &snapshot.node)), file, severity));
+        .remedy(remedy(ctx, (snapshot, nodes.system(ctx, &snapshot.node)), file, severity));
     Some(if *value == PolicyToken::Other { finding.likely() } else { finding })
 }
 
-fn cure(
+fn remedy(
     ctx: &Context<'_>,
     (snapshot, system): (&NodeSnapshot, Option<&System>),
     file: &ConfFile,

@@ -23,8 +23,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         for running in nodes.chain(ctx, snapshot).entries {
-            let Some((facts, claims)) = token::of(ctx, snapshot, running) else { continue };
-            let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+            let Some((facts, claims)) = token::token(ctx, snapshot, running) else { continue };
+            let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
             findings.extend(late(ctx, snapshot, running, &facts.path, claims, &plugin));
         }
     }
@@ -51,7 +51,7 @@ fn late(
     };
     let taken = snapshot.meta.collected_at;
     let seen = taken.unwrap_or_else(|| ctx.now());
-    if seen.duration_since(due) <= ctx.span_of("minutes")
+    if seen.duration_since(due) <= ctx.param_duration("minutes")
         || claims.expires_at().is_some_and(|expiry| expiry < seen)
     {
         return None;
@@ -90,18 +90,18 @@ fn late(
             format!("token due for renewal {due}{until}; {when}"),
         ))
         .timeline(token::moments(ctx, (snapshot, kubeconfig), claims, &[]))
-        .timeline(Moment::of(
+        .timeline(Moment::new(
             Some(due),
             format!("node {}", snapshot.node),
             format!("{kubeconfig} warnafter"),
             "the token was due for renewal",
         ))
         .evidences(plugin.evidence(&snapshot.node))
-        .remedy(cure(ctx, refresh));
+        .remedy(remedy(ctx, refresh));
     Some(if taken.is_some() { finding } else { finding.likely() })
 }
 
-fn cure(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
+fn remedy(ctx: &Context<'_>, refresh: Option<TokenRefresh>) -> Remedy {
     let remedy = restarted(ctx, Remedy::new());
     let broken = target(ctx).clean_up_broken(ctx);
     match refresh {

@@ -33,15 +33,15 @@ const INFERRED: &str = "new pods on the node cannot start: the API server reject
                         most likely that of a deleted pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let nodes = Nodes::perhaps_with_files(ctx);
     let adds = hinted_add_failures(ctx);
     let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
     let scan = Scan {
         ctx,
         pods,
-        every_pod: ctx.every::<Pod>().is_ok(),
-        installed: Installed::new(pods, ctx.hints::<DaemonSet>()),
+        every_pod: ctx.complete_list::<Pod>().is_ok(),
+        installed: Installed::new(pods, ctx.optional_list::<DaemonSet>()),
         history: broken_clean_ups(ctx),
         refused,
         nodes,
@@ -75,7 +75,7 @@ impl Scan<'_, '_, '_> {
     }
 
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
-        let (facts, claims) = token::of(self.ctx, snapshot, running)?;
+        let (facts, claims) = token::token(self.ctx, snapshot, running)?;
         let (message, said, parameter) = self.revoked(snapshot, claims)?;
         let node = &snapshot.node;
         let refused = self.refused.get(node.as_str()).map_or(&[][..], Vec::as_slice);
@@ -188,7 +188,7 @@ impl Scan<'_, '_, '_> {
 
 /// The account of linkerd-cni, by its name in charts.
 fn account<'a>(ctx: &Context<'a>) -> Result<Option<&'a ServiceAccount>, Missing> {
-    ctx.named::<ServiceAccount>(Scope::Cni, "linkerd-cni")
+    ctx.object::<ServiceAccount>(Scope::Cni, "linkerd-cni")
 }
 
 /// The first part of a uid.
@@ -200,7 +200,7 @@ fn short(uid: &str) -> String {
 
 /// Installers of linkerd-cni that ran here and whose clean-up fails before it removes entry and token.
 fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
-    let revisions = ctx.hints::<ControllerRevision>().iter();
+    let revisions = ctx.optional_list::<ControllerRevision>().iter();
     revisions
         .filter_map(|revision| {
             let version = cni::version_of(&revision.data.spec.template)?;

@@ -33,7 +33,7 @@ const IN_CIRCLES: &str = "the repair controller deletes pods of this workload re
                           rules for new pods there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     unmatched_logs(ctx);
     let owners = ctx.owners();
     let mut lines: HashMap<(&str, &str), Vec<PodLine<'_>>> = HashMap::new();
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     // On a node that has just joined, pods may start before linkerd-cni; they are replaced, or start again.
     let nodes: HashMap<&str, &Node> =
-        ctx.hints::<Node>().iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
+        ctx.optional_list::<Node>().iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
     let is_new =
         |node: &str| nodes.get(node).is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp));
     let mut findings: Vec<Finding> = pods
@@ -66,7 +66,7 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>
     let meta = &pod.metadata;
     let object = format!("Pod {}/{}", meta.namespace, meta.name);
     let finding = ctx
-        .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
+        .finding(owners.owner(pod).subject(vec![meta.name.clone()]), MESSAGE)
         .evidence(Evidence::field(
             object.clone(),
             format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
@@ -74,14 +74,14 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>
         ))
         .tie(Tie::Pod(meta.namespace.to_string(), meta.name.clone()))
         .tie(not_redirected(&pod.node_name));
-    let Some(last) = said.last() else { return Some(finding.remedy(replaced(cure(ctx, pod, None), pod))) };
+    let Some(last) = said.last() else { return Some(finding.remedy(replaced(remedy(ctx, pod, None), pod))) };
     Some(
         finding
             .evidence(Evidence::other(
                 format!("{object}, log"),
                 format!("{}: {}", last.line.trim(), last.signature.cause),
             ))
-            .remedy(replaced(cure(ctx, pod, Some(&last.signature.remedy)), pod)),
+            .remedy(replaced(remedy(ctx, pod, Some(&last.signature.remedy)), pod)),
     )
 }
 
@@ -101,7 +101,7 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
     Some(format!("ended with {EXIT}{when}, {} restarts", status.restart_count))
 }
 
-fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
+fn remedy(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
     let remedy = Remedy::new().run(
         StepKind::Note,
         "Provide the node's CNI files: meshdoctor then names the loaded file, and why linkerd-cni writes no \
@@ -158,13 +158,13 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
         let nodes: BTreeSet<&str> = [sibling.node_name.as_str()].into();
         let last = events.iter().max_by_key(|event| event.last);
         let finding = ctx
-            .finding(owners.of(sibling).subject(vec![sibling.metadata.name.clone()]), IN_CIRCLES)
+            .finding(owners.owner(sibling).subject(vec![sibling.metadata.name.clone()]), IN_CIRCLES)
             .parameter(REPAIRED)
             .evidences(last.map(|event| Evidence {
                 place: events::place(format!("Pod {namespace}/{}", event.about.name), event),
                 said: format!("{} pods {family_name}-… were deleted because of it", deleted.len()),
             }))
-            .remedy(cure(ctx, sibling, None));
+            .remedy(remedy(ctx, sibling, None));
         findings.push(nodes.into_iter().fold(finding, |finding, node| finding.tie(not_redirected(node))));
     }
     findings

@@ -24,10 +24,10 @@ const SKIP: &str = OUT.annotation;
 const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let services = ctx.seen::<Service>()?;
-    let namespaces = ctx.noted(ctx.seen::<Namespace>()).unwrap_or_default();
-    let chart = ctx.noted(config_map::needed_config(ctx)).flatten();
+    let pods = ctx.partial_list::<Pod>()?;
+    let services = ctx.partial_list::<Service>()?;
+    let namespaces = ctx.or_note(ctx.partial_list::<Namespace>()).unwrap_or_default();
+    let chart = ctx.or_note(config_map::needed_config(ctx)).flatten();
     let owners = ctx.owners();
     let mut answered: BTreeMap<(Owner, SocketAddr, String), Vec<String>> = BTreeMap::new();
     let mut skipped: BTreeMap<(Owner, SocketAddr, &'static str), (Evidence, Vec<String>)> = BTreeMap::new();
@@ -39,20 +39,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let Some(target) = target(pod) else { continue };
         if let Some(who) = answers(target, services, pods) {
-            answered.entry((owners.of(pod), target, who)).or_default().push(meta.name.clone());
+            answered.entry((owners.owner(pod), target, who)).or_default().push(meta.name.clone());
             continue;
         }
         let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == meta.namespace);
         let places =
             SkipSources { pod: meta, namespace: namespace.map(|namespace| &namespace.metadata), chart };
         if let Some((kind, seen)) = places.skips(target) {
-            let (_, names) = skipped.entry((owners.of(pod), target, kind)).or_insert((seen, Vec::new()));
+            let (_, names) = skipped.entry((owners.owner(pod), target, kind)).or_insert((seen, Vec::new()));
             names.push(meta.name.clone());
         } else if let Some(own) =
             pod.status.pod_ip.filter(|own| own.is_ipv4() != target.is_ipv4() && fails(pod))
         {
             let own = if own.is_ipv4() { "IPv4" } else { "IPv6" };
-            other_family.entry((owners.of(pod), target, own.to_owned())).or_default().push(meta.name.clone());
+            other_family
+                .entry((owners.owner(pod), target, own.to_owned()))
+                .or_default()
+                .push(meta.name.clone());
         }
     }
     if answered.is_empty() && skipped.is_empty() && other_family.is_empty() {
@@ -79,7 +82,7 @@ fn answers_itself(
     names: Vec<String>,
 ) -> Finding {
     let seen = quoted(owner, &names, target);
-    let remedy = cure(ctx, owner, &names);
+    let remedy = remedy(ctx, owner, &names);
     ctx.finding(
         owner.subject(names),
         "linkerd-network-validator dials an address that belongs to a Service or pod: if traffic is \
@@ -104,7 +107,7 @@ fn skips_proxy(
         "linkerd-network-validator dials {kind} that skips the proxy: its traffic is never redirected, \
          so the pod does not start"
     );
-    let remedy = cure(ctx, owner, &names);
+    let remedy = remedy(ctx, owner, &names);
     ctx.finding(owner.subject(names), message).parameter("skipped").evidence(seen).evidence(by).remedy(remedy)
 }
 
@@ -140,7 +143,7 @@ fn has_other_family(
     .remedy(remedy)
 }
 
-fn cure(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
+fn remedy(ctx: &Context<'_>, owner: &Owner, names: &[String]) -> Remedy {
     let remedy = upgrade::step(
         ctx,
         Remedy::new(),
@@ -241,7 +244,7 @@ impl SkipSources<'_> {
         };
         let of_chart = || {
             let chart = self.chart?;
-            let list = of_entry(&template::of(chart)?)?.join(",");
+            let list = of_entry(&template::entry(chart)?)?.join(",");
             let object = format!("ConfigMap {}/{}", chart.metadata.namespace, chart.metadata.name);
             let path = format!("data.cni_network_config: {field}");
             Some((list.clone(), Evidence::field(object, path, list)))

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
+        let plugin = PluginOn::on_node(ctx, &installed, &snapshot.node, Some(snapshot));
         for running in nodes.chain(ctx, snapshot).entries {
             if running.entry.depth > 0 {
                 let part = format!("node {}: the cniVersion of the network that multus runs", snapshot.node);
@@ -88,7 +88,7 @@ fn refused(
         .evidence(in_file(snapshot, &path, Some("cniVersion".to_owned()), versions.place, said))
         .evidences(answer)
         .evidences(image)
-        .remedy(cure(ctx, wanted));
+        .remedy(remedy(ctx, wanted));
     let finding = answers_on(finding, &snapshot.node, &[SIGNATURE]);
     // Older runtimes use cniVersion, newer ones the newest of cniVersions.
     Some(if first != last { finding.severity(Severity::Warning).likely() } else { finding })
@@ -106,7 +106,7 @@ fn speaks(ctx: &Context<'_>, snapshot: &NodeSnapshot, plugin: &PluginOn<'_>, wan
     plugin.all(|row| known && wanted <= row.cni_spec)
 }
 
-fn cure(ctx: &Context<'_>, wanted: &str) -> Remedy {
+fn remedy(ctx: &Context<'_>, wanted: &str) -> Remedy {
     let remedy = Remedy::new();
     let speaks = wanted.parse().ok().and_then(|wanted| ctx.knowledge.cni_plugin().first_speaking(&wanted));
     let Some(first) = speaks else {

@@ -7,7 +7,7 @@ use crate::objects::ConfigMap;
 
 /// The ConfigMap that installers write entries from. Reads `configmaps/cni/linkerd-cni-config`.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
-    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
+    ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
 }
 
 /// As [`config`], for checks that require it; `None` if it does not exist.
@@ -15,5 +15,5 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
 /// # Errors
 /// Whether it exists is not known.
 pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
+    ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
 }

@@ -91,13 +91,13 @@ struct ModeChange {
 }
 
 fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<ModeChange> {
-    let config = ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
+    let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok().flatten()?;
     if !template_reads(config) {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
         let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
-        ctx.gap(ctx.lacking(item, why, "the current iptables-mode"));
+        ctx.gap(ctx.missing(item, why, "the current iptables-mode"));
         return None;
     }
     let setting = template_setting(config, "iptables-mode");
@@ -156,7 +156,7 @@ fn without_binaries(
         let names = pair(ctx, after).unwrap_or_default();
         let absent: Vec<&str> =
             names.iter().filter(|name| snapshot.binary(name).is_absent()).map(String::as_str).collect();
-        let usable = Usable::seen(ctx, snapshot);
+        let usable = Usable::from_node(ctx, snapshot);
         if usable.has(after) || upgrade.row.falls_back.iter().any(|mode| usable.has(*mode)) {
             continue;
         }
@@ -181,7 +181,7 @@ fn without_binaries(
     if subjects.is_empty() {
         return None;
     }
-    let remedy = named(ctx, upgrade, change.before);
+    let remedy = set_mode(ctx, upgrade, change.before);
     let mut finding = ctx
         .finding(
             upgrade.subject(),
@@ -199,7 +199,7 @@ fn without_binaries(
 
 /// Sets the mode explicitly in the same step as the upgrade, so that no chart's default applies. Before the
 /// upgrade, the ConfigMap does not distinguish the chart's default from the same explicit value.
-fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
+fn set_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
     let chart = chart_with(ctx, upgrade.row);
     let to = image_version(upgrade.to);
     let Some(mode) = runs_now else {

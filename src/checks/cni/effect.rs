@@ -113,10 +113,10 @@ pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
 
 /// Describes the results for containerd and CRI-O.
 pub(super) fn both(containerd: &Effective<'_>, crio: &Effective<'_>) -> String {
-    format!("its runtime is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
+    format!("its runtime is not known: containerd {}, CRI-O {}", describe(containerd), describe(crio))
 }
 
-fn said(effective: &Effective<'_>) -> String {
+fn describe(effective: &Effective<'_>) -> String {
     match effective {
         Effective::File(loaded) => format!("loads {}", loaded.file.path()),
         Effective::Broken { file, .. } => format!("fails on {}", file.path()),
@@ -145,7 +145,7 @@ pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Networ
 /// A command that deletes the base network's pod on a node, so that it writes its file again. Reads
 /// `daemonsets.apps` and `pods`.
 pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> Command {
-    let sets = ctx.hints::<DaemonSet>();
+    let sets = ctx.optional_list::<DaemonSet>();
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
     let first = network.daemon_sets.first().map_or(network.id.as_str(), String::as_str);
     let (namespace, name) =

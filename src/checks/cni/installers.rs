@@ -15,14 +15,14 @@ pub(super) const REPAIR: &str = "repair-controller";
 /// # Errors
 /// DaemonSets are missing.
 pub(super) fn installers<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Workload>, Missing> {
-    let sets = ctx.seen::<DaemonSet>()?;
+    let sets = ctx.partial_list::<DaemonSet>()?;
     Ok(sets.iter().filter(|set| cni::is_installer(set)).collect())
 }
 
 /// The installed plugins, as far as pods and DaemonSets are known; missing ones are not noted as gaps. Reads
 /// `pods` and `daemonsets.apps`.
 pub(super) fn installed<'a>(ctx: &Context<'a>) -> Installed<'a> {
-    Installed::new(ctx.hints::<Pod>(), ctx.hints::<DaemonSet>())
+    Installed::new(ctx.optional_list::<Pod>(), ctx.optional_list::<DaemonSet>())
 }
 
 /// Evidence that no DaemonSet installs linkerd-cni.

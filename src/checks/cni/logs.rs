@@ -47,8 +47,8 @@ pub(super) fn pod_lines<'a>(ctx: &Context<'a>, scope: SignatureScope) -> Vec<Pod
 /// Notes logs of nodes and pods that do not exist in the cluster as gaps: their names are misspelled, or they
 /// were deleted. Reads `logs`, `nodes` and `pods`.
 pub(super) fn unmatched_logs(ctx: &Context<'_>) {
-    let nodes = ctx.every::<Node>().ok();
-    let pods = ctx.every::<Pod>().ok();
+    let nodes = ctx.complete_list::<Node>().ok();
+    let pods = ctx.complete_list::<Pod>().ok();
     for log in ctx.log_hints() {
         let Some(of) = &log.of else { continue };
         let what = match of {
@@ -62,6 +62,6 @@ pub(super) fn unmatched_logs(ctx: &Context<'_>) {
             }
         };
         let message = format!("the cluster has no {what} of that name");
-        ctx.gap(ctx.lacking(Item::Logs, Why::Malformed { message }, format!("{what} {of}")));
+        ctx.gap(ctx.missing(Item::Logs, Why::Malformed { message }, format!("{what} {of}")));
     }
 }

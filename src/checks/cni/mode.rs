@@ -63,7 +63,7 @@ pub(super) fn clean_chart(ctx: &Context<'_>) -> String {
 }
 
 /// Sets a mode that works on `node`, on which `version` of linkerd-cni runs now.
-pub(super) fn cure(
+pub(super) fn mode_remedy(
     ctx: &Context<'_>,
     node: &str,
     version: Option<&CniVersion>,
@@ -78,11 +78,11 @@ pub(super) fn cure(
                        binaries of every mode. Or use linkerd-init instead of linkerd-cni";
         return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
     }
-    let plan = Plan::of(ctx, version);
+    let plan = Plan::from_context(ctx, version);
     // The mode is already correct, but the nodes do not have it yet.
     if let Chart::Renders(Some(mode)) = plan.chart
         && usable.has(mode)
-        && plan.takes(ctx, mode)
+        && plan.accepts(ctx, mode)
     {
         return failed_deleted(restarted(ctx, remedy), failing);
     }
@@ -109,7 +109,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(ctx: &Context<'_>, on_node: Option<&CniVersion>) -> Plan {
+    fn from_context(ctx: &Context<'_>, on_node: Option<&CniVersion>) -> Plan {
         let target = target(ctx);
         let replaced = target.clean_up_broken(ctx);
         let by_cli = target.managed_by.is_some_and(|by| by.installer == Some(Installer::Cli));
@@ -117,7 +117,7 @@ impl Plan {
     }
 
     /// Whether the installed version accepts the mode.
-    fn takes(&self, ctx: &Context<'_>, mode: IptablesMode) -> bool {
+    fn accepts(&self, ctx: &Context<'_>, mode: IptablesMode) -> bool {
         let plugin = ctx.knowledge.cni_plugin();
         let mode = mode.to_string();
         self.version.as_ref().is_some_and(|v| plugin.mode_supported(v, Some(&mode)) == Support::Yes)
@@ -129,7 +129,7 @@ impl Plan {
         let version = self.version.as_ref()?;
         let known = ctx.knowledge.cni_plugin().for_version(version).is_some();
         let known = known || matches!(version, CniVersion::InLinkerd(_));
-        (self.replaced || known && !self.takes(ctx, mode)).then(|| advised_version(ctx))
+        (self.replaced || known && !self.accepts(ctx, mode)).then(|| advised_version(ctx))
     }
 
     fn words(&self, ctx: &Context<'_>, mode: IptablesMode) -> String {
@@ -145,7 +145,7 @@ impl Plan {
             (Some(version), Some(image)) => {
                 format!(", and {version} would reject it, so set {image} in the same step")
             }
-            (Some(version @ CniVersion::Plugin(_)), None) if self.takes(ctx, mode) => {
+            (Some(version @ CniVersion::Plugin(_)), None) if self.accepts(ctx, mode) => {
                 format!(", such as the installed {version}")
             }
             (_, _) => ", so check the image first".to_owned(),

@@ -14,19 +14,20 @@ const SKEW: SignedDuration = SignedDuration::from_mins(5);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let dated = nodes.snapshots().filter_map(|snapshot| Some((snapshot, snapshot.meta.collected_at?)));
-    let findings: Vec<Finding> = dated.filter_map(|(snapshot, taken)| of(ctx, snapshot, taken)).collect();
+    let findings: Vec<Finding> =
+        dated.filter_map(|(snapshot, taken)| outdated(ctx, snapshot, taken)).collect();
     Ok(findings.into())
 }
 
-fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Finding> {
+fn outdated(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Finding> {
     let age = ctx.now().duration_since(taken);
-    let (severity, message) = if age > ctx.span_of("hours") {
+    let (severity, message) = if age > ctx.param_duration("hours") {
         (
             Severity::Info,
             format!(
                 "the node's files were collected more than {} before the other evidence: findings about the \
                  node may be outdated",
-                ctx.said_of("hours")
+                ctx.param_text("hours")
             ),
         )
     } else if age < -SKEW {

@@ -39,7 +39,7 @@ impl<'a> Nodes<'a> {
 
     /// For checks that use node files only as additional evidence; missing files are not noted.
     pub(super) fn hinted(ctx: &Context<'a>) -> Nodes<'a> {
-        let objects = ctx.hints::<Node>().iter();
+        let objects = ctx.optional_list::<Node>().iter();
         Nodes {
             objects: objects.map(|node| (node.metadata.name.as_str(), node)).collect(),
             snapshots: ctx.snapshot_hints().iter().map(|s| (s.node.as_str(), s)).collect(),
@@ -56,12 +56,12 @@ impl<'a> Nodes<'a> {
     }
 
     fn new(ctx: &Context<'a>, snapshots: &'a [NodeSnapshot]) -> Nodes<'a> {
-        let objects = ctx.hints::<Node>();
+        let objects = ctx.optional_list::<Node>();
         let mut nodes = Nodes {
             objects: objects.iter().map(|node| (node.metadata.name.as_str(), node)).collect(),
             snapshots: snapshots.iter().map(|snapshot| (snapshot.node.as_str(), snapshot)).collect(),
         };
-        match ctx.every::<Node>() {
+        match ctx.complete_list::<Node>() {
             Ok(_) => nodes.drop_unknown_nodes(ctx),
             Err(missing) if !snapshots.is_empty() && missing.was_asked_for() => {
                 lacks(ctx, Why::NotOffered, "the other nodes of the cluster are not known");
@@ -170,7 +170,7 @@ pub(super) fn runs_pods_on_linux(node: &Node) -> bool {
 
 /// Notes a part of the node evidence as missing.
 pub(super) fn lacks(ctx: &Context<'_>, why: Why, part: impl Into<String>) {
-    ctx.gap(ctx.lacking(Item::NodeFiles, why, part));
+    ctx.gap(ctx.missing(Item::NodeFiles, why, part));
 }
 
 /// Notes a part of a snapshot as missing, because its file is broken or was not collected.
@@ -205,13 +205,13 @@ pub(in crate::checks) fn perhaps_runs(ctx: &Context<'_>) -> Result<(), Unjudged>
 
 /// Whether linkerd-cni is known to be installed by no DaemonSet. Reads `daemonsets.apps`.
 pub(in crate::checks) fn uninstalled(ctx: &Context<'_>) -> bool {
-    ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer))
+    ctx.complete_list::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
 /// Whether the control plane relies on linkerd-cni; `None` if not known. Reads
 /// `configmaps/control-plane/linkerd-config`.
 pub(in crate::checks) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
     match config {
         Some(config) => config.chart_values()?.bool("cniEnabled"),
         None => Some(false),
@@ -229,13 +229,13 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
         return Ok(ctx.settings.cni_expected.then(flag));
     }
     let name = "linkerd-config";
-    let Some(config) = ctx.named::<ConfigMap>(Scope::ControlPlane, name)? else {
+    let Some(config) = ctx.object::<ConfigMap>(Scope::ControlPlane, name)? else {
         return Ok(None);
     };
     if config.chart_values().is_none() {
         let message = "its values are not YAML".to_owned();
         let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
-        return Err(ctx.lacking(item, Why::Malformed { message }, "data.values"));
+        return Err(ctx.missing(item, Why::Malformed { message }, "data.values"));
     }
     Ok(relied_on(ctx))
 }
@@ -287,8 +287,8 @@ pub(super) fn is_fresh(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> bool {
 /// Whether some DaemonSet of linkerd-cni may run on a node, by its `nodeSelector`; true if the node's labels
 /// or the DaemonSets are not known. Reads `daemonsets.apps` and `nodes`.
 pub(super) fn may_cover(ctx: &Context<'_>, node: &str) -> bool {
-    let Ok(sets) = ctx.every::<DaemonSet>() else { return true };
-    let nodes = ctx.hints::<Node>();
+    let Ok(sets) = ctx.complete_list::<DaemonSet>() else { return true };
+    let nodes = ctx.optional_list::<Node>();
     let Some(node) = nodes.iter().find(|known| known.metadata.name == node) else { return true };
     sets.iter().filter(|set| cni::is_installer(set)).any(|set| {
         let wanted = &set.spec.template.spec.node_selector;

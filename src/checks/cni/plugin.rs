@@ -31,7 +31,7 @@ fn answered(snapshot: &NodeSnapshot) -> Option<Version> {
 
 impl<'k> PluginOn<'k> {
     /// The plugin on a node. Reads the evidence of `installed`; `snapshot` has the node's files, if provided.
-    pub(super) fn of(
+    pub(super) fn on_node(
         ctx: &Context<'k>,
         installed: &Installed<'_>,
         node: &str,

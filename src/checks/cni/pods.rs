@@ -54,14 +54,14 @@ pub(super) fn deleted<'p>(
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
     let owners = ctx.owners();
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
-    let pods = ctx.hints::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
+    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
     for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.node_name.as_str())) {
-        found.entry(owners.of(pod)).or_default().push(pod.metadata.name.clone());
+        found.entry(owners.owner(pod)).or_default().push(pod.metadata.name.clone());
     }
     if !found.is_empty() {
         return restart::of_workloads(ctx, remedy, restart::Needs::NewPods, words, &found);
     }
-    if !ctx.hints::<Pod>().is_empty() {
+    if !ctx.optional_list::<Pod>().is_empty() {
         // No pod gets its rules from linkerd-cni.
         return remedy;
     }

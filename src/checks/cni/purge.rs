@@ -105,7 +105,7 @@ fn edit(
         Some((file, _)) => Line::set("F", Arg::path(file.path())),
         None => Line::shell(FIRST),
     };
-    let lines = known.and_then(|(file, entry)| EntryLines::of(file, entry));
+    let lines = known.and_then(|(file, entry)| EntryLines::find(file, entry));
     let what = match (known, &lines) {
         (Some((file, entry)), Some(EntryLines { from, to, ends_list, .. })) => {
             let comma = if *ends_list { ", and the comma before them" } else { "" };
@@ -177,7 +177,7 @@ struct EntryLines {
 }
 
 impl EntryLines {
-    fn of(file: &ConfFile, entry: &LinkerdEntry) -> Option<EntryLines> {
+    fn find(file: &ConfFile, entry: &LinkerdEntry) -> Option<EntryLines> {
         let (from, to) = (entry.span.start.line, entry.span.end.line);
         let ends_list = entry.index + 1 == entry.siblings;
         let first = file.line(from)?;
@@ -234,7 +234,7 @@ mod tests {
         let files = NodeFiles { node: "n1".to_owned(), files: files.into() };
         let snapshot = NodeSnapshot::parse(&normalise(&files, &Defaults::default()));
         let (file, entry) = snapshot.all_linkerd_entries().into_iter().next().expect("an entry");
-        let lines = EntryLines::of(file, entry)?;
+        let lines = EntryLines::find(file, entry)?;
         let path =
             std::env::temp_dir().join(format!("meshdoctor-purge-{}-{name}-$(id) 'x'", std::process::id()));
         std::fs::write(&path, text).expect("a file");

@@ -81,7 +81,7 @@ pub(super) fn corrections(ctx: &Context<'_>) -> Vec<ChartValue> {
     let linkerd = ctx.named_for_steps::<ConfigMap>("linkerd-config");
     let values = linkerd.and_then(ConfigMap::chart_values);
     let values = values.filter(|values| values.bool("cniEnabled") != Some(false));
-    let template = config_map::config(ctx).and_then(template::of);
+    let template = config_map::config(ctx).and_then(template::entry);
     let (Some(values), Some(template)) = (values, template) else { return Vec::new() };
     let differing = SETTINGS.iter().filter_map(|setting| {
         let expected = (setting.expected)(&values)?;

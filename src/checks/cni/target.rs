@@ -26,13 +26,13 @@ pub(super) struct Target<'a> {
 pub(super) fn target<'a>(ctx: &Context<'a>) -> Target<'a> {
     let namespace = ctx.namespaces().cni.as_str();
     let installers: Vec<&Workload> =
-        ctx.hints::<DaemonSet>().iter().filter(|set| cni::is_installer(set)).collect();
+        ctx.optional_list::<DaemonSet>().iter().filter(|set| cni::is_installer(set)).collect();
     let in_namespace = installers.iter().find(|set| set.metadata.namespace == namespace);
     match in_namespace.or_else(|| installers.first()) {
         Some(set) => Target {
             namespace: &set.metadata.namespace,
             name: &set.metadata.name,
-            managed_by: Some(ManagedBy::of(&set.metadata)),
+            managed_by: Some(ManagedBy::from_metadata(&set.metadata)),
             version: cni::version_of(&set.spec.template),
             set: Some(set),
         },

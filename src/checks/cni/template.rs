@@ -33,7 +33,7 @@ pub(super) struct Difference {
 }
 
 /// The template's entry; `None` if it cannot be read.
-pub(super) fn of(config: &ConfigMap) -> Option<LinkerdEntry> {
+pub(super) fn entry(config: &ConfigMap) -> Option<LinkerdEntry> {
     LinkerdEntry::of_text(config.data.get("cni_network_config")?)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn moments(
 ) -> Vec<Moment> {
     let node = snapshot.node.as_str();
     let installers =
-        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
+        ctx.optional_list::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let installers = installers
         .flat_map(|pod| moments::of_restarts(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
     let mut all = moments::of_token(node, file, claims, ctx.now());
@@ -58,7 +58,7 @@ pub(super) fn refusals(refused: &[&AddFailure<'_>]) -> Vec<Moment> {
 
 /// The claims of an entry's token; unknown ones are noted as a gap. `None` without a gap if the kubeconfig or
 /// its token is known to be missing, which other checks report.
-pub(super) fn of<'s>(
+pub(super) fn token<'s>(
     ctx: &Context<'_>,
     snapshot: &'s NodeSnapshot,
     running: ChainEntry<'_>,

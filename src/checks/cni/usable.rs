@@ -27,7 +27,7 @@ pub(super) enum Usable {
 
 impl Usable {
     /// From the files of a node.
-    pub(super) fn seen(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Usable {
+    pub(super) fn from_node(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Usable {
         let has = |name: &String| matches!(snapshot.binary(name), Looked::Found(_));
         let all = |mode: &IptablesMode| pair(ctx, *mode).is_some_and(|names| names.iter().all(has));
         Usable::Seen(BY_ADVICE.into_iter().filter(all).collect())
@@ -36,7 +36,7 @@ impl Usable {
     /// From the files of a node, without the modes whose kernel module it is known to lack.
     pub(super) fn working(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Usable {
         let known = ctx.knowledge.cni_plugin();
-        let seen = Usable::seen(ctx, snapshot);
+        let seen = Usable::from_node(ctx, snapshot);
         let modules = snapshot.modules.as_ref().filter(|modules| !modules.is_empty());
         let has_module = |mode: IptablesMode| {
             let backend = known.binary_of(mode).and_then(|binary| backend_of(ctx, snapshot, binary));

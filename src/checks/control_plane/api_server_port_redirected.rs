@@ -19,10 +19,11 @@ const API_SERVER: (&str, &str) = ("default", "kubernetes");
 const USUAL: [u16; 2] = [443, 6443];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let config = ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config");
-    let (pods, services) = (ctx.seen::<Pod>(), ctx.seen::<Service>());
+    let config = ctx.object::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config");
+    let (pods, services) = (ctx.partial_list::<Pod>(), ctx.partial_list::<Service>());
     let (config, pods, services) = (config?, pods?, services?);
-    let of_calico = || sockets::of_all_nodes(ctx.hints::<FelixConfiguration>()).and_then(sockets::calico);
+    let of_calico =
+        || sockets::of_all_nodes(ctx.optional_list::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
             "no network plugin is known that translates Service addresses when a process connects",
@@ -41,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let Some(left_aside) = skipped(pod, OUT).filter(|skipped| !skipped.holds(port)) else { continue };
-        let owner = ctx.owners().of(pod);
+        let owner = ctx.owners().owner(pod);
         if !owners.contains(&owner) {
             evidence.push(left_aside.by());
             owners.push(owner);

@@ -4,7 +4,7 @@ use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
-use crate::model::pod_status::word;
+use crate::model::pod_status::label;
 use crate::objects::{Deployment, Pod};
 
 /// The namespace of the cluster's DNS pods.
@@ -17,8 +17,8 @@ const QUOTED: usize = 3;
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>();
-    let pods = ctx.every::<Pod>()?;
+    let deployments = ctx.partial_list::<Deployment>();
+    let pods = ctx.complete_list::<Pod>()?;
     let own = |namespace: &str, label: Option<&str>| namespace == NAMESPACE && label == Some(LABEL.1);
     let dns: Vec<&Pod> = pods
         .iter()
@@ -40,14 +40,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let subject = match (deployment, dns.first()) {
         (Some(deployment), _) => Subject::object("Deployment", NAMESPACE, &deployment.metadata.name),
-        (None, Some(pod)) => ctx.owners().of(pod).subject(Vec::new()),
+        (None, Some(pod)) => ctx.owners().owner(pod).subject(Vec::new()),
         (None, None) => Subject::thing("the cluster's DNS"),
     };
     let seen = dns.iter().take(QUOTED).map(|pod| {
         Evidence::field(
             format!("Pod {NAMESPACE}/{}", pod.metadata.name),
             "status",
-            format!("{}, not ready", word(pod)),
+            format!("{}, not ready", label(pod)),
         )
     });
     let none = dns.is_empty().then(|| {

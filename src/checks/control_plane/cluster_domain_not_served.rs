@@ -20,7 +20,7 @@ const USUAL: &str = "cluster.local";
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME);
+    let config = ctx.object::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME);
     let values = values(ctx)?;
     let domain = values.text("clusterDomain").unwrap_or(USUAL);
     let Some(text) = config?.and_then(|config| config.data.get(FILE)) else {
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "no ConfigMap {NAMESPACE}/{NAME} has a {FILE}: another DNS server resolves names"
         )));
     };
-    let served = Corefile::of(text);
+    let served = Corefile::parse(text);
     let item = || Item::Named {
         kind: Kind::ConfigMap,
         scope: Scope::Fixed(NAMESPACE.to_owned()),
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if served.open {
         let part = format!("domains that imported files or rewrite rules add to its {FILE}");
-        return Err(ctx.lacking(item(), Why::NotCaptured, part).into());
+        return Err(ctx.missing(item(), Why::NotCaptured, part).into());
     }
     if served.zones.is_empty() {
         return Err(Unjudged::not_applicable(format!("its {FILE} has no zone of the kubernetes plugin")));

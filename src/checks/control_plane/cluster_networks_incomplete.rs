@@ -12,8 +12,8 @@ const SERVICES: &str = "cluster networks contains all services";
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
-    let services = ctx.seen::<Service>();
+    let pods = ctx.partial_list::<Pod>();
+    let services = ctx.partial_list::<Service>();
     let networks = cluster_networks(ctx)?;
     let misspelled = |add| misspelled(ctx, &networks, add).into_iter();
     if !networks.unreadable.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if rows.is_empty() {
         return Ok(misspelled(Add::Nothing).chain(ended).collect::<Vec<_>>().into());
     }
-    let addresses = outside(&networks, ctx.hints::<Pod>(), ctx.hints::<Service>());
+    let addresses = outside(&networks, ctx.optional_list::<Pod>(), ctx.optional_list::<Service>());
     let which = match rows.as_slice() {
         [PODS] => "pods",
         [SERVICES] => "Services",

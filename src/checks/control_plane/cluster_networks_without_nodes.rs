@@ -15,7 +15,7 @@ const NAMED: usize = 8;
 const SHOWN: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>();
+    let nodes = ctx.partial_list::<Node>();
     let networks = cluster_networks(ctx)?;
     let with: Vec<&Node> = nodes?.iter().filter(|node| !node.spec.pod_cidr.is_empty()).collect();
     let misspelled = |add| misspelled(ctx, &networks, add).into_iter();
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(misspelled(Add::Nothing).collect::<Vec<_>>().into());
     }
     if with.is_empty() {
-        ctx.every::<Node>()?;
+        ctx.complete_list::<Node>()?;
         return Err(Unjudged::not_applicable("no node has a spec.podCIDR"));
     }
     let outside: Vec<&&Node> = with

@@ -18,7 +18,7 @@ const OF_CHART: [&str; 4] = [
 const DOMAINS: [&str; 3] = ["config.linkerd.io/", "config.alpha.linkerd.io/", "config.beta.linkerd.io/"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let mut findings: Vec<Finding> = Vec::new();
     for component in components(deployments, home) {

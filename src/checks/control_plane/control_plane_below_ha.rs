@@ -15,7 +15,7 @@ use crate::objects::{Deployment, Workload};
 const AN_OUTAGE: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>();
+    let deployments = ctx.partial_list::<Deployment>();
     let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
         return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
@@ -29,9 +29,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|component| available(component.deployment) < enough);
     let mut findings: Vec<Finding> = short.map(|component| finding(ctx, component, enough)).collect();
     // Missing Deployments are known only if the list is complete.
-    if ctx.every::<Deployment>().is_ok() {
+    if ctx.complete_list::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
-        findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
+        findings
+            .extend(CORE.into_iter().filter(|name| !there(name)).map(|name| deployment_missing(ctx, name)));
     }
     Ok(findings.into())
 }
@@ -117,7 +118,7 @@ fn available(deployment: &Workload) -> u32 {
 }
 
 /// The finding about a component without a Deployment. `control-plane-missing` explains it.
-fn gone(ctx: &Context<'_>, component: &str) -> Finding {
+fn deployment_missing(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
         ctx,

@@ -16,13 +16,13 @@ use crate::version::LinkerdVersion;
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     let mut made: BTreeMap<&str, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
-    for set in ctx.seen::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
+    for set in ctx.partial_list::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
         let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
         if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp.get())
-            && ctx.now().duration_since(at) <= ctx.span_of("hours")
+            && ctx.now().duration_since(at) <= ctx.param_duration("hours")
         {
             made.entry(&owner.name).or_default().push((at, set));
         }
@@ -63,7 +63,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     sets.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let meta = &component.deployment.metadata;
     let (namespace, name) = (&meta.namespace, &meta.name);
-    let managed = ManagedBy::of(meta);
+    let managed = ManagedBy::from_metadata(meta);
     let gitops = managed.gitops.map(|gitops| gitops.to_string());
     let remedy = Remedy::new()
         .run(
@@ -94,7 +94,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     .likely()
     .evidence(Evidence::other(
         format!("ReplicaSets of {name}"),
-        format!("{} created within {}", sets.len(), ctx.said_of("hours")),
+        format!("{} created within {}", sets.len(), ctx.param_text("hours")),
     ))
     .evidences(sets.iter().take(QUOTED).map(|(at, set)| {
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);

@@ -33,7 +33,7 @@ const ARGUMENTS: [(&str, &str, &str, DomainSetting); 8] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let values = values(ctx)?;
     let home = ctx.namespaces().control_plane.as_str();
     let cluster_domain = values.text("clusterDomain").unwrap_or(DOMAIN);

@@ -13,7 +13,7 @@ use crate::objects::{ConfigMap, Deployment, Namespace, Pod, ServiceAccount};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let there: Vec<&str> = ctx
-        .every::<Deployment>()?
+        .complete_list::<Deployment>()?
         .iter()
         .filter(|d| d.metadata.namespace == *namespace)
         .filter_map(|d| d.metadata.label("linkerd.io/control-plane-component"))
@@ -69,12 +69,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
     // A dump may contain no namespaces, or the user may not list them.
-    let namespaces = ctx.every::<Namespace>();
+    let namespaces = ctx.complete_list::<Namespace>();
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
     let nothing = missing.len() == CORE.len();
     let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
     // Pods may still run for a while after their Deployment was deleted.
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
     let rows = [
         (unserved, "control plane pods are ready"),
@@ -94,6 +94,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
     let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));
-    let account = || ctx.named::<ServiceAccount>(Scope::ControlPlane, "linkerd-heartbeat");
+    let account = || ctx.object::<ServiceAccount>(Scope::ControlPlane, "linkerd-heartbeat");
     wanted && account().is_ok_and(|account| account.is_none())
 }

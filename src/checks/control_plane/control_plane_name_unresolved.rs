@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
     // A headless Service without a ready pod has no record.
     let served: BTreeSet<&str> = ctx
-        .seen::<Pod>()?
+        .partial_list::<Pod>()?
         .iter()
         .filter(|pod| pod.metadata.namespace == home && !pod.is_finished())
         .filter(is_ready)

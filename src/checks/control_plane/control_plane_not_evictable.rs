@@ -6,11 +6,11 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::model::control_plane::CORE;
 use crate::model::installed::COMPONENT;
-use crate::model::pod_status::word;
+use crate::model::pod_status::label;
 use crate::objects::{Pod, PodDisruptionBudget};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let budgets = ctx.seen::<PodDisruptionBudget>()?;
+    let budgets = ctx.partial_list::<PodDisruptionBudget>()?;
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
     for budget in budgets.iter().filter(|budget| budget.metadata.namespace == *namespace) {
@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let condition = status.conditions.iter().find(|condition| condition.kind == "DisruptionAllowed");
         let since = condition.and_then(|condition| condition.last_transition_time.get());
-        if since.is_some_and(|since| ctx.now().duration_since(since) < ctx.span_of("minutes")) {
+        if since.is_some_and(|since| ctx.now().duration_since(since) < ctx.param_duration("minutes")) {
             continue;
         }
         let name = &budget.metadata.name;
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let since = ready.and_then(|ready| ready.last_transition_time.get());
                 let since = since.map(|since| format!(", not ready since {since}")).unwrap_or_default();
                 let object = format!("Pod {namespace}/{}", pod.metadata.name);
-                Evidence::field(object, "status", format!("{}{since}", word(pod)))
+                Evidence::field(object, "status", format!("{}{since}", label(pod)))
             }))
             .parameter(if unhealthy { "unhealthy" } else { "too-few-replicas" })
             .remedy(remedy.shown_by(shown));
@@ -100,7 +100,7 @@ fn more_replicas(ctx: &Context<'_>, budget: &PodDisruptionBudget) -> Remedy {
 /// The pods that a budget selects and that are not ready.
 fn unready<'a>(ctx: &Context<'a>, budget: &PodDisruptionBudget) -> Vec<&'a Pod> {
     let Some(selector) = &budget.spec.selector else { return Vec::new() };
-    let covered = ctx.hints::<Pod>().iter().filter(|pod| {
+    let covered = ctx.optional_list::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace == budget.metadata.namespace && !pod.is_finished() && selector.matches(&meta.labels)
     });

@@ -17,7 +17,7 @@ use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
-use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
+use crate::model::pod_status::{counts_as_unwell, label, unhealthy};
 use crate::objects::{Deployment, Event, Pod};
 
 /// The longest time that a component normally needs to become ready.
@@ -26,12 +26,12 @@ const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let deployments = ctx.seen::<Deployment>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     let components = components(deployments, namespace);
-    let events = ctx.hints::<Event>();
-    let complete = ctx.every::<Pod>().is_ok();
+    let events = ctx.optional_list::<Event>();
+    let complete = ctx.complete_list::<Pod>().is_ok();
     let mut findings: Vec<Finding> = Vec::new();
     let mut judged: BTreeSet<&str> = BTreeSet::new();
     for component in &components {
@@ -79,7 +79,7 @@ fn other_pods(
     findings: &[Finding],
 ) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
-    let reported = |row: &str| findings.iter().any(|finding| finding.rows.named().contains(&row));
+    let reported = |row: &str| findings.iter().any(|finding| finding.rows.names().contains(&row));
     let unhealthy = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
@@ -105,7 +105,7 @@ fn other_pods(
             .parameter(row)
             .rows_as(severity)
             .fails_rows([row])
-            .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", word(pod)))
+            .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", label(pod)))
             .remedy(remedy.run(
                 StepKind::Command,
                 "If it is no longer needed, delete it",
@@ -140,7 +140,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         .fails_rows([PROXIES])
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
-            Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod))
+            Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))
         }))
         .remedy(Remedy::new().run(
             StepKind::Command,
@@ -213,7 +213,7 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
         })
         .parameter("starting")
         .evidences(starting.iter().map(|pod| {
-            Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", word(pod))
+            Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", label(pod))
         }))
         .evidences(down.map(|down| down.evidence(component)))
         .fails_rows(rows(ready, own))
@@ -376,7 +376,7 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
     if component.wanted() == 0 {
         let name = &component.deployment.metadata.name;
         let act = "Scale it up again";
-        if let Some(words) = ManagedBy::of(&component.deployment.metadata).in_git() {
+        if let Some(words) = ManagedBy::from_metadata(&component.deployment.metadata).in_git() {
             return remedy.step(StepKind::Command, format!("{act}: {words}"));
         }
         return remedy.run(

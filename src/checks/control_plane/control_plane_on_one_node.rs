@@ -23,9 +23,9 @@ const SPOT: [(&str, &str); 7] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
-    let pods = ctx.every::<Pod>()?;
-    let nodes = ctx.every::<Node>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
+    let pods = ctx.complete_list::<Pod>()?;
+    let nodes = ctx.complete_list::<Node>()?;
     let ready = nodes.iter().filter(|node| {
         let ready = node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True");
         ready && !node.spec.unschedulable

@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::objects::ReplicaSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let sets = ctx.seen::<ReplicaSet>();
+    let sets = ctx.partial_list::<ReplicaSet>();
     let namespace = &ctx.namespaces().control_plane;
     let mut findings = Vec::new();
     for set in sets?.iter().filter(|set| set.metadata.namespace == *namespace) {

@@ -22,7 +22,7 @@ type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
     // A missing permission can be concluded only from complete lists of both kinds.
-    let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
+    let rights = (ctx.complete_list::<ClusterRole>()?, ctx.complete_list::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
         return Err(Unjudged::not_applicable(format!("the permissions that {version} needs are not known")));
@@ -35,14 +35,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Err(missing) = config {
         // Values decide whether the release needs some permissions.
         let perhaps = table.roles(namespace, &version, minors, |_| true);
-        let lacks = |role: &GrantedRole<'_>| lacking(role, rights, namespace).next().is_some();
+        let lacks = |role: &GrantedRole<'_>| missing_rights(role, rights, namespace).next().is_some();
         if perhaps.iter().filter(|role| lacks(role)).count() > roles.iter().filter(|role| lacks(role)).count()
         {
             ctx.gap(missing);
         }
     }
     let findings = roles.iter().filter_map(|role| {
-        let lacking: Vec<_> = lacking(role, rights, namespace).collect();
+        let lacking: Vec<_> = missing_rights(role, rights, namespace).collect();
         let finding = finding(ctx, role, rights, &lacking)?;
         Some(finding.evidence(seen.clone()))
     });
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The permissions that the account of a role lacks: API group, resource and verb.
-fn lacking<'a>(
+fn missing_rights<'a>(
     role: &GrantedRole<'a>,
     rights: Rights<'_>,
     namespace: &str,
@@ -127,7 +127,7 @@ fn finding(
     let account = format!("ServiceAccount {namespace}/{}", role.account);
     let evidence = Evidence::other(format!("{kind} {name}"), state);
     let lacks =
-        (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", in_words(lacking))));
+        (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", describe(lacking))));
     let finding = ctx
         .finding(Subject::object(kind, "", name), message)
         .severity(if lacking.is_empty() { Severity::Info } else { Severity::Error })
@@ -184,7 +184,7 @@ fn qualified(group: &str, resource: &str) -> String {
 }
 
 /// `get, list, watch pods; create leases.coordination.k8s.io`.
-fn in_words(lacking: &[(&str, &str, &str)]) -> String {
+fn describe(lacking: &[(&str, &str, &str)]) -> String {
     let mut verbs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (group, resource, verb) in lacking {
         let name = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };

@@ -7,7 +7,7 @@ use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
-    let own = ctx.seen::<Pod>()?.iter().filter(|pod| {
+    let own = ctx.partial_list::<Pod>()?.iter().filter(|pod| {
         pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
     });
     let all = own.flat_map(|pod| containers(ctx, pod).map(move |container| (pod, container)));

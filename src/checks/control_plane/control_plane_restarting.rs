@@ -28,8 +28,8 @@ enum Why {
 type Restarted<'a> = Vec<(&'a Pod, &'a ContainerStatus)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let deployments = ctx.seen::<Deployment>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let own = |pod: &&Pod| {
         pod.metadata.namespace == home && pod.metadata.label(COMPONENT).is_some() && !pod.is_finished()
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
-    let since = ctx.span_of("days");
+    let since = ctx.param_duration("days");
     let lately =
         |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
     let before = status.last_state().terminated().filter(|ended| lately(ended))?;

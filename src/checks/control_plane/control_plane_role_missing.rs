@@ -17,7 +17,7 @@ const HEARTBEAT: &str = "linkerd-heartbeat";
 
 /// All objects that grant permissions in a namespace.
 #[derive(Clone, Copy)]
-struct Given<'a> {
+struct GrantingObjects<'a> {
     roles: &'a [AnyRole],
     bindings: &'a [AnyBinding],
     cluster_roles: &'a [AnyRole],
@@ -27,11 +27,11 @@ struct Given<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
     // A missing permission can be concluded only from complete lists.
-    let given = Given {
-        roles: ctx.every::<Role>()?,
-        bindings: ctx.every::<RoleBinding>()?,
-        cluster_roles: ctx.every::<ClusterRole>()?,
-        cluster_bindings: ctx.every::<ClusterRoleBinding>()?,
+    let given = GrantingObjects {
+        roles: ctx.complete_list::<Role>()?,
+        bindings: ctx.complete_list::<RoleBinding>()?,
+        cluster_roles: ctx.complete_list::<ClusterRole>()?,
+        cluster_bindings: ctx.complete_list::<ClusterRoleBinding>()?,
     };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
-    let beats = ctx.or_gap(ctx.every::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
+    let beats = ctx.or_gap(ctx.complete_list::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
     let findings = table
         .namespaced_roles()
         .iter()
@@ -56,7 +56,7 @@ struct Wrong<'a> {
     state: String,
 }
 
-fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Option<Wrong<'a>> {
+fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: GrantingObjects<'_>) -> Option<Wrong<'a>> {
     let right = &role.rights;
     let allows = |rule: &PolicyRule, verb: &str| match &right.name {
         Some(name) => rule.allows_one(&right.group, &right.resource, verb, name),

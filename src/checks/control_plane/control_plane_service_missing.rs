@@ -16,9 +16,9 @@ use crate::objects::{EndpointSlice, Pod, Service, ServicePort};
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let slices = ctx.noted(ctx.every::<EndpointSlice>());
-    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
-    let services = ctx.every::<Service>()?;
+    let slices = ctx.or_note(ctx.complete_list::<EndpointSlice>());
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
+    let services = ctx.complete_list::<Service>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let there = |name: &str| {
         services.iter().find(|service| service.metadata.namespace == home && service.metadata.name == name)

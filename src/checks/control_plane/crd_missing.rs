@@ -189,7 +189,7 @@ struct Unmet {
 fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missing> {
     let _kind = Kind::CustomResourceDefinition;
     let object = format!("CustomResourceDefinition {}", wanted.name);
-    let Some(found) = ctx.named::<CustomResourceDefinition>(Scope::Cluster, &wanted.name)? else {
+    let Some(found) = ctx.object::<CustomResourceDefinition>(Scope::Cluster, &wanted.name)? else {
         let evidence = Evidence::other(object, "does not exist");
         return Ok(Some(Unmet { problem: Problem::Absent, evidence }));
     };

@@ -58,7 +58,7 @@ fn port_of(series: &Series) -> ServicePort<'_> {
 
 /// Updates of another replica for Service ports that had clients in both reads of this one.
 fn missed<'a>(replica: &Replica<'a>, other: &Replica<'a>) -> Vec<(ServicePort<'a>, u64)> {
-    let subscribed = replica.metrics.of(EndpointSubscribers);
+    let subscribed = replica.metrics.series(EndpointSubscribers);
     let subscribed =
         subscribed.filter(|one| one.value > 0.0 && one.before.is_some_and(|before| before > 0.0));
     subscribed.filter_map(|one| Some((port_of(one), *other.updates.get(&port_of(one))?))).collect()

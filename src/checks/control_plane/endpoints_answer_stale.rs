@@ -16,7 +16,7 @@ const QUOTED: usize = 5;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = answers(ctx, Answer::of_service, "answers of destination")?;
     let pods: HashMap<(&str, &str), &Pod> =
-        ctx.every::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
+        ctx.complete_list::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
     let mut findings = Vec::new();
     for service in services.into_iter().filter(|service| ctx.judges(&service.namespace)) {
         let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str()))

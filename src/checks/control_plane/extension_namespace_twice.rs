@@ -42,8 +42,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
 
 /// The namespaces that contain Deployments or pods of the extension.
 fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
-    let deployments = ctx.hints::<Deployment>().iter().map(|deployment| &deployment.metadata);
-    let pods = ctx.hints::<Pod>().iter().map(|pod| &pod.metadata);
+    let deployments = ctx.optional_list::<Deployment>().iter().map(|deployment| &deployment.metadata);
+    let pods = ctx.optional_list::<Pod>().iter().map(|pod| &pod.metadata);
     let of_it = |meta: &&Meta| meta.label(EXTENSION_LABEL) == Some(extension);
     deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect()
 }

@@ -11,8 +11,8 @@ use crate::objects::service::MIRRORS_CLUSTER;
 use crate::objects::{Deployment, ServiceAccount, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let accounts = ctx.every::<ServiceAccount>();
-    let deployments = ctx.seen::<Deployment>()?;
+    let accounts = ctx.complete_list::<ServiceAccount>();
+    let deployments = ctx.partial_list::<Deployment>()?;
     let mut homes = Vec::new();
     for extension in Extension::ALL {
         if let Some(namespace) = extension_namespace(ctx, extension)? {

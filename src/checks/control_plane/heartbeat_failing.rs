@@ -14,12 +14,12 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
-    let jobs = ctx.seen::<Job>()?;
+    let jobs = ctx.partial_list::<Job>()?;
     let heartbeat = |cron: &&CronJob| {
         cron.metadata.namespace == *namespace && cron.metadata.label(COMPONENT) == Some("heartbeat")
     };
-    let Some(cron) = ctx.seen::<CronJob>()?.iter().find(heartbeat) else {
-        ctx.every::<CronJob>()?;
+    let Some(cron) = ctx.partial_list::<CronJob>()?.iter().find(heartbeat) else {
+        ctx.complete_list::<CronJob>()?;
         return Err(Unjudged::not_applicable("the heartbeat is not installed"));
     };
     let name = &cron.metadata.name;
@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(last) = failed.first() else { return Ok(Verdict::fine()) };
     let well = cron.status.last_successful_time;
     let since = well.or(cron.metadata.creation_timestamp.get());
-    let long = since.is_some_and(|since| ctx.now().duration_since(since) >= ctx.span_of("days"));
+    let long = since.is_some_and(|since| ctx.now().duration_since(since) >= ctx.param_duration("days"));
     if cron.spec.suspend || well > started(last) || failed.len() < ctx.count_of("failures") && !long {
         return Ok(Verdict::fine());
     }

@@ -25,11 +25,12 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// The Deployments are unavailable; or their list is incomplete and contains none of the control plane.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
-    if !components(ctx.seen::<Deployment>()?, namespace).is_empty() || ctx.settings.linkerd_version.is_some()
+    if !components(ctx.partial_list::<Deployment>()?, namespace).is_empty()
+        || ctx.settings.linkerd_version.is_some()
     {
         return Ok(true);
     }
-    Ok(!components(ctx.every::<Deployment>()?, namespace).is_empty())
+    Ok(!components(ctx.complete_list::<Deployment>()?, namespace).is_empty())
 }
 
 /// The outcome of a check that needs a control plane if none is installed.
@@ -42,7 +43,7 @@ pub(in crate::checks) fn none_installed() -> Unjudged {
 /// # Errors
 /// It is not known whether it exists.
 pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
-    ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
+    ctx.object::<ConfigMap>(Scope::ControlPlane, CONFIG)
 }
 
 /// The chart values. Reads `linkerd-config` and, if it does not exist, `deployments.apps`.
@@ -92,7 +93,7 @@ pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, E
 /// would have named it. Reads what [`release`] reads.
 pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) {
     if !findings.is_empty() && about_to_be(ctx) && ctx.settings.expected_version.is_none() {
-        ctx.noted(ctx.cli_version());
+        ctx.or_note(ctx.cli_version());
     }
 }
 
@@ -110,7 +111,7 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
 /// # Errors
 /// The Deployments are unavailable, or no object of the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
     if components(deployments, namespace).is_empty() {
         if let Some(version) = &ctx.settings.linkerd_version {
@@ -119,7 +120,7 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
                 None => (version.clone(), Evidence::other("--linkerd-version", version.as_str())),
             }));
         }
-        ctx.every::<Deployment>()?;
+        ctx.complete_list::<Deployment>()?;
         return Ok(None);
     }
     if let Some(upgrade) = ctx.upgraded() {
@@ -137,7 +138,7 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
     if let Some(from) = ctx.upgrade().and_then(|upgrade| upgrade.from.clone()) {
         return Ok(from);
     }
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     match &ctx.settings.linkerd_version {
         // Manifests of that release.
         Some(version) if components(deployments, &ctx.namespaces().control_plane).is_empty() => {
@@ -151,7 +152,7 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
 fn of_evidence(ctx: &Context<'_>, deployments: &[Workload]) -> Result<(LinkerdVersion, Evidence), Missing> {
     match version(deployments, config(ctx).ok().flatten(), &ctx.namespaces().control_plane) {
         Some(found) => Ok(found),
-        None => Err(ctx.lacking(
+        None => Err(ctx.missing(
             Item::List(Kind::Deployment),
             Why::Malformed {
                 message: "none of its images, labels and annotations states a Linkerd version".to_owned(),
@@ -188,7 +189,7 @@ pub(in crate::checks) fn unmarked(
     };
     let Subject::Object { kind, namespace, name, .. } = &subject else { return None };
     let act = "Correct the label";
-    let remedy = match ManagedBy::of(meta).in_git() {
+    let remedy = match ManagedBy::from_metadata(meta).in_git() {
         Some(words) => Remedy::new().step(StepKind::Annotation, format!("{act} ({change}): {words}")),
         None => Remedy::new().run(
             StepKind::Annotation,

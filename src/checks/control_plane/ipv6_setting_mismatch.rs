@@ -20,14 +20,14 @@ const NO_FAMILY: &str = "Address family not supported";
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.every::<Pod>();
-    let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
-    let nodes = ctx.seen::<Node>();
+    let pods = ctx.complete_list::<Pod>();
+    let services = ctx.or_note(ctx.partial_list::<Service>()).unwrap_or_default();
+    let nodes = ctx.partial_list::<Node>();
     let values = values(ctx)?;
     let Some(disabled) = values.bool("disableIPv6") else {
         return Err(Unjudged::not_applicable("the chart values do not contain disableIPv6"));
     };
-    let nodes = ctx.noted(nodes).unwrap_or_default();
+    let nodes = ctx.or_note(nodes).unwrap_or_default();
     let pods = pods?;
     if !disabled {
         return Ok(without_family(ctx, pods).into());
@@ -161,7 +161,7 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
         let status = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready);
         if let Some(line) = status.and_then(family_missing) {
-            groups.entry(owners.of(pod)).or_default().push((pod, line));
+            groups.entry(owners.owner(pod)).or_default().push((pod, line));
         }
     }
     let of = |(owner, group): (&Owner, &Vec<(&Pod, String)>)| {

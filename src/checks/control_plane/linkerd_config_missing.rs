@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(config) => (
             "linkerd-config contains no readable chart values: a restarted injector cannot configure \
             proxies, and linkerd inject and linkerd check stop",
-            Evidence::field(object, "data.values", held(config.data.get("values"))),
+            Evidence::field(object, "data.values", content(config.data.get("values"))),
         ),
     };
     let finding = ctx
@@ -72,7 +72,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
 }
 
 /// The content found instead of the values.
-fn held(values: Option<&String>) -> &'static str {
+fn content(values: Option<&String>) -> &'static str {
     match values.map(|text| text.trim().is_empty()) {
         None => "no such key",
         Some(true) => "empty",

@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let types = ctx.knowledge.chart_values().types(release);
     let unfit = types.into_iter().filter_map(|(path, wanted)| {
         let found = values.unfit(path, wanted)?;
-        let said = format!("{found}, expected {}", wanted.in_words());
+        let said = format!("{found}, expected {}", wanted.describe());
         Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
     });
     let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();

@@ -38,7 +38,7 @@ enum Cause {
 impl Cause {
     /// Ordered by priority: the message about an untrusted registry also contains the text of an unreachable
     /// one.
-    fn of(words: &str) -> Cause {
+    fn from_message(words: &str) -> Cause {
         let words = words.to_ascii_lowercase();
         let says = |some: &[&str]| some.iter().any(|word| words.contains(word));
         if says(&["x509", "certificate"]) {
@@ -152,7 +152,7 @@ impl Cause {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let mut waiting: Vec<(&Pod, &ContainerStatus)> = Vec::new();
     for pod in pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none()) {
@@ -164,12 +164,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let events = if waiting.is_empty() { &[] } else { ctx.hints::<Event>() };
+    let events = if waiting.is_empty() { &[] } else { ctx.optional_list::<Event>() };
     let mut found: BTreeMap<(Owner, String, Cause), Vec<Seen<'_>>> = BTreeMap::new();
     for (pod, status) in waiting {
         let image = image(pod, status);
-        let (cause, evidence) = seen(pod, status, &image, events);
-        found.entry((owners.of(pod), image, cause)).or_default().push((pod, evidence));
+        let (cause, evidence) = pull_failure(pod, status, &image, events);
+        found.entry((owners.owner(pod), image, cause)).or_default().push((pod, evidence));
     }
     let findings =
         found.into_iter().map(|((owner, image, cause), pods)| finding(ctx, &owner, &image, cause, pods));
@@ -193,11 +193,11 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
 }
 
 /// The reason and its evidence: the kubelet's message in the status, else its last event about that image.
-fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
+fn pull_failure(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let (reason, message) =
         status.state.waiting().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
-    let cause = Cause::of(&format!("{reason} {message}"));
+    let cause = Cause::from_message(&format!("{reason} {message}"));
     let own =
         Evidence::field(&object, format!("{}: state.waiting", status.name), format!("{reason}: {message}"));
     if cause != Cause::Other {
@@ -210,9 +210,10 @@ fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (
             && event.reason == "Failed"
             && event.message.contains(image)
     };
-    let told = events.iter().filter(about).filter(|event| Cause::of(&event.message) != Cause::Other);
+    let told =
+        events.iter().filter(about).filter(|event| Cause::from_message(&event.message) != Cause::Other);
     match told.max_by_key(|event| event.last) {
-        Some(event) => (Cause::of(&event.message), events::quoted(&object, event)),
+        Some(event) => (Cause::from_message(&event.message), events::quoted(&object, event)),
         None => (cause, own),
     }
 }
@@ -270,7 +271,7 @@ mod tests {
             ("toomanyrequests: You have reached your pull rate limit", Cause::Limit),
             ("Back-off pulling image \"cr.l5d.io/linkerd/proxy:edge-25.4.4\"", Cause::Other),
         ] {
-            assert_eq!(Cause::of(words), cause, "{words}");
+            assert_eq!(Cause::from_message(words), cause, "{words}");
         }
     }
 }

@@ -31,8 +31,8 @@ enum Use<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
-    let terminating = ctx.seen::<Namespace>()?.iter().filter(|namespace| namespace.is_terminating());
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
+    let terminating = ctx.partial_list::<Namespace>()?.iter().filter(|namespace| namespace.is_terminating());
     let findings = terminating.filter_map(|namespace| {
         let used = used(ctx, namespace, pods)?;
         Some(finding(ctx, namespace, &used))
@@ -71,7 +71,7 @@ fn used<'a>(ctx: &Context<'_>, namespace: &'a Namespace, pods: &[Pod]) -> Option
 fn finding(ctx: &Context<'_>, namespace: &Namespace, used: &Use<'_>) -> Finding {
     let name = namespace.metadata.name.as_str();
     let since = namespace.metadata.deletion_timestamp.get();
-    let stuck = since.is_some_and(|since| ctx.now().duration_since(since) > ctx.span_of("minutes"));
+    let stuck = since.is_some_and(|since| ctx.now().duration_since(since) > ctx.param_duration("minutes"));
     let (severity, message) = match used {
         Use::ControlPlane => (
             Severity::Error,
@@ -93,7 +93,7 @@ fn finding(ctx: &Context<'_>, namespace: &Namespace, used: &Use<'_>) -> Finding 
             Severity::Warning,
             format!(
                 "the deletion of a meshed namespace has not ended after {}: no pod or object can be created in it",
-                ctx.said_of("minutes")
+                ctx.param_text("minutes")
             ),
         ),
         Use::Meshed(_) => (

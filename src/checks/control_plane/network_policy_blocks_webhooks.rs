@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
+use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
-use crate::network_policy::{Decides, Direction, Passage, Peer, Policy, Port};
+use crate::network_policy::{DecidedBy, Direction, Peer, Policy, Port, Verdict};
 use crate::objects::Pod;
 
 /// The webhooks of the control plane: component of the pod, port, name.
@@ -24,18 +24,18 @@ const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
 
 /// The webhooks that a set of policies blocks.
 #[derive(Default)]
-struct Shut<'a> {
-    by: Vec<Decides<'a>>,
+struct BlockedWebhooks<'a> {
+    by: Vec<DecidedBy<'a>>,
     webhooks: BTreeSet<(&'static str, u16)>,
     pods: BTreeSet<&'a str>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let policies = policies?;
     let home = ctx.namespaces().control_plane.as_str();
-    let mut shut: BTreeMap<Set<'_>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<Set<'_>, BlockedWebhooks<'_>> = BTreeMap::new();
     let mut doubts = Vec::new();
     for pod in pods.iter().filter(|pod| !pod.is_finished()) {
         let meta = &pod.metadata;
@@ -47,9 +47,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (_, number, name) in asked.iter().filter(|(of, ..)| component == Some(*of)) {
             let port = Port { protocol: "TCP", number: *number, of: Some(pod) };
             match policies.passage(Direction::Ingress, pod, port, Peer::Host) {
-                Passage::Open | Passage::Through(_) => {}
-                Passage::Unknown(unknown) => doubts.extend(unknown),
-                Passage::Shut(by) => {
+                Verdict::Open | Verdict::Through(_) => {}
+                Verdict::Unknown(unknown) => doubts.extend(unknown),
+                Verdict::Shut(by) => {
                     let entry = shut.entry(set(&by)).or_default();
                     entry.by = by;
                     entry.webhooks.insert((name, *number));
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-impl<'a> Shut<'a> {
+impl<'a> BlockedWebhooks<'a> {
     fn policies(&self) -> Vec<Policy<'a>> {
         self.by.iter().map(|decides| decides.policy).collect()
     }
@@ -105,11 +105,11 @@ impl<'a> Shut<'a> {
     }
 }
 
-fn is_injector(shut: &Shut<'_>) -> bool {
+fn is_injector(shut: &BlockedWebhooks<'_>) -> bool {
     shut.webhooks.iter().any(|(name, _)| *name == "proxy-injector")
 }
 
-fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, shut: &BlockedWebhooks<'_>) -> Finding {
     let listed: Vec<String> = shut.webhooks.iter().map(|(name, port)| format!("{name} ({port})")).collect();
     let of_tap = shut.webhooks.iter().all(|(name, _)| *name == "tap");
     let then = match is_injector(shut) {
@@ -119,7 +119,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     };
     let message = format!(
         "{} block the API server from {} (on the host network, which selectors do not match): {then}",
-        network_policies::in_words(&shut.by),
+        network_policies::kind_names(&shut.by),
         listed.join(", ")
     );
     let mut finding = about(ctx, &shut.by, message);
@@ -143,7 +143,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     }
 }
 
-fn remedy(shut: &Shut<'_>) -> Remedy {
+fn remedy(shut: &BlockedWebhooks<'_>) -> Remedy {
     let ports: BTreeSet<u16> = shut.webhooks.iter().map(|(_, port)| *port).collect();
     let ports = ports.into_iter().map(|port| ("TCP", port)).collect();
     let Some(decides) = shut.by.first() else { return Remedy::new() };
@@ -156,5 +156,5 @@ fn remedy(shut: &Shut<'_>) -> Remedy {
         }
     };
     let words = format!("Allow all sources at the webhook ports, which serve TLS; {narrow}");
-    network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)
+    network_policies::remedy(decides, Direction::Ingress, &[(PeerSelector::Anybody, ports)], words)
 }

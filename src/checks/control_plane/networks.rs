@@ -117,7 +117,7 @@ pub(super) enum Add<'a> {
 /// Whether there are running proxies, and all of them have networks that contain the missing ones.
 pub(super) fn proxies_have(ctx: &Context<'_>, missing: Add<'_>) -> bool {
     let home = ctx.namespaces().control_plane.as_str();
-    let Some(pods) = ctx.noted(ctx.every::<Pod>()) else { return false };
+    let Some(pods) = ctx.or_note(ctx.complete_list::<Pod>()) else { return false };
     let meshed =
         pods.iter().filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished());
     let mut written = meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| {
@@ -236,7 +236,7 @@ fn finding_without_restart(
 /// The chart's default.
 fn usual(ctx: &Context<'_>) -> Vec<Network> {
     let home = ctx.namespaces().control_plane.as_str();
-    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    let version = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
     let usual = version
         .iter()
         .flat_map(|version| ctx.knowledge.control_plane().cluster_networks(version, ctx.knowledge.minors()));

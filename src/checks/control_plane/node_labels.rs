@@ -29,7 +29,7 @@ pub(super) fn labelled(
     let listed: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let text = listed.join(", ");
     let meta = &component.deployment.metadata;
-    let remedy = match (is_in_values(ctx, labels), ManagedBy::of(meta).in_git()) {
+    let remedy = match (is_in_values(ctx, labels), ManagedBy::from_metadata(meta).in_git()) {
         (Some(false), None) => remedy.run(
             StepKind::Command,
             format!(
@@ -57,7 +57,7 @@ pub(super) fn labelled(
 
 /// Whether the chart's values set one of these labels; `None` if the values are unknown.
 fn is_in_values(ctx: &Context<'_>, labels: &[(&str, &str)]) -> Option<bool> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
     let values = config.chart_values()?;
     let leaves = values.leaves();
     let sets = |key: &str| {

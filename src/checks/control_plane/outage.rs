@@ -51,7 +51,7 @@ pub(super) fn expired(
     component: &Component<'_>,
     down: Option<Outage>,
 ) -> Option<SignedDuration> {
-    let deployments = ctx.hints::<Deployment>();
+    let deployments = ctx.optional_list::<Deployment>();
     let lifetime = certificate_lifetime(deployments, &ctx.namespaces().control_plane);
     (component.name == "identity" && down?.length > lifetime).then_some(lifetime)
 }

@@ -20,14 +20,14 @@ struct InUse<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>();
-    let services = ctx.seen::<Service>();
-    let pods = ctx.seen::<Pod>()?;
+    let nodes = ctx.partial_list::<Node>();
+    let services = ctx.partial_list::<Service>();
+    let pods = ctx.partial_list::<Pod>()?;
     let nodes = nodes?;
     let used = in_use(nodes, pods);
     if used.is_empty() {
-        ctx.every::<Node>()?;
-        ctx.every::<Pod>()?;
+        ctx.complete_list::<Node>()?;
+        ctx.complete_list::<Pod>()?;
         return Err(Unjudged::not_applicable("no pod has an address in the spec.podCIDR of its node"));
     }
     let holding = |address: IpAddr| used.iter().find(|used| used.network.contains(address));
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if !of_nodes.is_empty() {
         findings.push(nodes_inside(ctx, &of_nodes));
     }
-    let services = ctx.noted(services).unwrap_or_default();
+    let services = ctx.or_note(services).unwrap_or_default();
     let of_services: Vec<_> = services
         .iter()
         .filter_map(|service| {

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting(ctx, proxies(ctx)?, ControlEndpoints, "the connections to the control plane");
     let cut = all.into_iter().filter_map(|(pod, metrics)| {
         let clients: Vec<usize> = (0..CLIENTS.len())
-            .filter(|at| ClientState::of(metrics, CLIENTS[*at].0) == ClientState::CutOff)
+            .filter(|at| ClientState::from_metrics(metrics, CLIENTS[*at].0) == ClientState::CutOff)
             .collect();
         (!clients.is_empty()).then_some((pod, clients))
     });

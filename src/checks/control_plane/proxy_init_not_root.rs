@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::objects::Node;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>();
+    let nodes = ctx.partial_list::<Node>();
     let values = values(ctx)?;
     if values.bool("proxyInit.runAsRoot") == Some(true) {
         nodes?;

@@ -19,8 +19,8 @@ const TAP: &str = "v1alpha1.tap.linkerd.io";
 const OWN: [&str; 3] = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>()?;
-    let deployments = ctx.seen::<Deployment>()?;
+    let services = ctx.complete_list::<Service>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let running = !components(deployments, home).is_empty();
     let gone = |namespace: &str, name: &str| {
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.extend(left.map(|webhook| of_webhook(ctx, list.kind(), &config.metadata, webhook)));
         }
     }
-    for api in ctx.seen::<APIService>()? {
+    for api in ctx.partial_list::<APIService>()? {
         let name = &api.metadata.name;
         let Some(service) = &api.spec.service else { continue };
         if name.ends_with(".linkerd.io")
@@ -73,7 +73,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether viz is installed: if not, its own check reports leftovers.
 fn has_viz(ctx: &Context<'_>) -> bool {
-    let namespaces = ctx.noted(ctx.every::<Namespace>()).unwrap_or_default();
+    let namespaces = ctx.or_note(ctx.complete_list::<Namespace>()).unwrap_or_default();
     namespaces
         .iter()
         .any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(Extension::Viz.name()))
@@ -87,7 +87,7 @@ fn is_linkerds(meta: &Meta) -> bool {
 
 /// The remedy for an unused object.
 fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
-    let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
+    let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();
     let call = if meta.namespace.is_empty() { call } else { call.namespace(&meta.namespace) };
     Remedy::new().run(

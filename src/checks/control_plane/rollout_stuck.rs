@@ -25,10 +25,10 @@ enum Cause<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
-    let sets = ctx.noted(ctx.seen::<ReplicaSet>()).unwrap_or_default();
-    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
-    let installers = ctx.noted(ctx.seen::<DaemonSet>()).unwrap_or_default();
+    let deployments = ctx.partial_list::<Deployment>()?;
+    let sets = ctx.or_note(ctx.partial_list::<ReplicaSet>()).unwrap_or_default();
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
+    let installers = ctx.or_note(ctx.partial_list::<DaemonSet>()).unwrap_or_default();
     let mut findings = Vec::new();
     for deployment in deployments.iter().filter(|deployment| is_linkerds(ctx, deployment)) {
         findings.extend(of_deployment(ctx, deployment, sets, pods));
@@ -154,7 +154,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
     if pods >= wanted {
         return None;
     }
-    _ = ctx.or_gap(ctx.seen::<Event>());
+    _ = ctx.or_gap(ctx.partial_list::<Event>());
     let meta = &set.metadata;
     let its = |event: &&Event| {
         let about = &event.about;
@@ -163,14 +163,14 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
             && about.name == meta.name
             && about.namespace == meta.namespace
     };
-    let event = ctx.hints::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
+    let event = ctx.optional_list::<Event>().iter().filter(its).max_by_key(|event| event.last)?;
     let place = format!("DaemonSet {}/{}", meta.namespace, meta.name);
     Some(Cause::Refused(format!("daemonset {}", meta.name), events::quoted(place, event)))
 }
 
 fn finding(ctx: &Context<'_>, kind: Kind, workload: &Workload, cause: &Cause<'_>) -> Finding {
     let meta = &workload.metadata;
-    let events = ctx.hints::<Event>();
+    let events = ctx.optional_list::<Event>();
     let message = match cause {
         Cause::Refused(..) => {
             "the API server rejects its new pods: the other pods serve, but none can be replaced, and a \
@@ -261,7 +261,7 @@ fn remedy(kind: Kind, meta: &Meta, cause: &Cause<'_>, failing: Option<&Failing>)
         ),
         _ => remedy,
     };
-    if let Some(words) = ManagedBy::of(meta).in_git() {
+    if let Some(words) = ManagedBy::from_metadata(meta).in_git() {
         let act = "Correct the cause, or revert the last change";
         return remedy.step(StepKind::Note, format!("{act}: {words}"));
     }

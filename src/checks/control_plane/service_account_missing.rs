@@ -13,7 +13,7 @@ const HEARTBEAT: &str = "heartbeat";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
-    let deployments = components(ctx.hints::<Deployment>(), namespace);
+    let deployments = components(ctx.optional_list::<Deployment>(), namespace);
     let without_heartbeat = config(ctx).map(|config| {
         let values = config.and_then(ConfigMap::chart_values);
         values.and_then(|values| values.bool("disableHeartBeat")) == Some(true)
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for (account, component) in ctx.knowledge.control_plane().accounts() {
         let deployment = deployments.iter().find(|known| known.name == component);
-        let there = ctx.named::<ServiceAccount>(Scope::ControlPlane, account);
+        let there = ctx.object::<ServiceAccount>(Scope::ControlPlane, account);
         let is_heartbeat = component == HEARTBEAT;
         if is_heartbeat && without_heartbeat == Ok(true) {
             continue;

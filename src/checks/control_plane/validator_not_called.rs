@@ -40,9 +40,9 @@ const VALIDATORS: [(&str, &str, &str, ObjectKind); 2] = [
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>();
-    let pods = ctx.seen::<Pod>();
-    let configurations = ctx.seen::<ValidatingWebhookConfiguration>()?;
+    let namespaces = ctx.partial_list::<Namespace>();
+    let pods = ctx.partial_list::<Pod>();
+    let configurations = ctx.partial_list::<ValidatingWebhookConfiguration>()?;
     let meshed = meshed(ctx, namespaces?, pods?);
     let mut findings = Vec::new();
     for (name, values, what, object) in VALIDATORS {
@@ -104,7 +104,7 @@ impl JudgedObjects<'_, '_> {
         values: &str,
         object: (&str, &str, &str, &str),
     ) -> Vec<Finding> {
-        let conditions = Conditions::of(Some(self.webhook));
+        let conditions = Conditions::from_webhook(Some(self.webhook));
         let mut by_clause: BTreeMap<Clause, Vec<&str>> = BTreeMap::new();
         let mut stored = None;
         for namespace in meshed {
@@ -146,7 +146,7 @@ impl JudgedObjects<'_, '_> {
 
     /// The namespaceSelector of the chart's values, and whether the values are known; else the default.
     fn stored_selector(&self, values: &str) -> (LabelSelector, bool) {
-        let config = self.ctx.noted(config(self.ctx)).flatten();
+        let config = self.ctx.or_note(config(self.ctx)).flatten();
         let values_of = config.and_then(ConfigMap::chart_values);
         let path = format!("{values}.namespaceSelector");
         let written = values_of.as_ref().and_then(|all| all.value(&path)).cloned();
@@ -209,6 +209,6 @@ impl JudgedObjects<'_, '_> {
         let message = format!("{}: webhooks[].matchConditions {reason}", self.configuration.metadata.name);
         let item = Item::List(Kind::ValidatingWebhookConfiguration);
         let part = "whether the validators are called in all meshed namespaces";
-        self.ctx.gap(self.ctx.lacking(item, Why::NotJudged { message }, part));
+        self.ctx.gap(self.ctx.missing(item, Why::NotJudged { message }, part));
     }
 }

@@ -42,7 +42,7 @@ const BOTH_MISSING: &str = "no webhook configuration calls the validators of Ser
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let kind = Kind::ValidatingWebhookConfiguration;
-    let seen = ctx.seen::<ValidatingWebhookConfiguration>();
+    let seen = ctx.partial_list::<ValidatingWebhookConfiguration>();
     let namespace = &ctx.namespaces().control_plane;
     let calls = |configuration: &&WebhookConfiguration, service: &str| {
         let called =
@@ -64,7 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if !missing.is_empty() {
-        ctx.every::<ValidatingWebhookConfiguration>()?;
+        ctx.complete_list::<ValidatingWebhookConfiguration>()?;
         findings.extend(finding(ctx, &missing));
     }
     Ok(findings.into())

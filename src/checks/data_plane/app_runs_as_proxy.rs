@@ -11,7 +11,7 @@ use crate::model::refusal::LINKERDS;
 const UID: i64 = 2102;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let makers = makers(ctx)?;
     let rules = rules?;
     let meshed = |maker: &&Maker<'_>| ctx.judges(maker.namespace()) && rules.is_meshed(maker);

@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (pod, log) in logs {
         let lines = failed_connections(ctx, log, pod, row);
         for (port, lines) in repeated(lines, "inbound:server{port=", row.times) {
-            by_port.entry((ctx.owners().of(pod), port)).or_default().push((pod, lines));
+            by_port.entry((ctx.owners().owner(pod), port)).or_default().push((pod, lines));
         }
     }
     let findings = by_port.iter().map(|((owner, port), refused)| finding(ctx, owner, *port, refused));
@@ -59,7 +59,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, refused: &[Refused<'_>])
     let moments = refused.iter().take(QUOTED).filter_map(|(pod, lines)| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         let said = format!("the application refuses a connection on port {port}");
-        Moment::of(Some(lines.last()?.at), object, format!("log of {PROXY_CONTAINER}"), said)
+        Moment::new(Some(lines.last()?.at), object, format!("log of {PROXY_CONTAINER}"), said)
     });
     let log = kubectl().namespace(&owner.namespace).words("logs").operand(&names[0]);
     let log = log.option("-c", PROXY_CONTAINER).words("--timestamps --tail=200");

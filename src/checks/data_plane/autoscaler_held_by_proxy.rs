@@ -57,8 +57,8 @@ struct MetricMessage<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let autoscalers = ctx.seen::<HorizontalPodAutoscaler>();
-    let pods = ctx.seen::<Pod>();
+    let autoscalers = ctx.partial_list::<HorizontalPodAutoscaler>();
+    let pods = ctx.partial_list::<Pod>();
     let (autoscalers, pods) = (autoscalers?, pods?);
     let mut findings: Vec<Finding> = Vec::new();
     for autoscaler in autoscalers.iter().filter(|one| ctx.judges(&one.metadata.namespace)) {
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .filter(|pod| {
                 pod.metadata.namespace == target.namespace
                     && !pod.is_finished()
-                    && ctx.owners().of(pod) == target
+                    && ctx.owners().owner(pod) == target
             })
             .collect();
         findings.extend(finding(ctx, autoscaler, condition, &said, &target, &own));

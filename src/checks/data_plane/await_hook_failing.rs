@@ -21,8 +21,8 @@ const KEY: &str = "config.linkerd.io/proxy-await";
 const AWAIT: &str = "linkerd-await";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
-    let events = ctx.seen::<Event>()?;
+    let pods = ctx.partial_list::<Pod>();
+    let events = ctx.partial_list::<Event>()?;
     let mut failed: BTreeMap<(&str, &str), &Event> = BTreeMap::new();
     for event in
         events.iter().filter(|event| event.reason == "FailedPostStartHook" && event.about.kind == "Pod")
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
         let Some(event) = failed.get(&pod.metadata.key()) else { continue };
         if is_of_proxy(pod, event) {
-            groups.entry(owners.of(pod)).or_default().push((pod, event));
+            groups.entry(owners.owner(pod)).or_default().push((pod, event));
         }
     }
     let nodes: BTreeSet<&str> = groups.values().flatten().map(|(pod, _)| pod.node_name.as_str()).collect();
@@ -80,8 +80,10 @@ fn finding(
          containers wait for it"
     };
     let home = ctx.namespaces().control_plane.as_str();
-    let core: Vec<String> =
-        CORE.iter().map(|name| format!("{name} {}", serving(ctx.hints::<Pod>(), home, name))).collect();
+    let core: Vec<String> = CORE
+        .iter()
+        .map(|name| format!("{name} {}", serving(ctx.optional_list::<Pod>(), home, name)))
+        .collect();
     let remedy = Remedy::new().run(
         StepKind::Command,
         "Check what the proxy waits for: its log names the destinations that it cannot reach",

@@ -38,7 +38,7 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
         "bpfConnectTimeLoadBalancing": "Disabled",
         "bpfHostNetworkedNATWithoutCTLB": "Enabled",
     }});
-    let remedy = match ManagedBy::of(&all.metadata).in_git() {
+    let remedy = match ManagedBy::from_metadata(&all.metadata).in_git() {
         Some(git) => remedy.step(
             StepKind::Note,
             format!(

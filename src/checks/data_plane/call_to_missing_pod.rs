@@ -19,7 +19,7 @@ const QUOTED: usize = 3;
 type Failed<'a> = (&'a Pod, SocketAddr, Vec<FailedConnection<'a>>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (logs, pods, nodes) = (proxy_logs(ctx), ctx.every::<Pod>()?, ctx.every::<Node>()?);
+    let (logs, pods, nodes) = (proxy_logs(ctx), ctx.complete_list::<Pod>()?, ctx.complete_list::<Node>()?);
     let logs = logs?;
     let Some(row) = ctx.knowledge.mesh_logs().get("forward-failed") else { return Ok(Vec::new().into()) };
     let taken: BTreeSet<IpAddr> = pods.iter().filter_map(|pod| pod.status.pod_ip).collect();
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (pod, log) in logs {
         let lines = repeated(failed_connections(ctx, log, pod, row), "forward{addr=", row.times);
         for (address, lines) in lines.filter(|(address, _): &(SocketAddr, _)| is_free(address.ip())) {
-            by_client.entry(ctx.owners().of(pod)).or_default().push((pod, address, lines));
+            by_client.entry(ctx.owners().owner(pod)).or_default().push((pod, address, lines));
         }
     }
     let findings = by_client.iter().map(|(owner, failed)| finding(ctx, owner, failed));

@@ -61,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Meshed pods by address; without pods that share one, such as those on the host's network.
 fn meshed_by_address<'a>(ctx: &Context<'a>) -> Result<HashMap<IpAddr, &'a Pod>, Missing> {
     let mut found: HashMap<IpAddr, Option<&Pod>> = HashMap::new();
-    for pod in ctx.seen::<Pod>()?.iter().filter(|pod| !pod.is_finished()) {
+    for pod in ctx.partial_list::<Pod>()?.iter().filter(|pod| !pod.is_finished()) {
         let Some(address) = pod.status.pod_ip else { continue };
         found.entry(address).and_modify(|pod| *pod = None).or_insert(Some(pod));
     }

@@ -10,7 +10,7 @@ use crate::model::managed_by::ManagedBy;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let config = ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")?;
+    let config = ctx.object::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")?;
     let Some(config) = config else {
         return Err(Unjudged::not_applicable("no ConfigMap kube-system/cilium-config exists"));
     };
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn remedy(config: &ConfigMap) -> Remedy {
     let words = "Let Cilium balance at sockets only for the host's own processes \
         (socketLB.hostNamespaceOnly=true). mTLS and other Cilium features are not affected";
-    let managed = ManagedBy::of(&config.metadata);
+    let managed = ManagedBy::from_metadata(&config.metadata);
     let remedy = match managed.in_git() {
         Some(git) => Remedy::new().step(StepKind::ChartValue, format!("{words}; {git}")),
         None => {

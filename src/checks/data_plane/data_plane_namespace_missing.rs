@@ -10,7 +10,7 @@ use crate::nearest::closest;
 use crate::objects::Namespace;
 
 pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.every::<Namespace>()?;
+    let namespaces = ctx.complete_list::<Namespace>()?;
     let exists = |name: &str| namespaces.iter().any(|namespace| namespace.metadata.name == name);
     let missing = ctx.settings.namespaces.iter().filter(|name| !exists(name));
     let findings: Vec<_> = missing

@@ -14,7 +14,7 @@ use crate::objects::ServiceProfile;
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let profiles = ctx.every::<ServiceProfile>()?;
+    let profiles = ctx.complete_list::<ServiceProfile>()?;
     let known: HashSet<&str> = profiles.iter().map(|profile| profile.metadata.name.as_str()).collect();
     // Routes of a ServiceProfile have a name; the default route has none.
     let is_deleted = |dst: &str| !known.contains(dst.rsplit_once(':').map_or(dst, |(host, _)| host));
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut remedy = Remedy::new();
         if let Some((first, _)) = all.first() {
             let names: Vec<String> = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
-            let owner = ctx.owners().of(first);
+            let owner = ctx.owners().owner(first);
             remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "its proxy then gets current routes"));
         }
         ctx.finding(

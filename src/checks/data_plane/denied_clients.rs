@@ -17,7 +17,7 @@ const ENOUGH: usize = 3;
 const NAMED: usize = 3;
 
 /// Names the clients of a finding about denied clients, if they are pods of this cluster.
-pub(super) fn named(ctx: &Context<'_>, finding: Finding, reported: &Reported<'_>) -> Finding {
+pub(super) fn name_clients(ctx: &Context<'_>, finding: Finding, reported: &Reported<'_>) -> Finding {
     if reported.id() != DENIED {
         return finding;
     }
@@ -28,7 +28,7 @@ pub(super) fn named(ctx: &Context<'_>, finding: Finding, reported: &Reported<'_>
     let enough = counts.into_iter().filter(|(_, count)| *count >= ENOUGH);
     let known = enough.filter_map(|((address, server), count)| Some((pod_at(ctx, address)?, server, count)));
     known.take(NAMED).fold(finding, |finding, (pod, server, count)| {
-        let owner = ctx.owners().of(pod);
+        let owner = ctx.owners().owner(pod);
         let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
         let account = format!("{}/{}", owner.namespace, pod.spec.account());
         let (state, act) = match pod.spec.proxy() {
@@ -59,6 +59,6 @@ fn denied(line: &str) -> Option<(IpAddr, &str)> {
 
 /// The only pod with an address.
 fn pod_at<'a>(ctx: &Context<'a>, address: IpAddr) -> Option<&'a Pod> {
-    let mut pods = ctx.hints::<Pod>().iter().filter(|pod| pod.is_at(address));
+    let mut pods = ctx.optional_list::<Pod>().iter().filter(|pod| pod.is_at(address));
     pods.next().filter(|_| pods.next().is_none())
 }

@@ -15,8 +15,8 @@ const LINES: usize = 3;
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
-    let slices = ctx.seen::<EndpointSlice>()?;
+    let services = ctx.partial_list::<Service>()?;
+    let slices = ctx.partial_list::<EndpointSlice>()?;
     let mut refused: BTreeMap<IpAddr, (&Pod, FailedCall<'_>)> = BTreeMap::new();
     for (pod, log) in proxy_logs(ctx)? {
         for call in failed_calls(ctx, log, pod, PROXY_CONTAINER) {
@@ -27,8 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings =
         services.iter().filter(|service| ctx.judges(&service.metadata.namespace)).filter_map(|service| {
             let ready = |family: &'static str| {
-                let own =
-                    EndpointSlice::of(slices, service).filter(move |slice| slice.address_type == family);
+                let own = EndpointSlice::for_service(slices, service)
+                    .filter(move |slice| slice.address_type == family);
                 own.flat_map(|slice| &slice.endpoints)
                     .filter(|one| one.is_ready())
                     .filter_map(|one| one.address())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::diagnosed::{grown, lacking, name_of, proxies, quoted, within};
+use crate::checks::diagnosed::{grown, metrics_missing, name_of, proxies, quoted, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
@@ -61,7 +61,7 @@ impl<'a> FailingClient<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = grown(ctx, proxies(ctx)?, &[BalancerGateShuts, BalancerEndpoints, BalancerGateOpenedAt])?;
-    let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
+    let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let mut by_service: BTreeMap<(&str, &str), Vec<FailingClient<'_>>> = BTreeMap::new();
     for (client, metrics) in all {
         for shut in fail_fast::balancers(metrics) {
@@ -77,7 +77,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let is_pending = shut.iter().any(|one| one.shut.pending > 0.0);
         if ready > 0 && breaks && !is_pending {
             let name = format!("{}/{}", key.0, key.1);
-            ctx.gap(lacking(
+            ctx.gap(metrics_missing(
                 ctx,
                 format!("whether the circuit breaker of Service {name} ended its requests"),
             ));
@@ -85,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let finding = finding(ctx, service, &shut, (ready, all));
         let clients = shut.iter().map(|one| one.client.metadata.key());
-        let endpoints = EndpointSlice::of(slices, service).flat_map(|slice| &slice.endpoints);
+        let endpoints = EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints);
         let servers = endpoints.filter_map(|endpoint| Some((key.0, endpoint.pod()?)));
         let pods: BTreeSet<(&str, &str)> = clients.chain(servers).collect();
         findings.push(pods.into_iter().fold(finding, |finding, (namespace, name)| {

@@ -54,9 +54,9 @@ pub(super) type Behind<'a> = (Owner, &'a Pod, u16);
 
 impl<'a> Mesh<'a> {
     /// Reads the mesh's settings from the cluster.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<Mesh<'a>, Unjudged> {
-        let pods = ctx.seen::<Pod>();
-        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<Mesh<'a>, Unjudged> {
+        let pods = ctx.partial_list::<Pod>();
+        let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
         pods?;
         let values = config.and_then(ConfigMap::chart_values);
         let set = values.as_ref().and_then(|values| values.text("proxy.opaquePorts"));
@@ -72,7 +72,7 @@ impl<'a> Mesh<'a> {
         let named = |deployment: &&crate::objects::Workload| {
             deployment.metadata.namespace == home && deployment.metadata.name == "linkerd-destination"
         };
-        let deployment = ctx.hints::<Deployment>().iter().find(named);
+        let deployment = ctx.optional_list::<Deployment>().iter().find(named);
         let policy = deployment.and_then(|deployment| deployment.spec.template.spec.container("policy"));
         let version = policy.and_then(tag_version);
         let known = ctx.knowledge.policy_controller();
@@ -81,7 +81,7 @@ impl<'a> Mesh<'a> {
         Ok(Mesh {
             default: Opaque::parse(&default_text, &BTreeMap::new()),
             default_text,
-            servers: ctx.hints::<Server>(),
+            servers: ctx.optional_list::<Server>(),
             reads_app_protocol,
             by_label: ctx.selected(),
         })
@@ -118,7 +118,7 @@ impl<'a> Mesh<'a> {
         let mut seen = BTreeSet::new();
         let pods = self.by_label.by(service).filter_map(|pod| {
             let number = port.leads_to(pod)?;
-            let owner = owners.of(pod);
+            let owner = owners.owner(pod);
             seen.insert(owner.clone()).then_some((owner, pod, number))
         });
         pods.collect()

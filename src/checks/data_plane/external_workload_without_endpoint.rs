@@ -38,11 +38,11 @@ struct UnservedPorts<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let external = existing::<ExternalWorkload>(ctx);
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     if external.is_empty() {
         return Ok(Vec::new().into());
     }
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let spec = &service.spec;

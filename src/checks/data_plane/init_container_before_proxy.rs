@@ -21,8 +21,8 @@ const NETWORKERS: [&str; 8] =
     ["vault-agent-init", "wait-for", "migrat", "cloud-sql", "cloudsql", "consul", "fetch", "download"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let pods = ctx.partial_list::<Pod>()?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(ConfigMap::chart_values);
     let by_cni = values.and_then(|values| values.bool("cniEnabled")).unwrap_or(false);
     let owners = ctx.owners();
@@ -36,13 +36,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let status = pod.container_status(&container.name);
             match status.filter(|status| fails(status)) {
                 Some(status) => {
-                    let key = (owners.of(pod), container.name.to_string());
+                    let key = (owners.owner(pod), container.name.to_string());
                     failing.entry(key).or_default().push((pod, status));
                 }
                 None if is_known(container)
                     && status.is_none_or(|status| status.state.terminated().is_none()) =>
                 {
-                    named.entry(owners.of(pod)).or_insert((pod, container));
+                    named.entry(owners.owner(pod)).or_insert((pod, container));
                 }
                 None => {}
             }
@@ -125,7 +125,7 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     .evidence(Evidence::field(&object, format!("status.initContainerStatuses[{name}]"), said))
     .evidence(Evidence::field(&object, "spec.initContainers", order.join(", ")))
     .evidence(Evidence::field(&object, "spec.containers", format!("{PROXY_CONTAINER} among them")))
-    .remedy(ways(ctx, owner, remedy, pod.spec.container(INIT_CONTAINER).is_none()))
+    .remedy(alternatives(ctx, owner, remedy, pod.spec.container(INIT_CONTAINER).is_none()))
 }
 
 fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> Finding {
@@ -140,18 +140,18 @@ fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> 
     .parameter(&container.name)
     .likely()
     .evidence(Evidence::field(object, "spec.initContainers", order.join(", ")))
-    .remedy(ways(ctx, owner, Remedy::new(), false))
+    .remedy(alternatives(ctx, owner, Remedy::new(), false))
 }
 
 /// The annotation of the installed release that makes the proxy a native sidecar.
 fn native_key<'a>(ctx: &Context<'a>) -> Option<&'a str> {
     let home = &ctx.namespaces().control_plane;
-    let (version, _) = installed(ctx.hints::<Deployment>(), None, home)?;
+    let (version, _) = installed(ctx.optional_list::<Deployment>(), None, home)?;
     let keys = ctx.knowledge.native_sidecar().keys_read_by(&version, ctx.knowledge);
     keys.known().first().map(String::as_str)
 }
 
-fn ways(ctx: &Context<'_>, owner: &Owner, remedy: Remedy, by_cni: bool) -> Remedy {
+fn alternatives(ctx: &Context<'_>, owner: &Owner, remedy: Remedy, by_cni: bool) -> Remedy {
     let act = "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and newer)";
     let remedy = match native_key(ctx) {
         Some(key) => {

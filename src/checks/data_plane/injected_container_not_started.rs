@@ -41,7 +41,7 @@ struct Failed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut groups: BTreeMap<(Owner, &str, Reason), Vec<Failed<'_>>> = BTreeMap::new();
     let home = ctx.namespaces().control_plane.as_str();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in ctx.partial_list::<Pod>()? {
         let namespace = &pod.metadata.namespace;
         if pod.is_finished()
             || pod.metadata.deletion_timestamp.is_some()
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if let Some((reason, path, said)) = reason(status) {
                 let object = format!("Pod {namespace}/{}", pod.metadata.name);
                 let evidence = Evidence::field(object, format!("{path} of container {}", status.name), said);
-                let group = groups.entry((ctx.owners().of(pod), status.name.as_str(), reason));
+                let group = groups.entry((ctx.owners().owner(pod), status.name.as_str(), reason));
                 group.or_default().push(Failed { pod, status, evidence });
             }
         }
@@ -125,7 +125,10 @@ fn finding(ctx: &Context<'_>, owner: &Owner, reason: Reason, group: &[Failed<'_>
     });
     let of_spec =
         of_spec.map(|(path, said)| Evidence::field(object, format!("{path} of container {container}"), said));
-    let node = ctx.hints::<Node>().iter().find(|node| node.metadata.name == *group[0].pod.node_name.as_str());
+    let node = ctx
+        .optional_list::<Node>()
+        .iter()
+        .find(|node| node.metadata.name == *group[0].pod.node_name.as_str());
     let of_node = node.filter(|_| reason == Reason::Architecture).and_then(|node| {
         let path = format!("metadata.labels[{ARCHITECTURE}]");
         Some(Evidence::field(

@@ -14,8 +14,8 @@ use crate::objects::{Kind, Pod, Service};
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
-    let pods = ctx.every::<Pod>()?;
+    let services = ctx.partial_list::<Service>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let is_running = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
     let home = ctx.namespaces().control_plane.as_str();
     let meshed: BTreeSet<&str> = pods
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return None;
         }
         let without: Vec<&str> = meshed.difference(&serving).copied().collect();
-        let owner: Owner = ctx.owners().of(behind.first()?);
+        let owner: Owner = ctx.owners().owner(behind.first()?);
         if without.is_empty() || owner.kind == "DaemonSet" {
             return None;
         }

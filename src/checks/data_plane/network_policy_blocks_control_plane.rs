@@ -5,14 +5,14 @@ mod controllers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
+use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
 use crate::network_policy::control_plane::{dns_pods, to_component, to_dns};
-use crate::network_policy::{Decides, Direction, Passage, Policies, Policy};
+use crate::network_policy::{DecidedBy, Direction, Policies, Policy, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Namespace, Pod};
 
@@ -24,8 +24,8 @@ const QUOTED: usize = 3;
 
 /// The ports that a set of policies blocks, and the affected pods.
 #[derive(Default)]
-struct Shut<'a> {
-    by: Vec<Decides<'a>>,
+struct BlockedPorts<'a> {
+    by: Vec<DecidedBy<'a>>,
     /// Blocked ports and the names of their servers.
     ports: BTreeSet<(u16, &'static str)>,
     owners: BTreeMap<Owner, Vec<&'a Pod>>,
@@ -33,8 +33,8 @@ struct Shut<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
-    let namespaces = ctx.seen::<Namespace>();
-    let pods = ctx.seen::<Pod>()?;
+    let namespaces = ctx.partial_list::<Namespace>();
+    let pods = ctx.partial_list::<Pod>()?;
     let policies = policies?;
     namespaces?;
     let home = ctx.namespaces().control_plane.as_str();
@@ -51,9 +51,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     let counts = |pod: &&Pod| ctx.has_injected(pod) && pod.spec.proxy().is_some();
     for pod in pods.iter().filter(counts) {
-        workloads.entry(owners.of(pod)).or_default().push(pod);
+        workloads.entry(owners.owner(pod)).or_default().push(pod);
     }
-    let mut shut: BTreeMap<(Direction, Set<'_>), Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<(Direction, Set<'_>), BlockedPorts<'_>> = BTreeMap::new();
     for (owner, clients) in &workloads {
         // Policies treat all replicas alike.
         let Some(client) = clients.first() else { continue };
@@ -62,15 +62,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let policies: Vec<_> = policies.collect();
             clients.iter().any(|pod| is_ready(pod) && policies.iter().all(|policy| is_older(*policy, pod)))
         };
-        for (direction, port, passage) in asked(&policies, client, (&servers, &dns)) {
+        for (direction, port, passage) in blocked_ports(&policies, client, (&servers, &dns)) {
             match passage {
-                Passage::Open | Passage::Through(_) => {}
-                Passage::Unknown(doubts) => {
+                Verdict::Open | Verdict::Through(_) => {}
+                Verdict::Unknown(doubts) => {
                     if !through(&mut doubts.iter().map(|doubt| doubt.policy)) {
                         cannot_say(ctx, &doubts);
                     }
                 }
-                Passage::Shut(by) => {
+                Verdict::Shut(by) => {
                     if through(&mut by.iter().map(|decides| decides.policy)) {
                         continue;
                     }
@@ -89,11 +89,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The connections that a pod needs to the control plane and DNS: direction, port, and the policies'
 /// decision.
-fn asked<'a>(
+fn blocked_ports<'a>(
     policies: &Policies<'a>,
     client: &Pod,
     (servers, dns): (&[&Pod], &[&Pod]),
-) -> Vec<(Direction, (u16, &'static str), Passage<'a>)> {
+) -> Vec<(Direction, (u16, &'static str), Verdict<'a>)> {
     let own = client.metadata.label(COMPONENT);
     let mut asked = Vec::new();
     for (component, number, name) in SERVERS {
@@ -114,7 +114,7 @@ fn is_ready(pod: &Pod) -> bool {
     pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready)
 }
 
-fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, direction: Direction, shut: &BlockedPorts<'_>) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let pods: Vec<&Pod> = shut.owners.values().flatten().copied().collect();
     let waiting = pods.iter().filter(|pod| !is_ready(pod)).count();
@@ -124,7 +124,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
         0 => "running proxies work until their certificate expires, and new ones don't become ready",
         _ => "starting proxies get no certificate or configuration and don't become ready",
     };
-    let all = network_policies::in_words(&shut.by);
+    let all = network_policies::kind_names(&shut.by);
     let way = match direction {
         Direction::Egress => "egress",
         Direction::Ingress => "ingress",
@@ -172,7 +172,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
 fn remedy(
     home: &str,
     direction: Direction,
-    decides: &Decides<'_>,
+    decides: &DecidedBy<'_>,
     ports: &BTreeSet<(u16, &'static str)>,
 ) -> Remedy {
     let tcp: Vec<(&'static str, u16)> =
@@ -180,13 +180,13 @@ fn remedy(
     let mut openings = Vec::new();
     if !tcp.is_empty() {
         let whom = match direction {
-            Direction::Egress => Whom::Namespace(home),
-            Direction::Ingress => Whom::Pods,
+            Direction::Egress => PeerSelector::Namespace(home),
+            Direction::Ingress => PeerSelector::Pods,
         };
         openings.push((whom, tcp));
     }
     if ports.iter().any(|(port, _)| *port == 53) {
-        openings.push((Whom::Anybody, vec![("UDP", 53), ("TCP", 53)]));
+        openings.push((PeerSelector::Anybody, vec![("UDP", 53), ("TCP", 53)]));
     }
     let words = match direction {
         // For these the first matching rule decides.

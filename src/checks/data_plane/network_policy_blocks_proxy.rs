@@ -14,7 +14,8 @@ use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::transport::MODE;
 use crate::network_policy::{
-    Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
+    Action, AppliedPolicy, DecidedBy, Direction, Match, Peer, Policies, Policy, Port, Ports, Rule, Verdict,
+    Which,
 };
 use crate::objects::{ConfigMap, Kind, Pod};
 
@@ -22,7 +23,7 @@ use crate::objects::{ConfigMap, Kind, Pod};
 const QUOTED: usize = 3;
 
 /// A policy that blocks proxy traffic, and the pods that it selects.
-struct Shut<'a> {
+struct BlockingPolicy<'a> {
     policy: Policy<'a>,
     /// The ports in its allow rules, as text; for egress, in the rules about the pods that clients cannot reach.
     named: Vec<String>,
@@ -36,7 +37,7 @@ struct Shut<'a> {
     to: Quoted<'a>,
 }
 
-impl Shut<'_> {
+impl BlockingPolicy<'_> {
     /// Adds the ports of allow rules, each once.
     fn add_ports(&mut self, named: Vec<String>) {
         for port in named {
@@ -59,13 +60,13 @@ type Pods<'a> = BTreeMap<usize, &'a Pod>;
 
 /// Direction, policy, field, port of the proxy.
 type At<'a> = (Direction, (Kind, &'a str, &'a str), bool, u16);
-type All<'a> = BTreeMap<At<'a>, Shut<'a>>;
+type All<'a> = BTreeMap<At<'a>, BlockingPolicy<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
-    let pods = ctx.seen::<Pod>();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
-    let transport = Transport::of(ctx, config);
+    let pods = ctx.partial_list::<Pod>();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let transport = Transport::from_config(ctx, config);
     let policies = policies?;
     // Meshed clients reach the control plane's proxies at its own ports.
     let counts = |pod: &&Pod| {
@@ -102,18 +103,18 @@ fn incoming<'a>(
         rule.action == Action::Allow && rule.ports.iter().any(|named| transport.uses(named, pod))
     };
     match said(number) {
-        Passage::Open | Passage::Through(_) => {}
+        Verdict::Open | Verdict::Through(_) => {}
         // A rule allows some clients, which are unknown.
-        Passage::Unknown(doubts) if asks_only_whom(&doubts) => {}
-        Passage::Unknown(doubts) => {
+        Verdict::Unknown(doubts) if asks_only_whom(&doubts) => {}
+        Verdict::Unknown(doubts) => {
             if holding.iter().any(|(held, _)| held.rules.iter().any(|rule| asked(&rule))) {
                 cannot_say(ctx, &doubts);
             }
         }
-        Passage::Shut(by) => {
+        Verdict::Shut(by) => {
             let denies = by.iter().find(|decides| decides.denies);
             // With ordered policies, a rule before the denying rule still allows the traffic.
-            let counts = |held: &Held<'_>, rule: &Rule<'_>| {
+            let counts = |held: &AppliedPolicy<'_>, rule: &Rule<'_>| {
                 denies.is_none_or(|denies| before(held, rule, denies, &holding))
             };
             let mut found = holding.iter().filter_map(|(held, _)| {
@@ -137,7 +138,12 @@ fn incoming<'a>(
 }
 
 /// Whether a rule precedes the denying rule in Calico's order. With Cilium, deny rules always win.
-fn before(held: &Held<'_>, rule: &Rule<'_>, denies: &Decides<'_>, holding: &[(&Held<'_>, Fits)]) -> bool {
+fn before(
+    held: &AppliedPolicy<'_>,
+    rule: &Rule<'_>,
+    denies: &DecidedBy<'_>,
+    holding: &[(&AppliedPolicy<'_>, Match)],
+) -> bool {
     let Policy::Calico(_) = denies.policy else { return false };
     let Some((denying, _)) = holding.iter().find(|(held, _)| held.policy == denies.policy) else {
         return false;
@@ -154,8 +160,8 @@ fn before(held: &Held<'_>, rule: &Rule<'_>, denies: &Decides<'_>, holding: &[(&H
 fn let_in<'a>(
     transport: &Transport,
     pod: &Pod,
-    holding: &[(&Held<'_>, Fits)],
-    said: impl Fn(u16) -> Passage<'a>,
+    holding: &[(&AppliedPolicy<'_>, Match)],
+    said: impl Fn(u16) -> Verdict<'a>,
 ) -> bool {
     let rules = holding.iter().flat_map(|(held, _)| &held.rules).filter(|rule| rule.action == Action::Allow);
     let named = rules.flat_map(|rule| &rule.ports).filter_map(|ports| match ports.which {
@@ -164,29 +170,40 @@ fn let_in<'a>(
     });
     declared(pod).chain(named).filter(|number| !OWN.contains(number)).any(|number| {
         (transport.is_header() || transport.is_opaque(pod, number))
-            && matches!(said(number), Passage::Open | Passage::Through(_) | Passage::Unknown(_))
+            && matches!(said(number), Verdict::Open | Verdict::Through(_) | Verdict::Unknown(_))
     })
 }
 
-fn new<'a>(policy: Policy<'a>, field: &str, held: Option<&Held<'a>>, denies: bool) -> Shut<'a> {
+fn new<'a>(
+    policy: Policy<'a>,
+    field: &str,
+    held: Option<&AppliedPolicy<'a>>,
+    denies: bool,
+) -> BlockingPolicy<'a> {
     let rules = held.into_iter().flat_map(|held| &held.rules);
     let rules = rules.filter(|rule| rule.action == Action::Allow);
-    let named = rules.flat_map(|rule| &rule.ports).map(Ports::in_words).collect();
+    let named = rules.flat_map(|rule| &rule.ports).map(Ports::describe).collect();
     let field = field.to_owned();
-    Shut { policy, named, field, denies, asks: false, pods: Pods::new(), to: Quoted::default() }
+    BlockingPolicy { policy, named, field, denies, asks: false, pods: Pods::new(), to: Quoted::default() }
 }
 
-fn of_rule<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Shut<'a> {
-    Shut { asks: rule.doubt.is_some(), ..new(held.policy, &rule.field, Some(held), false) }
+fn of_rule<'a>(held: &AppliedPolicy<'a>, rule: &Rule<'a>) -> BlockingPolicy<'a> {
+    BlockingPolicy { asks: rule.doubt.is_some(), ..new(held.policy, &rule.field, Some(held), false) }
 }
 
 /// Adds a pod, by its index, that a policy closes to clients.
-fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize, &'a Pod)) {
+fn add<'a>(shut: &mut All<'a>, port: u16, found: BlockingPolicy<'a>, (place, pod): (usize, &'a Pod)) {
     let at = (Direction::Ingress, found.policy.key(), found.denies, port);
     shut.entry(at).or_insert(found).pods.insert(place, pod);
 }
 
-fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    direction: Direction,
+    port: u16,
+    shut: &BlockingPolicy<'_>,
+    mode: Mode,
+) -> Finding {
     let policy = format!("{} {}", shut.policy.kind(), shut.policy.meta().name);
     let mut named = shut.named.clone();
     let mut seen = std::collections::BTreeSet::new();
@@ -243,7 +260,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         .evidence(Evidence::field(
             format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
             format!("data.values: {MODE}"),
-            mode.in_words(),
+            mode.describe(),
         ))
         .remedy(remedy(direction, port, shut));
     let finding = match direction {
@@ -263,7 +280,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
     finding.likely()
 }
 
-fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
+fn remedy(direction: Direction, port: u16, shut: &BlockingPolicy<'_>) -> Remedy {
     let words = match direction {
         Direction::Ingress if shut.denies => format!(
             "Allow port {port} of the proxy before that. This port carries all application traffic: restrict ports \
@@ -280,8 +297,8 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     };
     if shut.denies {
         let decides =
-            Decides { policy: shut.policy, field: shut.field.clone(), denies: true, said: String::new() };
-        let openings = [(network_policies::Whom::Pods, vec![("TCP", port)])];
+            DecidedBy { policy: shut.policy, field: shut.field.clone(), denies: true, said: String::new() };
+        let openings = [(network_policies::PeerSelector::Pods, vec![("TCP", port)])];
         return network_policies::remedy(&decides, direction, &openings, words);
     }
     let path = pointer(&shut.field);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::transport::inbound_port;
-use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, set};
+use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, set};
 use crate::checks::policy::scrape_refused::admin_port;
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -13,7 +13,7 @@ use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::network_policy::control_plane::best;
-use crate::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
+use crate::network_policy::{DecidedBy, Direction, Peer, Policies, Port, Verdict};
 use crate::objects::{Namespace, Pod};
 
 /// Maximum number of quoted workloads.
@@ -21,16 +21,16 @@ const QUOTED: usize = 3;
 
 /// The pods whose metrics a set of policies blocks.
 #[derive(Default)]
-struct Shut<'a> {
-    by: Vec<Decides<'a>>,
+struct BlockedScrapes<'a> {
+    by: Vec<DecidedBy<'a>>,
     workloads: Vec<&'a Owner>,
     port: u16,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
-    let namespaces = ctx.seen::<Namespace>();
-    let pods = ctx.seen::<Pod>()?;
+    let namespaces = ctx.partial_list::<Namespace>();
+    let pods = ctx.partial_list::<Pod>()?;
     let policies = policies?;
     namespaces?;
     let home = ctx.namespaces().extensions.get(&Extension::Viz).map(String::as_str);
@@ -53,21 +53,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     // Policies treat all replicas alike.
     for pod in pods.iter().filter(counts).filter(|pod| !is_prometheus(pod)) {
-        workloads.entry(owners.of(pod)).or_insert(pod);
+        workloads.entry(owners.owner(pod)).or_insert(pod);
     }
-    let mut shut: BTreeMap<(Direction, Set<'_>), Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<(Direction, Set<'_>), BlockedScrapes<'_>> = BTreeMap::new();
     for (owner, pod) in &workloads {
         for direction in [Direction::Ingress, Direction::Egress] {
-            let ways = scrapers.iter().map(|scraper| way(&policies, direction, scraper, pod));
+            let ways = scrapers.iter().map(|scraper| scrape_verdict(&policies, direction, scraper, pod));
             match best(ways) {
-                Some(Passage::Unknown(doubts)) => cannot_say(ctx, &doubts),
-                Some(Passage::Shut(by)) => {
+                Some(Verdict::Unknown(doubts)) => cannot_say(ctx, &doubts),
+                Some(Verdict::Shut(by)) => {
                     let entry = shut.entry((direction, set(&by))).or_default();
                     entry.by = by;
                     entry.port = admin_port(pod);
                     entry.workloads.push(owner);
                 }
-                Some(Passage::Open | Passage::Through(_)) | None => {}
+                Some(Verdict::Open | Verdict::Through(_)) | None => {}
             }
         }
     }
@@ -77,7 +77,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether one side of the connection allows reading the metrics of a pod's proxy: at the metrics port or,
 /// for a meshed Prometheus, at the proxy's inbound port, through which such connections may go.
-fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod: &'a Pod) -> Passage<'a> {
+fn scrape_verdict<'a>(
+    policies: &Policies<'a>,
+    direction: Direction,
+    scraper: &'a Pod,
+    pod: &'a Pod,
+) -> Verdict<'a> {
     let (of, peer) = match direction {
         Direction::Ingress => (pod, scraper),
         Direction::Egress => (scraper, pod),
@@ -94,9 +99,14 @@ fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod:
     }
 }
 
-fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str) -> Option<Finding> {
+fn finding(
+    ctx: &Context<'_>,
+    direction: Direction,
+    shut: &BlockedScrapes<'_>,
+    home: &str,
+) -> Option<Finding> {
     let first = shut.by.first()?;
-    let all = network_policies::in_words(&shut.by);
+    let all = network_policies::kind_names(&shut.by);
     let port = shut.port;
     let message = match direction {
         Direction::Ingress => format!(
@@ -111,13 +121,15 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str)
     let named = shut.workloads.iter().map(|owner| owner.subject(Vec::new()));
     let (whom, words) = match direction {
         Direction::Ingress => (
-            Whom::Namespace(home),
+            PeerSelector::Namespace(home),
             format!(
                 "Allow ingress from the pods of {home} to the metrics of \
                 proxies"
             ),
         ),
-        Direction::Egress => (Whom::Pods, "Allow egress of Prometheus to the metrics of proxies".to_owned()),
+        Direction::Egress => {
+            (PeerSelector::Pods, "Allow egress of Prometheus to the metrics of proxies".to_owned())
+        }
     };
     Some(
         about(ctx, &shut.by, message)

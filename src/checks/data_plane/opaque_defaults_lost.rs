@@ -16,8 +16,8 @@ use crate::model::owners::Owner;
 use crate::objects::{Pod, Server, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>();
-    let mesh = Mesh::of(ctx)?;
+    let services = ctx.partial_list::<Service>();
+    let mesh = Mesh::from_context(ctx)?;
     let default = &ctx.knowledge.protocols().default_opaque;
     let mut findings = Vec::new();
     let mut workloads: BTreeMap<Owner, (&Pod, BTreeSet<u16>)> = BTreeMap::new();
@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if !findings.is_empty() {
         // A Server may set the protocol of the port.
-        ctx.noted(defined::<Server>(ctx));
+        ctx.or_note(defined::<Server>(ctx));
     }
     Ok(findings.into())
 }

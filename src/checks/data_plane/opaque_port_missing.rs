@@ -30,9 +30,9 @@ struct Sign<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>();
-    let mesh = Mesh::of(ctx)?;
-    let proxied_pods = ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some());
+    let services = ctx.partial_list::<Service>();
+    let mesh = Mesh::from_context(ctx)?;
+    let proxied_pods = ctx.optional_list::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some());
     let meshed: BTreeSet<&str> = proxied_pods.map(|pod| pod.metadata.namespace.as_str()).collect();
     let timeouts = timeouts(ctx);
     let mut findings = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if !findings.is_empty() {
         // A Server may set the protocol of the port.
-        ctx.noted(defined::<Server>(ctx));
+        ctx.or_note(defined::<Server>(ctx));
     }
     Ok(findings.into())
 }

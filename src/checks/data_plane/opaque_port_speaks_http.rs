@@ -10,12 +10,12 @@ use crate::item::Kind;
 use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>();
-    let mesh = Mesh::of(ctx)?;
+    let services = ctx.partial_list::<Service>();
+    let mesh = Mesh::from_context(ctx)?;
     let routes: Vec<(&str, &Route)> = [
-        ("HTTPRoute", ctx.noted(defined::<HTTPRoute>(ctx)).unwrap_or_default()),
-        ("HTTPRoute", ctx.noted(defined::<LinkerdHTTPRoute>(ctx)).unwrap_or_default()),
-        ("GRPCRoute", ctx.noted(defined::<GRPCRoute>(ctx)).unwrap_or_default()),
+        ("HTTPRoute", ctx.or_note(defined::<HTTPRoute>(ctx)).unwrap_or_default()),
+        ("HTTPRoute", ctx.or_note(defined::<LinkerdHTTPRoute>(ctx)).unwrap_or_default()),
+        ("GRPCRoute", ctx.or_note(defined::<GRPCRoute>(ctx)).unwrap_or_default()),
     ]
     .into_iter()
     .flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)))

@@ -36,8 +36,8 @@ struct PortDifference<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    ctx.seen::<Pod>()?;
-    let services = ctx.seen::<Service>()?;
+    ctx.partial_list::<Pod>()?;
+    let services = ctx.partial_list::<Service>()?;
     let by_label = ctx.selected();
     let owners = ctx.owners();
     let default = default_ports(ctx);
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut seen: BTreeSet<(Owner, Option<&str>)> = BTreeSet::new();
         for pod in by_label.by(service) {
             // Replicas have the same annotation.
-            if !seen.insert((owners.of(pod), pod.metadata.annotation(ANNOTATION))) {
+            if !seen.insert((owners.owner(pod), pod.metadata.annotation(ANNOTATION))) {
                 continue;
             }
             for (lacks, harmless, pair) in compare(service, pod, default.as_ref()) {
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         findings.extend(differences.iter().map(|((lacks, harmless), difference)| {
-            let owner = difference.pods.first().map(|pod| owners.of(pod));
+            let owner = difference.pods.first().map(|pod| owners.owner(pod));
             finding(ctx, service, (*lacks, *harmless), difference, owner.as_ref())
         }));
     }
@@ -76,7 +76,7 @@ fn has_address(service: &Service) -> bool {
 
 /// The ports that are opaque by default; `None` if unknown.
 fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()??;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()??;
     let values = config.chart_values()?;
     Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
 }
@@ -230,7 +230,7 @@ fn other_services(
 ) -> Remedy {
     let targets: BTreeSet<u16> = difference.ports.iter().map(|(_, target)| *target).collect();
     let selected = ctx.selected();
-    let others = ctx.hints::<Service>().iter().filter(|other| {
+    let others = ctx.optional_list::<Service>().iter().filter(|other| {
         other.metadata.key() != service.metadata.key()
             && other.metadata.namespace == service.metadata.namespace
             && has_address(other)

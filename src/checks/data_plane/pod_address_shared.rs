@@ -11,7 +11,7 @@ use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut by_address: BTreeMap<IpAddr, Vec<&Pod>> = BTreeMap::new();
-    for pod in ctx.seen::<Pod>()?.iter().filter(|pod| holds(ctx, pod)) {
+    for pod in ctx.partial_list::<Pod>()?.iter().filter(|pod| holds(ctx, pod)) {
         if let Some(address) = pod.status.pod_ip {
             let pods = by_address.entry(address).or_default();
             // A list can contain the same pod twice.
@@ -35,7 +35,7 @@ fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
             .status
             .start_time
             .get()
-            .is_some_and(|since| ctx.now().duration_since(since) > ctx.span_of("minutes"))
+            .is_some_and(|since| ctx.now().duration_since(since) > ctx.param_duration("minutes"))
 }
 
 fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {

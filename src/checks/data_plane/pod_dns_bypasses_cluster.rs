@@ -19,8 +19,8 @@ const DNS: (&str, &str, &str) = ("kube-system", "k8s-app", "kube-dns");
 const POLICIES: [&str; 2] = ["None", "Default"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>();
-    let pods = ctx.seen::<Pod>()?;
+    let services = ctx.complete_list::<Service>();
+    let pods = ctx.partial_list::<Pod>()?;
     let candidates: Vec<&Pod> = meshed(ctx)?
         .filter(|pod| POLICIES.contains(&pod.spec.dns_policy.as_str()))
         .filter(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| !status.ready))
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in candidates {
         let servers = &pod.spec.dns_config.nameservers;
         if !servers.iter().filter_map(|server| server.parse().ok()).any(is_inside) {
-            groups.entry(ctx.owners().of(pod)).or_default().push(pod);
+            groups.entry(ctx.owners().owner(pod)).or_default().push(pod);
         }
     }
     let is_dns = |service: &&Service| {

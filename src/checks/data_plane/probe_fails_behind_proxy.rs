@@ -43,7 +43,7 @@ struct Failed<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let events = ctx.seen::<Event>();
+    let events = ctx.partial_list::<Event>();
     let meshed = meshed(ctx)?;
     let mut unhealthy: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
     for event in events?.iter().filter(|event| event.reason == "Unhealthy" && event.about.kind == "Pod") {
@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let Some((probe, failure)) = failure(pod, event).filter(|_| is_current(ctx, pod, event)) else {
                 continue;
             };
-            let failed = groups.entry((owners.of(pod), failure)).or_default();
+            let failed = groups.entry((owners.owner(pod), failure)).or_default();
             failed.probes.insert(probe);
             failed.events.push((pod, event));
         }

@@ -26,7 +26,7 @@ const NAMED: usize = 2;
 const OTHER_EXITS: [i32; 4] = [64, 101, 134, 139];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let meshed = |pod: &&Pod| {
         pod.metadata.label(CONTROL_PLANE_NS) == Some(home)
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if failing.len() < 2 || !answers {
         return Ok(Vec::new().into());
     }
-    let nodes = ctx.seen::<Node>()?;
+    let nodes = ctx.partial_list::<Node>()?;
     let groups = ctx.knowledge.platforms().node_groups();
     let split = NodeSplit::new(&failing, &working, nodes, groups);
     let Some(split) = split.filter(|_| is_of_nodes(ctx, &failing, &working)) else {
@@ -77,7 +77,8 @@ fn is_unconnected<'a>(ctx: &Context<'a>, pod: &'a Pod) -> bool {
 /// Whether the nodes rather than one workload are the reason: several workloads fail, or pods of the same
 /// workload work.
 fn is_of_nodes(ctx: &Context<'_>, failing: &[&Pod], working: &[&Pod]) -> bool {
-    let owners = |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().of(pod)).collect() };
+    let owners =
+        |pods: &[&Pod]| -> BTreeSet<Owner> { pods.iter().map(|pod| ctx.owners().owner(pod)).collect() };
     let (failing, working) = (owners(failing), owners(working));
     failing.len() > 1 || !failing.is_disjoint(&working)
 }

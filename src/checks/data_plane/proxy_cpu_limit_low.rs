@@ -28,8 +28,8 @@ const GATEWAYS: [&str; 11] = [
 const HALF: f64 = 0.5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
-    let services = ctx.seen::<Service>();
+    let rules = Rules::from_context(ctx);
+    let services = ctx.partial_list::<Service>();
     let makers = makers(ctx)?;
     let (rules, services) = (rules?, services?);
     let mut findings: Vec<Finding> = Vec::new();

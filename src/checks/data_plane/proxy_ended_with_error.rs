@@ -47,7 +47,7 @@ struct Ended<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let mut by_owner: BTreeMap<Owner, Vec<Ended<'_>>> = BTreeMap::new();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in ctx.partial_list::<Pod>()? {
         let meta = &pod.metadata;
         let is_meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.label(COMPONENT).is_none();
         // The kubelet ends evicted pods and those of a node that shuts down, whatever their settings are.
@@ -57,9 +57,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let status = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.terminated());
         let Some(status) = status else { continue };
-        let is_old = |at: Timestamp| ctx.now().duration_since(at) > ctx.span_of("hours");
+        let is_old = |at: Timestamp| ctx.now().duration_since(at) > ctx.param_duration("hours");
         if !status.finished_at.get().is_some_and(is_old) {
-            by_owner.entry(ctx.owners().of(pod)).or_default().push(Ended {
+            by_owner.entry(ctx.owners().owner(pod)).or_default().push(Ended {
                 pod,
                 status,
                 end: end(pod, status),

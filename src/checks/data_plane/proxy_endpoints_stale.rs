@@ -1,7 +1,7 @@
 //! `proxy-endpoints-stale`: a proxy's load balancer for a Service holds more endpoints than exist.
 
 use crate::checks::diagnosed::{
-    by_workload, exporting_if_used, grown, lacking, name_of, proxies, quoted, within,
+    by_workload, exporting_if_used, grown, metrics_missing, name_of, proxies, quoted, within,
 };
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::counted;
@@ -18,7 +18,7 @@ const QUOTED: usize = 5;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let all = exporting_if_used(ctx, proxies(ctx)?, BalancerEndpoints, "the endpoints of load balancers");
     let all = grown(ctx, all, &[BalancerEndpoints])?;
-    let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
+    let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let at = ctx.knows_its_moment().then(|| ctx.now().as_second());
     let slices = Slices::new(Some(slices), services, at);
     let mut stale = Vec::new();
@@ -28,7 +28,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Metrics that are older than the EndpointSlices may be those of pods that were deleted in between.
         let is_later = metrics.read_at.zip(at).is_some_and(|(read, at)| read >= at);
         if !differing.is_empty() && !is_later {
-            ctx.gap(lacking(ctx, format!("metrics of {} that are newer than EndpointSlices", name_of(pod))));
+            ctx.gap(metrics_missing(
+                ctx,
+                format!("metrics of {} that are newer than EndpointSlices", name_of(pod)),
+            ));
             continue;
         }
         stale.extend(differing.into_iter().map(|service| (pod, (metrics, service))));
@@ -43,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             quoted(pod, said)
         });
         let (first, _) = all[0];
-        let owner = ctx.owners().of(first);
+        let owner = ctx.owners().owner(first);
         let mut names: Vec<String> = all.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         names.dedup();
         let mut remedy = Remedy::new()

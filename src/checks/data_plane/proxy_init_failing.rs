@@ -36,14 +36,14 @@ struct Failed<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let mut groups: BTreeMap<(Owner, &str), (&Signature, Vec<Failed<'_>>)> = BTreeMap::new();
     // The last pod of each owner whose linkerd-init has succeeded.
     let mut succeeded: BTreeMap<Owner, Timestamp> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| has_succeeded(pod)) {
         if let Some(created) = pod.metadata.creation_timestamp.get() {
-            let last = succeeded.entry(owners.of(pod)).or_insert(created);
+            let last = succeeded.entry(owners.owner(pod)).or_insert(created);
             *last = created.max(*last);
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if pod.metadata.deletion_timestamp.is_some() || pod.status.phase == "Succeeded" {
             continue;
         }
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         // A pod with restartPolicy Never fails as a whole. It is of the past once a later one started.
         let created = pod.metadata.creation_timestamp.get();
         let is_past = created.is_some_and(|created| {
@@ -95,13 +95,13 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
     // The log has one line per command; line ends in the command's own output are escaped.
     let mut lines = ended.message.lines().flat_map(|line| line.split("\\n"));
     let (signature, line) = lines.find_map(|line| {
-        signatures.matching(SignatureScope::Init, line).map(|signature| (signature, said(line)))
+        signatures.matching(SignatureScope::Init, line).map(|signature| (signature, without_prefix(line)))
     })?;
     Some((signature, Failed { pod, path, line: line.to_owned(), restarts: status.restart_count }))
 }
 
 /// Removes the logger's prefix from a line, in both of its formats.
-fn said(line: &str) -> &str {
+fn without_prefix(line: &str) -> &str {
     let starts = ["msg=\"", "\"msg\":\""].into_iter().filter_map(|start| line.split_once(start));
     starts.map(|(_, rest)| rest).next().unwrap_or(line).trim()
 }
@@ -118,7 +118,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
         Evidence::field(object, path, format!("{}{again}", failed.line))
     });
     let on: BTreeSet<&str> = group.iter().map(|failed| failed.pod.node_name.as_str()).collect();
-    let nodes = ctx.hints::<Node>().iter().filter(|node| on.contains(node.metadata.name.as_str()));
+    let nodes = ctx.optional_list::<Node>().iter().filter(|node| on.contains(node.metadata.name.as_str()));
     let systems = nodes.take(QUOTED).map(|node| {
         let info = &node.status.node_info;
         Evidence::field(

@@ -13,7 +13,7 @@ const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 pub(super) const SHUTDOWN: &str = "config.linkerd.io/shutdown-grace-period";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let makers = makers(ctx)?;
     let rules = rules?;
     let mut findings: Vec<Finding> = Vec::new();

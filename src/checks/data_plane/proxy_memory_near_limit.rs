@@ -54,5 +54,5 @@ fn raised(ctx: &Context<'_>, full: &[(&Pod, (f64, f64))]) -> Remedy {
     let limit = full.iter().map(|(_, (_, limit))| *limit).fold(0.0, f64::max);
     let twice = format!("{:.0}Mi", (2.0 * limit / MB).ceil());
     let act = format!("Raise the limit with {KEY}: {twice:?}");
-    rewrite::of_owner(ctx, Remedy::new(), &act, &ctx.owners().of(pod), &[(KEY, Some(&twice))])
+    rewrite::of_owner(ctx, Remedy::new(), &act, &ctx.owners().owner(pod), &[(KEY, Some(&twice))])
 }

@@ -14,7 +14,7 @@ use crate::item::{Item, Kind};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::model::pod_status::{container_has_failed, counts_as_unwell, lost_readiness, unhealthy, word};
+use crate::model::pod_status::{container_has_failed, counts_as_unwell, label, lost_readiness, unhealthy};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod, Time};
@@ -64,7 +64,7 @@ enum PodEnd {
 }
 
 impl PodEnd {
-    fn of(pod: &Pod) -> PodEnd {
+    fn from_pod(pod: &Pod) -> PodEnd {
         match (pod.status.phase.as_str(), pod.status.reason.as_str()) {
             ("Succeeded", _) => PodEnd::Succeeded,
             (_, "Evicted") => PodEnd::Evicted,
@@ -95,7 +95,7 @@ impl PodEnd {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let control_plane = ctx.namespaces().control_plane.as_str();
     let injected = |pod: &&Pod| {
         pod.metadata.label(CONTROL_PLANE_NS) == Some(control_plane) && ctx.judges(&pod.metadata.namespace)
@@ -111,17 +111,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
             if counts_as_unwell(pod) {
-                groups.entry((owners.of(pod), Stage::Over(PodEnd::of(pod)))).or_default().push(pod);
+                groups.entry((owners.owner(pod), Stage::Over(PodEnd::from_pod(pod)))).or_default().push(pod);
             }
             continue;
         }
         if pod.status.container_statuses.is_empty() && pod.status.phase == "Running" {
             let part = format!("container statuses of {}/{}", pod.metadata.namespace, pod.metadata.name);
-            ctx.gap(ctx.lacking(Item::List(Kind::Pod), Why::NotCaptured, part));
+            ctx.gap(ctx.missing(Item::List(Kind::Pod), Why::NotCaptured, part));
             continue;
         }
         if let Some(stage) = stage(ctx, pod) {
-            groups.entry((owners.of(pod), stage)).or_default().push(pod);
+            groups.entry((owners.owner(pod), stage)).or_default().push(pod);
         }
     }
     let warnings = if groups.is_empty() { HashMap::new() } else { last_warnings(ctx) };
@@ -129,7 +129,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
     if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
         // Only the complete list proves that no pod has a proxy.
-        ctx.every::<Pod>()?;
+        ctx.complete_list::<Pod>()?;
         findings.push(no_pods(ctx));
     }
     Ok(findings.into())
@@ -180,7 +180,7 @@ fn killed(status: &ContainerStatus) -> Option<&Terminated> {
 /// or at an unknown time.
 fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
     let often = i64::from(status.restart_count) >= ctx.param("restarts");
-    let patience = ctx.span_of(if often { "days" } else { "hours" });
+    let patience = ctx.param_duration(if often { "days" } else { "hours" });
     killed(status).is_some_and(|ended| {
         ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= patience)
     })
@@ -296,7 +296,7 @@ fn finding(
     };
     let finding = ctx
         .finding(owner.subject(names), message(stage))
-        .evidences(pods.iter().take(QUOTED).map(|pod| seen(pod, warnings)))
+        .evidences(pods.iter().take(QUOTED).map(|pod| pod_evidence(pod, warnings)))
         .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
         .remedy(remedy);
     match stage {
@@ -353,7 +353,7 @@ type Warnings<'a> = HashMap<(&'a str, &'a str), &'a Event>;
 
 fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
     let mut last: Warnings<'a> = HashMap::new();
-    let events = ctx.hints::<Event>().iter();
+    let events = ctx.optional_list::<Event>().iter();
     for event in events.filter(|event| event.kind == "Warning" && event.about.kind == "Pod") {
         let key = (event.about.namespace.as_str(), event.about.name.as_str());
         let held = last.entry(key).or_insert(event);
@@ -365,7 +365,7 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
 }
 
 /// Evidence of a pod's state.
-fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
+fn pod_evidence(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(ended) = of_proxy(pod).filter(|status| status.ready).and_then(killed)
         && unhealthy(pod).is_none()
@@ -379,7 +379,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return Evidence::field(object, path, last_words(ended));
     }
     if pod.is_finished() || of_proxy(pod).is_some_and(|status| status.ready) {
-        return Evidence::field(object, "status", word(pod));
+        return Evidence::field(object, "status", label(pod));
     }
     if let Some((list, status)) = obstacle(pod) {
         return Evidence::field(object, format!("status.{list}[{}]", status.name), state(status, None));

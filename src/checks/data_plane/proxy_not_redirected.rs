@@ -13,15 +13,15 @@ use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{DaemonSet, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let mut groups: BTreeMap<(Owner, NotRedirected), Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.has_injected(pod)) {
         if let Some(fault) = not_redirected(pod) {
-            groups.entry((owners.of(pod), fault)).or_default().push(pod);
+            groups.entry((owners.owner(pod), fault)).or_default().push(pod);
         }
     }
-    let daemon_sets = ctx.every::<DaemonSet>();
+    let daemon_sets = ctx.complete_list::<DaemonSet>();
     if let Err(missing) = &daemon_sets {
         ctx.gap(missing.clone());
     }

@@ -14,8 +14,8 @@ use crate::objects::container::DESTINATION_ADDRESS;
 use crate::objects::{Deployment, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let deployments = ctx.every::<Deployment>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let mut elsewhere: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| is_meshed(ctx, pod)) {
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let mut groups: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
         for pod in pods {
-            groups.entry(owners.of(pod)).or_default().push(pod);
+            groups.entry(owners.owner(pod)).or_default().push(pod);
         }
         findings.extend(groups.iter().map(|(owner, pods)| finding(ctx, namespace, owner, pods)));
     }

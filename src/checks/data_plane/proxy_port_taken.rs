@@ -17,7 +17,7 @@ const PORTS: [(&str, &str, &str, u16); 4] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let makers = makers(ctx)?;
     let rules = rules?;
     let mut findings = Vec::new();
@@ -56,10 +56,10 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         .collect();
     let (first, number, _, key) = taken.first()?;
     let owners = ctx.owners();
-    let mut pods = ctx.hints::<Pod>().iter().filter(|pod| {
+    let mut pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
         pod.metadata.namespace == maker.namespace()
             && pod.spec.proxy().is_some()
-            && owners.of(pod) == maker.owner
+            && owners.owner(pod) == maker.owner
     });
     // Both are ready, so one of them listens on another port than declared.
     let ready = pods.any(|pod| {

@@ -17,8 +17,8 @@ const RECENT: SignedDuration = SignedDuration::from_hours(1);
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
-    let events = ctx.seen::<Event>()?;
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
+    let events = ctx.partial_list::<Event>()?;
     let by_name: BTreeMap<_, &Pod> = pods.iter().map(|pod| (pod.metadata.key(), pod)).collect();
     let mut groups: BTreeMap<Owner, Vec<&Event>> = BTreeMap::new();
     for event in events.iter().filter(|event| event.reason == "FailedPreStopHook") {
@@ -64,11 +64,11 @@ fn has_only_its_hook(pod: &Pod) -> bool {
 /// The workload of the pod. Most of these pods are deleted: then the name of its ReplicaSet is part of its own.
 fn owner(ctx: &Context<'_>, event: &Event, pod: Option<&Pod>) -> Owner {
     if let Some(pod) = pod {
-        return ctx.owners().of(pod);
+        return ctx.owners().owner(pod);
     }
     let (namespace, name) = (event.about.namespace.as_str(), event.about.name.as_str());
     let (above, _) = name.rsplit_once('-').unwrap_or((name, ""));
-    let sets = ctx.hints::<ReplicaSet>();
+    let sets = ctx.optional_list::<ReplicaSet>();
     let set = sets.iter().find(|set| set.metadata.key() == (namespace, above));
     let (kind, name) = match set.and_then(|set| set.metadata.controller()) {
         Some(owner) => (owner.kind.as_str(), owner.name.as_str()),

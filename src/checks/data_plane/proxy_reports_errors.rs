@@ -11,7 +11,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in meshed(ctx)? {
         let said = reported(ctx, log_of(logs, pod, PROXY_CONTAINER), pod, PROXY_CONTAINER);
         findings.extend(
-            said.iter().map(|said| denied_clients::named(ctx, said.finding(ctx, ctx.owners(), pod), said)),
+            said.iter()
+                .map(|said| denied_clients::name_clients(ctx, said.finding(ctx, ctx.owners(), pod), said)),
         );
     }
     match proxy_logs(ctx) {

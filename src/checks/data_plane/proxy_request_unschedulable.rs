@@ -27,7 +27,7 @@ struct Pending<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let least = ctx.count_of("percent") as f64 / 100.0;
     let mut groups: BTreeMap<(Owner, &str), Vec<Pending<'_>>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         for pending in ["cpu", "memory"].into_iter().filter_map(|resource| pending(pod, resource, least)) {
-            groups.entry((owners.of(pod), pending.resource)).or_default().push(pending);
+            groups.entry((owners.owner(pod), pending.resource)).or_default().push(pending);
         }
     }
     Ok(groups.iter().map(|((owner, _), group)| finding(ctx, owner, group)).collect::<Vec<_>>().into())

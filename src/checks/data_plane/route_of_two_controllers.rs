@@ -12,7 +12,7 @@ const GATEWAY: &str = "gateway.networking.k8s.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let http = defined::<HTTPRoute>(ctx)?;
-    let grpc = ctx.noted(defined::<GRPCRoute>(ctx)).unwrap_or_default();
+    let grpc = ctx.or_note(defined::<GRPCRoute>(ctx)).unwrap_or_default();
     let mut findings = Vec::new();
     for (kind, routes) in [(HTTPRoute::KIND, http), (GRPCRoute::KIND, grpc)] {
         let judged = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));

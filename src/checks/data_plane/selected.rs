@@ -23,7 +23,7 @@ fn print(namespace: &str, key: &str, value: &str) -> u64 {
 
 impl<'a> Selected<'a> {
     /// Indexes all pods that have not ended and are not being deleted.
-    fn of(pods: &'a [Pod]) -> Selected<'a> {
+    fn new(pods: &'a [Pod]) -> Selected<'a> {
         let mut replicas: Vec<Vec<&Pod>> = Vec::new();
         let mut labelled = Vec::new();
         let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
@@ -73,6 +73,6 @@ impl<'a> Selected<'a> {
 impl<'a> Context<'a> {
     /// The index of pods by label, for Services. Reads `pods`; missing pods are left out.
     pub(in crate::checks) fn selected(&self) -> &'a Selected<'a> {
-        self.once(&self.joins.selected, |ctx| Selected::of(ctx.hints::<Pod>()))
+        self.get_or_build(&self.joins.selected, |ctx| Selected::new(ctx.optional_list::<Pod>()))
     }
 }

@@ -21,7 +21,7 @@ struct ServiceCalls<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
+    let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let mut called: BTreeMap<(&str, &str), ServiceCalls<'_>> = BTreeMap::new();
     for (client, log) in proxy_logs(ctx)? {
         for call in failed_calls(ctx, log, client, PROXY_CONTAINER) {
@@ -42,15 +42,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, FailedCall<'_>)]) -> Finding {
     let (namespace, name) = service.metadata.key();
-    let workloads =
-        [(Kind::Deployment, ctx.hints::<Deployment>()), (Kind::StatefulSet, ctx.hints::<StatefulSet>())];
+    let workloads = [
+        (Kind::Deployment, ctx.optional_list::<Deployment>()),
+        (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
+    ];
     let workloads = workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
-    let cause = NoEndpoint::of(service, ctx.hints::<Pod>(), workloads);
+    let cause = NoEndpoint::explain(service, ctx.optional_list::<Pod>(), workloads);
     let lines =
         calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
     let moments = calls.iter().filter_map(|(client, call)| {
         let says = format!("a call to Service {namespace}/{name} fails");
-        Moment::of(call.at, client_name(client), "log of linkerd-proxy".to_owned(), says)
+        Moment::new(call.at, client_name(client), "log of linkerd-proxy".to_owned(), says)
     });
     let finding = ctx
         .finding(

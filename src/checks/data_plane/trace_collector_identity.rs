@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let mut found: Vec<(&Pod, &str, &str)> = Vec::new();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in ctx.partial_list::<Pod>()? {
         if !ctx.has_injected(pod) {
             continue;
         }

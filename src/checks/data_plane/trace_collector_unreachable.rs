@@ -43,16 +43,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if collectors.is_empty() {
         return Ok(Vec::new().into());
     }
-    let services = ctx.every::<Service>()?;
-    let slices = ctx.noted(ctx.every::<EndpointSlice>());
-    let among = Services { services, slices, pods: ctx.hints::<Pod>() };
+    let services = ctx.complete_list::<Service>()?;
+    let slices = ctx.or_note(ctx.complete_list::<EndpointSlice>());
+    let among = Services { services, slices, pods: ctx.optional_list::<Pod>() };
     let mut findings = Vec::new();
     for ((address, identity), source) in &collectors {
         let Some(parsed) = ServiceAddress::parse(address) else { continue };
         let workloads = [
-            (Kind::Deployment, ctx.hints::<Deployment>()),
-            (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
-            (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+            (Kind::Deployment, ctx.optional_list::<Deployment>()),
+            (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
+            (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
         ];
         let workloads =
             workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
@@ -81,7 +81,7 @@ fn is_starting(ctx: &Context<'_>, cause: &NoEndpoint<'_>) -> bool {
 /// The collectors that running proxies use, and the one that new proxies will use.
 fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::missing::Missing> {
     let mut found: BTreeMap<Collector, Source> = BTreeMap::new();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in ctx.partial_list::<Pod>()? {
         if !ctx.has_injected(pod) {
             continue;
         }
@@ -113,7 +113,7 @@ fn collectors(ctx: &Context<'_>) -> Result<BTreeMap<Collector, Source>, crate::m
 
 /// The collector in the chart values of the control plane.
 fn in_values(ctx: &Context<'_>) -> Option<(Collector, Source)> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten()?;
     let values = config.chart_values()?;
     let is_on = values.bool("proxy.tracing.enabled") == Some(true);
     let address = values.written(ENDPOINT).filter(|address| is_on && !address.is_empty())?;
@@ -185,7 +185,7 @@ fn wrong(
     expected: (&str, &str),
     source: &Source,
 ) -> Option<Finding> {
-    let pods: Vec<&Pod> = selected(service, ctx.hints::<Pod>())
+    let pods: Vec<&Pod> = selected(service, ctx.optional_list::<Pod>())
         .filter(|pod| pod.metadata.deletion_timestamp.is_none() && !ctx.is_starting(pod))
         .collect();
     let bare: Vec<&Pod> = pods.iter().copied().filter(|pod| pod.spec.proxy().is_none()).collect();
@@ -213,7 +213,7 @@ fn unmeshed(
 ) -> Finding {
     let message = "No trace arrives: proxies expect the collector's mesh identity, but its pods have no \
                    proxy and so no identity";
-    let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().of(pod)).collect();
+    let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.dedup();
     let act = format!("Mesh the collector: set {INJECT}: enabled");
     let remedy = owners.iter().fold(Remedy::new(), |remedy, owner| {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::diagnosed::{grown, lacking, proxies};
+use crate::checks::diagnosed::{grown, metrics_missing, proxies};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::{meshdoctor, own};
@@ -48,13 +48,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         latency: count("latency"),
         memory: count("memory"),
     };
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let mut now: BTreeMap<Owner, Vec<&ProxyMetrics>> = BTreeMap::new();
     for (pod, metrics) in grown(ctx, proxies(ctx)?, &MEANINGS)? {
-        now.entry(ctx.owners().of(pod)).or_default().push(metrics);
+        now.entry(ctx.owners().owner(pod)).or_default().push(metrics);
     }
     let is_running = |then: &WorkloadTraffic| {
-        pods.iter().any(|pod| !pod.is_finished() && then.is_of(&ctx.owners().of(pod)))
+        pods.iter().any(|pod| !pod.is_finished() && then.is_of(&ctx.owners().owner(pod)))
     };
     let (mut findings, mut unread, mut few) = (Vec::new(), Vec::new(), Vec::new());
     let mut compared = false;
@@ -77,16 +77,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(finding(ctx, before, &limits, then, &now));
     }
     if !unread.is_empty() {
-        ctx.gap(lacking(ctx, format!("the metrics of {} to compare with", some(&unread, NAMED))));
+        ctx.gap(metrics_missing(ctx, format!("the metrics of {} to compare with", some(&unread, NAMED))));
     }
     if !few.is_empty() {
         let least = limits.requests;
         let few = some(&few, NAMED);
-        ctx.gap(lacking(ctx, format!("{least} requests now, as before, of {few}")));
+        ctx.gap(metrics_missing(ctx, format!("{least} requests now, as before, of {few}")));
     }
     if !compared && few.is_empty() {
         let part = format!("a workload with {} requests before and now", limits.requests);
-        ctx.gap(lacking(ctx, part));
+        ctx.gap(metrics_missing(ctx, part));
     }
     Ok(findings.into())
 }

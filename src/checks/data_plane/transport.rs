@@ -7,7 +7,7 @@ use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
 use crate::model::transport::{self, HEADER, INBOUND, MODE};
-use crate::network_policy::{Fits, Port, Ports, Rule, Which};
+use crate::network_policy::{Match, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 
@@ -29,7 +29,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// The text in evidence.
-    pub(super) fn in_words(self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Mode::Header => HEADER,
             Mode::HeaderThen => "not set: transport-header is the default of the target release",
@@ -61,7 +61,7 @@ pub(super) struct Transport {
 
 impl Transport {
     /// Reads the mode from the chart's values, or from the default of the upgrade's target release.
-    pub(super) fn of(ctx: &Context<'_>, config: Option<&ConfigMap>) -> Transport {
+    pub(super) fn from_config(ctx: &Context<'_>, config: Option<&ConfigMap>) -> Transport {
         let values = config.and_then(ConfigMap::chart_values);
         let text = |path| values.as_ref().and_then(|values| values.text(path));
         let opaque = text("proxy.opaquePorts").map(|list| Opaque::parse(list, &BTreeMap::new()));
@@ -86,7 +86,7 @@ impl Transport {
             // Of a range, only ports on which the pod is known to listen.
             Which::Range(..) | Which::Named(_) => {
                 let covered = |number: &u16| {
-                    named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Fits::Yes
+                    named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Match::Yes
                 };
                 declared(pod).filter(covered).collect()
             }
@@ -112,7 +112,7 @@ impl Transport {
         }
         declared.any(|number| {
             let port = Port { protocol: "TCP", number, of: Some(server) };
-            rule.holds_port(port) == Fits::Yes && (self.is_header() || self.is_opaque(server, number))
+            rule.holds_port(port) == Match::Yes && (self.is_header() || self.is_opaque(server, number))
         })
     }
 

@@ -18,8 +18,8 @@ const DEFAULT: &str = "default";
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let accounts = ctx.every::<ServiceAccount>();
-    let rules = Rules::of(ctx);
+    let accounts = ctx.complete_list::<ServiceAccount>();
+    let rules = Rules::from_context(ctx);
     let makers = makers(ctx)?;
     let (accounts, rules) = (accounts?, rules?);
     let known: BTreeSet<(&str, &str)> = accounts.iter().map(|one| one.metadata.key()).collect();
@@ -43,8 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn running(ctx: &Context<'_>) -> BTreeMap<Owner, Vec<String>> {
     let owners = ctx.owners();
     let mut running: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
-    for pod in ctx.hints::<Pod>().iter().filter(|pod| !pod.is_finished()) {
-        running.entry(owners.of(pod)).or_default().push(pod.metadata.name.clone());
+    for pod in ctx.optional_list::<Pod>().iter().filter(|pod| !pod.is_finished()) {
+        running.entry(owners.owner(pod)).or_default().push(pod.metadata.name.clone());
     }
     running
 }

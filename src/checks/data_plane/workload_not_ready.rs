@@ -17,12 +17,12 @@ use crate::objects::{DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, Worklo
 const LIMIT: SignedDuration = SignedDuration::from_mins(15);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let deployments = ctx.seen::<Deployment>()?;
-    let sets = ctx.seen::<StatefulSet>()?;
-    let daemons = ctx.seen::<DaemonSet>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
+    let sets = ctx.partial_list::<StatefulSet>()?;
+    let daemons = ctx.partial_list::<DaemonSet>()?;
     // Pods of Deployments are found through their ReplicaSets.
-    _ = ctx.noted(ctx.seen::<ReplicaSet>());
+    _ = ctx.or_note(ctx.partial_list::<ReplicaSet>());
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
     let mut meshed: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let meta = &pod.metadata;
         let is_own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
         if is_own && meta.namespace != home && ctx.judges(&meta.namespace) && !pod.is_finished() {
-            meshed.entry(owners.of(pod)).or_default().push(pod);
+            meshed.entry(owners.owner(pod)).or_default().push(pod);
         }
     }
     let workloads = deployments.iter().map(|one| ("Deployment", one));

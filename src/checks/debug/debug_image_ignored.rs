@@ -6,7 +6,7 @@ use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::control_plane::installation::config;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
-use crate::checks::written::{MAKE_PODS, Reader, Written, go_bool, values};
+use crate::checks::written::{AnnotatedObjects, MAKE_PODS, Reader, go_bool, values};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -20,23 +20,23 @@ use crate::version::{Contains, LinkerdVersion};
 const DEFECT: &str = "debug-image-ignored";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let reader = Reader::of(ctx);
+    let pods = ctx.partial_list::<Pod>()?;
+    let reader = Reader::new(ctx);
     if matches!(reader, Reader::Absent) {
         return Err(Unjudged::not_applicable(
             "no Linkerd control plane is installed, so none adds a debug container",
         ));
     }
-    let written = Written::of(ctx, &MAKE_PODS);
-    let chart = ChartImage::of(values(ctx).as_ref());
+    let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
+    let chart = ChartImage::from_values(values(ctx).as_ref());
     let judge = Judge { ctx, reader: &reader, chart: &chart };
     let owners = ctx.owners();
     let mut shown = BTreeSet::new();
     let mut findings = Vec::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
         let Some(debug) = pod.spec.containers.iter().find(|c| c.name == DEBUG_CONTAINER) else { continue };
-        let Some(wanted) = Wanted::of(&pod.metadata) else { continue };
-        let owner = owners.of(pod);
+        let Some(wanted) = Wanted::from_annotations(&pod.metadata) else { continue };
+        let owner = owners.owner(pod);
         let runs = wanted.compare(&debug.image, &chart);
         if runs != Runs::Wanted {
             findings.push(judge.pod(&owner, pod, &wanted, &debug.image, runs));
@@ -46,7 +46,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Templates without a pod yet are judged by the installed release.
     for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
         let Some(spot) = object.template() else { continue };
-        let Some(wanted) = Wanted::of(spot.meta).filter(|wanted| !wanted.is_default(&chart)) else {
+        let Some(wanted) = Wanted::from_annotations(spot.meta).filter(|wanted| !wanted.is_default(&chart))
+        else {
             continue;
         };
         let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_namespace(object, SWITCH));
@@ -58,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if !findings.is_empty() {
-        ctx.noted(config(ctx));
+        ctx.or_note(config(ctx));
     }
     Ok(findings.into())
 }

@@ -39,7 +39,7 @@ pub(super) struct ChartImage {
 }
 
 impl ChartImage {
-    pub(super) fn of(values: Option<&Values>) -> ChartImage {
+    pub(super) fn from_values(values: Option<&Values>) -> ChartImage {
         let text = |path: &str| values.and_then(|values| values.text(path)).map(str::to_owned);
         ChartImage {
             name: text("debugContainer.image.name"),
@@ -50,7 +50,7 @@ impl ChartImage {
 
 impl<'a> Wanted<'a> {
     /// The image that the annotations of a pod or template request, if any.
-    pub(super) fn of(meta: &'a Meta) -> Option<Wanted<'a>> {
+    pub(super) fn from_annotations(meta: &'a Meta) -> Option<Wanted<'a>> {
         let wanted = Wanted { name: meta.annotation(NAME), tag: meta.annotation(TAG) };
         (wanted.name.is_some() || wanted.tag.is_some()).then_some(wanted)
     }

@@ -29,7 +29,7 @@ pub(super) const CLUSTER: [&str; 6] =
 
 /// The parts of the mesh model that an expression uses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asks {
+pub(super) struct EvidenceNeeds {
     /// Whether pods are injected, and with which default policy.
     pub(super) injection: bool,
     /// The policy of ports.
@@ -51,13 +51,13 @@ pub(super) struct Bindings<'a> {
 
 impl<'a> Bindings<'a> {
     /// For the objects of a rule: evaluates the model only if the rule uses it.
-    pub(super) fn of(ctx: &Context<'a>, kind: Kind, asks: Asks) -> Bindings<'a> {
+    pub(super) fn new(ctx: &Context<'a>, kind: Kind, asks: EvidenceNeeds) -> Bindings<'a> {
         let namespaces =
-            ctx.hints::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
+            ctx.optional_list::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
         let known = if asks.injection { known(ctx, kind) } else { Known::default() };
         let ports = if asks.policy { ports(ctx) } else { BTreeMap::new() };
         let known = Known { ports, ..known };
-        let knows_namespaces = ctx.every::<Namespace>().is_ok();
+        let knows_namespaces = ctx.complete_list::<Namespace>().is_ok();
         Bindings { kind, owners: ctx.owners(), namespaces, knows_namespaces, cluster: cluster(ctx), known }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Bindings<'a> {
     }
 
     /// `Deployment shop/web`.
-    pub(super) fn named(&self, object: &Value) -> String {
+    pub(super) fn object_name(&self, object: &Value) -> String {
         Subject::object(self.kind, self.namespace(object), text(object, "name")).to_string()
     }
 
@@ -92,7 +92,7 @@ impl<'a> Bindings<'a> {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),
             _ => None,
         };
-        let (subject, owner) = match pod.map(|pod| self.owners.of(&pod)) {
+        let (subject, owner) = match pod.map(|pod| self.owners.owner(&pod)) {
             Some(owner) => {
                 let pods = vec![name.to_owned()];
                 let bound = json!({"kind": owner.kind, "namespace": owner.namespace, "name": owner.name});
@@ -125,7 +125,7 @@ fn cluster(ctx: &Context<'_>) -> Value {
     put("linkerdMinor", minor.map(|minor| json!(minor.to_string())));
     put("kubernetes", ctx.server_version().ok().map(|version| json!(version.to_string())));
     put("controlPlane", Some(json!(ctx.namespaces().control_plane)));
-    let config = ctx.named::<ConfigMap>(Place::ControlPlane, "linkerd-config").ok().flatten();
+    let config = ctx.object::<ConfigMap>(Place::ControlPlane, "linkerd-config").ok().flatten();
     if let Some(values) = config.and_then(ConfigMap::chart_values) {
         put("cni", Some(json!(values.bool("cniEnabled").unwrap_or_default())));
         let domain = values.written("identityTrustDomain").filter(|domain| !domain.is_empty());
@@ -167,7 +167,7 @@ fn of_port(inbound: &Inbound<'_>) -> Value {
         json!({"name": one.by.name(), "who": who, "identities": identities, "networks": networks})
     };
     let mut said = json!({
-        "protocol": inbound.protocol.word(),
+        "protocol": inbound.protocol.label(),
         "routes": inbound.routes.len(),
         "authorizations": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),
     });
@@ -181,10 +181,10 @@ fn of_port(inbound: &Inbound<'_>) -> Value {
 /// The rules of admission, with the values of the control plane if they are known. Manifests seldom contain
 /// the injector's webhook: the one that the chart installs is assumed.
 fn admission<'a>(ctx: &Context<'a>) -> Option<(Admission<'a>, Option<Values>)> {
-    match Rules::of(ctx) {
+    match Rules::from_context(ctx) {
         Ok(rules) => Some((rules.admission, rules.values)),
         Err(missing) if missing.why == Why::NotInManifests => {
-            let namespaces = ctx.seen::<Namespace>().ok()?;
+            let namespaces = ctx.partial_list::<Namespace>().ok()?;
             Some((Admission::new(namespaces, None, None), None))
         }
         Err(_) => None,
@@ -196,7 +196,8 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
     let mut known = Known::default();
     let Ok(objects) = ctx.whole(kind) else { return known };
     let rules = admission(ctx);
-    let of_manifests = ctx.every::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
+    let of_manifests =
+        ctx.complete_list::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
     for object in objects {
         let template: Option<PodTemplate> = match kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),

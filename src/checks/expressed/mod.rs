@@ -19,24 +19,24 @@ use rule::Rule;
 static BROUGHT: RwLock<Vec<&'static Check>> = RwLock::new(Vec::new());
 
 /// The registered custom checks.
-pub(super) fn brought() -> Vec<&'static Check> {
+pub(super) fn custom_checks() -> Vec<&'static Check> {
     BROUGHT.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// A card of a user, read and ready to be registered.
-pub struct Brought {
+pub struct CustomCheck {
     card: Card,
     text: String,
     rule: Rule,
     from: String,
 }
 
-impl Brought {
+impl CustomCheck {
     /// Reads a card; `id` is the name of its file, `from` the folder given with `--checks`.
     ///
     /// # Errors
     /// It is not a valid card, has no rule or an invalid one, or its id is that of a built-in check.
-    pub fn read(id: &str, text: &str, from: &str) -> Result<Brought, MarkdownError> {
+    pub fn read(id: &str, text: &str, from: &str) -> Result<CustomCheck, MarkdownError> {
         let mut card = Card::parse(id, text)?;
         Case::all(id, text)?;
         let fail = |message: String| MarkdownError { file: format!("{id}.md"), line: 1, message };
@@ -62,7 +62,7 @@ impl Brought {
         }
         category(&card.front.category).map_err(|why| of_key("category", why))?;
         let at = |message: String| MarkdownError { line: line(text, &message), ..fail(message) };
-        let rule = Rule::of(&expressed).map_err(at)?;
+        let rule = Rule::parse(&expressed).map_err(at)?;
         let known = |other: &String| super::find(other).is_some();
         if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))
         {
@@ -91,7 +91,7 @@ impl Brought {
             card.front.uses.extend(policy_uses());
         }
         card.front.uses.remove(&Item::List(rule.kind));
-        Ok(Brought { card, text: text.to_owned(), rule, from: from.to_owned() })
+        Ok(CustomCheck { card, text: text.to_owned(), rule, from: from.to_owned() })
     }
 
     /// Registers the check for the lifetime of the process.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::bound::{Asks, Bindings};
+use super::bound::{Bindings, EvidenceNeeds};
 use super::written::{FieldPath, as_written};
 use crate::card::none_of_the_name;
 use crate::checks::unjudged::Unjudged;
@@ -146,7 +146,7 @@ impl Rule {
                 expression.text(scope).unwrap_or_else(|_| format!("the rule is false: {}", self.text))
             }
         };
-        let named = bindings.named(object);
+        let named = bindings.object_name(object);
         let mut finding = ctx.finding(owner, message.clone());
         // The author of the card decides on its wording.
         finding.message = message;
@@ -155,7 +155,7 @@ impl Rule {
                 Quoted::Made(path, expression) => {
                     (path.as_str(), expression.quoted(scope).unwrap_or_else(|why| format!("no value: {why}")))
                 }
-                Quoted::Field(path) => (path.as_str(), path.of(object)),
+                Quoted::Field(path) => (path.as_str(), path.in_object(object)),
             };
             finding = finding.evidence(Evidence::field(&named, path, said));
         }
@@ -173,19 +173,19 @@ impl Rule {
 /// Evaluates every object of the rule's kind.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     let objects = objects(ctx, rule.kind)?;
-    let asks = Asks {
+    let asks = EvidenceNeeds {
         injection: rule.calls("injected") || rule.calls("defaultPolicy"),
         policy: rule.calls("policy"),
     };
     if asks.policy {
         policy::survey(ctx)?;
     }
-    let bindings = Bindings::of(ctx, rule.kind, asks);
+    let bindings = Bindings::new(ctx, rule.kind, asks);
     let mut root = Scope::new(bindings.known.clone());
     let lacking = |name: String, why: &NoValue| {
         let message = as_written(&format!("{name}: {why}"));
         let close = why.hint().to_owned();
-        ctx.lacking(Item::List(rule.kind), Why::NoValue { message, close }, "some of them")
+        ctx.missing(Item::List(rule.kind), Why::NoValue { message, close }, "some of them")
     };
     let mut params = rule.params.clone();
     for (name, value) in ctx.set_params() {
@@ -198,12 +198,12 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     for object in objects.iter().filter(|object| bindings.is_judged(ctx, object)) {
         match rule.of_object(ctx, &bindings, &root, object) {
             Ok(finding) => findings.extend(finding),
-            Err(why) => unjudged.entry(why).or_default().push(bindings.named(object)),
+            Err(why) => unjudged.entry(why).or_default().push(bindings.object_name(object)),
         }
     }
     // The gap and its remedy are known.
     if unjudged.remove(&NoValue::NoNamespace).is_some() {
-        ctx.noted(ctx.every::<Namespace>());
+        ctx.or_note(ctx.complete_list::<Namespace>());
     }
     let rest: usize = unjudged.values().skip(REASONS).map(Vec::len).sum();
     for (why, objects) in unjudged.iter().take(REASONS) {
@@ -223,7 +223,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
 fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<&'a [Value], Unjudged> {
     let undefined = || {
         matches!(kind, Kind::Foreign(_))
-            && ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+            && ctx.complete_list::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
     };
     match ctx.whole(kind) {
         Ok(objects) if !objects.is_empty() => Ok(objects),

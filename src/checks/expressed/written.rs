@@ -128,7 +128,7 @@ impl FieldPath {
     }
 
     /// The value at the path; `absent` if there is no such field.
-    pub(super) fn of(&self, object: &Value) -> String {
+    pub(super) fn in_object(&self, object: &Value) -> String {
         let found = self.steps.iter().try_fold(object, |value, step| match step {
             PathStep::Field(name) => value.get(name.as_str()),
             PathStep::Item(at) => value.get(at),
@@ -195,7 +195,7 @@ mod tests {
             ("spec.all[1].a", "absent"),
             ("spec.more", "absent"),
         ] {
-            assert_eq!(FieldPath::parse(path).expect(path).of(&object), expected, "{path}");
+            assert_eq!(FieldPath::parse(path).expect(path).in_object(&object), expected, "{path}");
         }
         let wrong = [
             "",

@@ -16,13 +16,13 @@ pub(in crate::checks) fn judge(
     rows: &'static [&'static str],
 ) -> Judgement {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
-    let namespaces: Vec<&Namespace> = ctx.seen::<Namespace>()?.iter().filter(labelled).collect();
+    let namespaces: Vec<&Namespace> = ctx.partial_list::<Namespace>()?.iter().filter(labelled).collect();
     if namespaces.is_empty() {
-        ctx.every::<Namespace>()?;
+        ctx.complete_list::<Namespace>()?;
         return Err(absent(extension));
     }
     if !ctx.namespaces().empty_extensions.contains(&extension) {
-        ctx.every::<Deployment>()?;
+        ctx.complete_list::<Deployment>()?;
         return Err(Unjudged::not_applicable(format!("the extension {extension} is installed")));
     }
     let staying = namespaces.iter().filter(|one| !one.is_terminating());

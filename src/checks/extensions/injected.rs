@@ -26,7 +26,7 @@ pub(in crate::checks) struct Unmeshed {
 /// Reports pods of an extension that run without a proxy. Reads `namespaces`, `pods`, and, if available,
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let namespace = installed_in(ctx, extension)?;
     let namespace = &namespace.metadata.name;
     let bare = own(pods, namespace, extension).filter(|pod| pod.spec.proxy().is_none() && counts(pod));
@@ -69,6 +69,6 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
 
 /// Whether a proxy could run in a pod: it is not finished or terminating, and not a static pod.
 fn counts(pod: &Pod) -> bool {
-    let over = matches!(pod_status::word(pod).as_str(), "Completed" | "Evicted");
+    let over = matches!(pod_status::label(pod).as_str(), "Completed" | "Evicted");
     !over && !pod.is_finished() && pod.metadata.deletion_timestamp.is_none() && !owners::is_static(pod)
 }

@@ -38,11 +38,11 @@ pub(super) fn extension_namespace<'a>(
 ) -> Result<Option<&'a Namespace>, Missing> {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let chosen = ctx.namespaces().extensions.get(&extension);
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     let named = namespaces.iter().filter(labelled).find(|n| Some(&n.metadata.name) == chosen);
     match named.or_else(|| namespaces.iter().find(labelled)) {
         Some(namespace) => Ok(Some(namespace)),
-        None => ctx.every::<Namespace>().map(|_| None),
+        None => ctx.complete_list::<Namespace>().map(|_| None),
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn installed_in<'a>(ctx: &Context<'a>, extension: Extension) -> Resul
 /// Namespaces are unavailable.
 pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
     let mut labelled: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for namespace in ctx.seen::<Namespace>()? {
+    for namespace in ctx.partial_list::<Namespace>()? {
         if let Some(extension) = namespace.metadata.label(EXTENSION_LABEL) {
             labelled.entry(extension).or_default().push(&namespace.metadata.name);
         }
@@ -111,7 +111,7 @@ pub(super) fn by_owner<'a, T: Ord>(
     let owners = ctx.owners();
     let mut grouped: BTreeMap<(Owner, T), Vec<&Pod>> = BTreeMap::new();
     for (what, pod) in pods {
-        grouped.entry((owners.of(pod), what)).or_default().push(pod);
+        grouped.entry((owners.owner(pod), what)).or_default().push(pod);
     }
     grouped
 }
@@ -119,7 +119,7 @@ pub(super) fn by_owner<'a, T: Ord>(
 /// Whether the namespace of an extension is so new that its components may still be starting. Reads
 /// `namespaces`.
 pub(super) fn is_installing(ctx: &Context<'_>, namespace: &str) -> bool {
-    let named = ctx.hints::<Namespace>().iter().find(|one| one.metadata.name == namespace);
+    let named = ctx.optional_list::<Namespace>().iter().find(|one| one.metadata.name == namespace);
     named.is_some_and(|one| ctx.within_grace(one.metadata.creation_timestamp))
 }
 

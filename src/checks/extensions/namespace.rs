@@ -11,7 +11,7 @@ use crate::objects::{Deployment, Workload};
 
 /// Deployments of an extension, and no namespace with its label. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     if extension_namespace(ctx, extension)?.is_some() {
         return Ok(Verdict::fine());
     }
@@ -19,7 +19,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
     let found: Vec<&Workload> = deployments.iter().filter(own).collect();
     let namespaces: BTreeSet<&str> = found.iter().map(|d| d.metadata.namespace.as_str()).collect();
     if namespaces.is_empty() {
-        ctx.every::<Deployment>()?;
+        ctx.complete_list::<Deployment>()?;
         return Err(absent(extension));
     }
     let findings = namespaces.into_iter().map(|namespace| {

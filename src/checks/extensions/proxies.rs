@@ -19,7 +19,7 @@ use crate::objects::container::TRUST_ANCHORS;
 /// are not current; and namespaces without any. Reads `pods`, the ConfigMap of the trust anchors, and, if
 /// available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let meshed = |namespace: &str| {
         let namespace = namespace.to_owned();
         let of = move |pod: &&Pod| {
@@ -30,7 +30,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
     let mut findings: Vec<Finding> = Vec::new();
     for namespace in namespaces {
         if meshed(namespace).next().is_none() {
-            ctx.every::<Pod>()?;
+            ctx.complete_list::<Pod>()?;
             let is_empty = !pods.iter().any(|pod| pod.metadata.namespace == *namespace);
             let awaited = is_empty && is_installing(ctx, namespace);
             findings.push(spared(none(ctx, extension, namespace), awaited));

@@ -21,7 +21,7 @@ pub(in crate::checks) fn reinstall(
     why: &str,
 ) -> Remedy {
     let deployment = deployment(ctx, extension);
-    let managed = deployment.map(|d| ManagedBy::of(&d.metadata)).unwrap_or_default();
+    let managed = deployment.map(|d| ManagedBy::from_metadata(&d.metadata)).unwrap_or_default();
     let version = created_by(ctx, extension);
     let act = format!("Reinstall {extension}{why}");
     if let Some(owner) = managed.gitops {
@@ -95,7 +95,7 @@ fn deployment<'a>(ctx: &Context<'a>, extension: Extension) -> Option<&'a Workloa
 
 fn own<'a>(ctx: &Context<'a>, extension: Extension) -> impl Iterator<Item = &'a Workload> {
     let namespace = ctx.namespaces().extensions.get(&extension);
-    ctx.hints::<Deployment>().iter().filter(move |deployment| {
+    ctx.optional_list::<Deployment>().iter().filter(move |deployment| {
         let meta = &deployment.metadata;
         meta.label(EXTENSION_LABEL) == Some(extension.name())
             && namespace.is_some_and(|namespace| *namespace == meta.namespace)

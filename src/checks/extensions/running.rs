@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Extension;
 use crate::missing::Missing;
 use crate::model::owners::Owner;
-use crate::model::pod_status::{Unwell, counts_as_unwell, unhealthy, word};
+use crate::model::pod_status::{UnhealthyReason, counts_as_unwell, label, unhealthy};
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerStatus, Terminated};
@@ -20,13 +20,13 @@ const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"]
 /// Reports components of an extension without a pod, and pods that do not run or whose proxy is not ready.
 /// Reads `namespaces`, `pods`, and, if available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let namespace = installed_in(ctx, extension)?;
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
     // Pods without a proxy are a matter of their own.
     let unhealthy = own(pods, namespace, extension).filter_map(|pod| match unhealthy(pod) {
-        Some(Unwell::Proxy) if pod.spec.proxy().is_none() => None,
+        Some(UnhealthyReason::Proxy) if pod.spec.proxy().is_none() => None,
         Some(_) => Some((false, pod)),
         None => counts_as_unwell(pod).then_some((true, pod)),
     });
@@ -54,7 +54,7 @@ fn missing(
     if lost.is_empty() {
         return Ok(Vec::new());
     }
-    ctx.every::<Pod>()?;
+    ctx.complete_list::<Pod>()?;
     let installing = is_installing(ctx, namespace);
     let findings = lost.into_iter().map(|component| {
         let seen = format!("no running pod has the label component={component}");
@@ -164,9 +164,9 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
 pub(super) fn status(pod: &Pod) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     match unhealthy(pod) {
-        Some(Unwell::Proxy) => {
+        Some(UnhealthyReason::Proxy) => {
             Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")
         }
-        Some(Unwell::Pod(_)) | None => Evidence::field(object, "status", word(pod)),
+        Some(UnhealthyReason::Pod(_)) | None => Evidence::field(object, "status", label(pod)),
     }
 }

@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Extension;
 use crate::model::control_plane::{installed, proxy_version};
-use crate::model::pod_status::word;
+use crate::model::pod_status::label;
 use crate::objects::{Deployment, Pod};
 use crate::version::{ImageRef, LinkerdVersion};
 
@@ -16,13 +16,13 @@ use crate::version::{ImageRef, LinkerdVersion};
 /// plane's. Reads `pods`, `deployments.apps` if no release is given, and, if available, `replicasets.apps`
 /// and `jobs.batch`.
 pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let (expected, seen, severity) = match &ctx.settings.expected_version {
         Some(expected) => {
             (expected.clone(), Evidence::other("--expected-version", expected.as_str()), Severity::Warning)
         }
         // The permitted skew to the control plane is evaluated for all proxies by another check.
-        None => match installed(ctx.every::<Deployment>()?, None, &ctx.namespaces().control_plane) {
+        None => match installed(ctx.complete_list::<Deployment>()?, None, &ctx.namespaces().control_plane) {
             Some((version, seen)) => (version, seen, Severity::Info),
             None => return Ok(Verdict::fine()),
         },
@@ -52,7 +52,7 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, names
 /// Reports proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, if
 /// available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let cli = ctx.cli_version()?;
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
     let because = "new pods get the control plane's proxy: if that is not the CLI's release either, use \
@@ -78,8 +78,8 @@ fn others<'a>(
 ) -> Vec<Finding> {
     let running = pods
         .iter()
-        .filter(|pod| namespaces.contains(&pod.metadata.namespace.as_str()) && word(pod) == "Running")
-        .filter_map(|pod| Some((said(pod)?, pod)))
+        .filter(|pod| namespaces.contains(&pod.metadata.namespace.as_str()) && label(pod) == "Running")
+        .filter_map(|pod| Some((version(pod)?, pod)))
         .filter(|(_, pod)| !proxy_version(pod).is_some_and(|version| same(&version, wanted)));
     let grouped = by_owner(ctx, running);
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
@@ -106,7 +106,7 @@ fn retagged<'a>(
         let is_it = namespaces.contains(&pod.metadata.namespace.as_str())
             && tag(pod).is_some_and(|tag| differs(tag, wanted, same))
             && proxy_version(pod).is_some_and(|version| same(&version, wanted));
-        Some((said(pod).filter(|_| is_it)?, pod))
+        Some((version(pod).filter(|_| is_it)?, pod))
     });
     let message = format!(
         "proxies of the extension {extension} have an image whose tag differs from their release. The \
@@ -131,7 +131,7 @@ fn retagged<'a>(
 
 /// The image of a pod's proxy; `None` if the pod has no proxy, or neither the tag nor the injector's
 /// annotation contains a version, such as an image pinned by digest.
-fn said(pod: &Pod) -> Option<String> {
+fn version(pod: &Pod) -> Option<String> {
     let proxy = pod.spec.proxy()?;
     let tagged = proxy.image.parse::<ImageRef>().is_ok_and(|image| image.tag.is_some());
     (tagged || proxy_version(pod).is_some()).then(|| proxy.image.to_string())

@@ -15,7 +15,7 @@ const PROFILE: &str = "eks.amazonaws.com/fargate-profile";
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let mut groups: BTreeMap<Owner, Vec<(&Pod, Vec<Evidence>)>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
         let Some(profile) = pod.metadata.label(PROFILE) else { continue };
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Evidence::field(&object, format!("metadata.labels[{PROFILE}]"), profile),
             Evidence::field(&object, "status.conditions[PodScheduled]", said),
         ];
-        groups.entry(ctx.owners().of(pod)).or_default().push((pod, evidence));
+        groups.entry(ctx.owners().owner(pod)).or_default().push((pod, evidence));
     }
     Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect::<Vec<_>>().into())
 }

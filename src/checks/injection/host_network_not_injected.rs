@@ -9,11 +9,11 @@ use crate::model::injection::{INJECT, Level, Skip};
 use crate::model::owners::Owner;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx)?;
+    let rules = Rules::from_context(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
     let mut of_namespaces: Vec<Finding> = Vec::new();
     for passed in passed_over(ctx, &rules)?.iter().filter(|passed| passed.skip == Skip::HostNetwork) {
-        let seen = [passed.asks(), passed.maker.field("spec.hostNetwork", "true")];
+        let seen = [passed.request_evidence(), passed.maker.field("spec.hostNetwork", "true")];
         match passed.level {
             Level::Pod => {
                 let finding = ctx.finding(

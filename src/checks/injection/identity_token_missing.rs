@@ -29,8 +29,8 @@ enum TokenFault {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let pods = ctx.partial_list::<Pod>();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let values = config.and_then(ConfigMap::chart_values);
     let projects = values
         .as_ref()
@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Every identity component requires the same audience.
         let counts = |fault: &TokenFault| !by_hand || *fault == TokenFault::Audience;
         if let Some(fault) = fault(pod).filter(counts) {
-            groups.entry((owners.of(pod), fault)).or_default().push(pod);
+            groups.entry((owners.owner(pod), fault)).or_default().push(pod);
         }
     }
     Ok(groups

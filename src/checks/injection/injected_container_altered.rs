@@ -17,7 +17,7 @@ use crate::objects::{END_ENTITY_VOLUME, Pod};
 type Altered<'a> = Vec<(&'a Pod, Vec<Evidence>)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
+    let pods = ctx.partial_list::<Pod>();
     let others = OtherWebhooks::new(ctx);
     let pods = pods?;
     let others = others?;
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !altered.is_empty() {
             let kinds = altered.iter().map(|(kind, _)| *kind).collect();
             let evidence = altered.into_iter().map(|(_, evidence)| evidence).collect();
-            groups.entry((owners.of(pod), kinds)).or_default().push((pod, evidence));
+            groups.entry((owners.owner(pod), kinds)).or_default().push((pod, evidence));
         }
     }
     Ok(groups

@@ -12,7 +12,7 @@ const MOST: usize = 63;
 const LABELLED: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let makers = makers(ctx)?;
     let rules = rules?;
     let is_long = |name: &str| name.len() > MOST;

@@ -13,7 +13,7 @@ const SECRET: &str = "linkerd-proxy-injector-k8s-tls";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
-    let secret = ctx.named::<Secret>(Scope::ControlPlane, SECRET)?;
+    let secret = ctx.object::<Secret>(Scope::ControlPlane, SECRET)?;
     let Some((configuration, webhook)) = webhook? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the injector's webhook calls a URL, not a Service of this cluster",
         ));
     };
-    let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
+    let wrong = |item: Item, part: &str, message: String| ctx.missing(item, Why::Malformed { message }, part);
     let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
     let bundles = || Item::List(Kind::MutatingWebhookConfiguration);
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle)

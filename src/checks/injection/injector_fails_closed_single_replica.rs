@@ -10,7 +10,7 @@ use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Node, Pod, ValidatingWebhookConfiguration, Webhook, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>();
+    let deployments = ctx.partial_list::<Deployment>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let found = match injector(deployments) {
         Some(found) => Some(found),
-        None => injector(ctx.every::<Deployment>()?),
+        None => injector(ctx.complete_list::<Deployment>()?),
     };
     let Some(found) = found else {
         return Err(Unjudged::not_applicable("the proxy injector is not a Deployment of this cluster"));
@@ -76,8 +76,8 @@ fn replicas(component: &Component<'_>) -> Evidence {
 
 /// The node that runs all of several injector pods, if the cluster has other nodes.
 fn one_node<'a>(ctx: &Context<'a>, namespace: &str) -> Option<&'a str> {
-    let pods = ctx.noted(ctx.seen::<Pod>())?;
-    let nodes = ctx.noted(ctx.seen::<Node>())?;
+    let pods = ctx.or_note(ctx.partial_list::<Pod>())?;
+    let nodes = ctx.or_note(ctx.partial_list::<Node>())?;
     let own = pods.iter().filter(|pod| {
         pod.metadata.namespace == namespace
             && pod.metadata.label(COMPONENT) == Some("proxy-injector")
@@ -100,7 +100,7 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
             && matches!(webhook.failure_policy.as_str(), "Fail" | "")
     };
     let (configuration, webhook) = ctx
-        .noted(ctx.seen::<ValidatingWebhookConfiguration>())?
+        .or_note(ctx.partial_list::<ValidatingWebhookConfiguration>())?
         .iter()
         .find_map(|configuration| Some((configuration, configuration.webhooks.iter().find(own)?)))?;
     let message = "destination has a single replica and its validating webhooks have failurePolicy Fail. \
@@ -132,7 +132,7 @@ fn remedy(ctx: &Context<'_>, component: &str, allowed: &str) -> Remedy {
     let ignore = || Options::none().set("webhookFailurePolicy", "Ignore");
     let remedy = Remedy::new();
     // The replicas require different nodes: on fewer, some stay Pending.
-    match ctx.hints::<Node>().len() {
+    match ctx.optional_list::<Node>().len() {
         nodes @ 1..3 => {
             let unmeshed = format!("Let {allowed}");
             let replicas = format!(

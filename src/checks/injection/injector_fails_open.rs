@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
+use super::unmeshed::{RequestTime, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::viz::egress_is_down;
@@ -31,11 +31,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     // Without pods, the finding would be about the webhook, and not about workloads.
-    let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
+    let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
     // Only pods that are newer than both the webhook and their annotation.
-    let mut victims = unmeshed(ctx, pods, ctx.hints::<Namespace>(), Some(webhook));
+    let mut victims = unmeshed(ctx, pods, ctx.optional_list::<Namespace>(), Some(webhook));
     victims.retain(|victim| {
-        if victim.asked == Asked::Later {
+        if victim.asked == RequestTime::Later {
             return false;
         }
         let times =
@@ -61,7 +61,7 @@ fn finding(
     let siblings = meshed_siblings(ctx, victims);
     let mut asked = victims.iter().zip(&siblings);
     let asked_at_creation =
-        asked.all(|(victim, sibling)| victim.asked == Asked::AtCreation || sibling.is_some());
+        asked.all(|(victim, sibling)| victim.asked == RequestTime::AtCreation || sibling.is_some());
     let is_one = victims.len() == 1;
     let (pods, they) =
         if is_one { ("The pod runs", "the pod was") } else { ("The pods run", "the pods were") };
@@ -138,7 +138,9 @@ fn meshed_siblings<'a>(ctx: &Context<'a>, victims: &[Unmeshed<'_>]) -> Vec<Optio
     let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
     let wanted: BTreeSet<_> = victims.iter().filter_map(|victim| owner_of(victim.pod)).collect();
     let mut meshed: BTreeMap<_, Vec<&'a Pod>> = BTreeMap::new();
-    for pod in ctx.hints::<Pod>().iter().filter(|pod| !wanted.is_empty() && pod.spec.proxy().is_some()) {
+    for pod in
+        ctx.optional_list::<Pod>().iter().filter(|pod| !wanted.is_empty() && pod.spec.proxy().is_some())
+    {
         if let Some(owner) = owner_of(pod).filter(|owner| wanted.contains(owner)) {
             meshed.entry(owner).or_default().push(pod);
         }
@@ -179,19 +181,19 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
         let meta = &pod.metadata;
         meta.namespace == *namespace && meta.label(COMPONENT) == Some("proxy-injector")
     };
-    let pods: Vec<&Pod> = ctx.hints::<Pod>().iter().filter(own).collect();
+    let pods: Vec<&Pod> = ctx.optional_list::<Pod>().iter().filter(own).collect();
     let mut moments =
         moments::pods_created(victims.iter().map(|victim| victim.pod), "created without a proxy");
-    moments.extend(moments::rollouts(&pods, ctx.hints::<ReplicaSet>()));
+    moments.extend(moments::rollouts(&pods, ctx.optional_list::<ReplicaSet>()));
     for pod in &pods {
         moments.extend(moments::of_pod(pod, "injector created", |container| container == "proxy-injector"));
-        let node = ctx.hints::<Node>().iter().find(|node| node.metadata.name == *pod.node_name);
+        let node = ctx.optional_list::<Node>().iter().find(|node| node.metadata.name == *pod.node_name);
         moments.extend(node.and_then(moments::of_node));
         let about = |event: &&Event| {
             let about = &event.about;
             about.kind == "Pod" && about.name == pod.metadata.name && about.namespace == *namespace
         };
-        moments.extend(ctx.hints::<Event>().iter().filter(about).flat_map(moments::of_event));
+        moments.extend(ctx.optional_list::<Event>().iter().filter(about).flat_map(moments::of_event));
     }
     moments
 }
@@ -199,20 +201,20 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
 /// The observed times in which no injector was ready.
 fn downtime(ctx: &Context<'_>) -> Downtime {
     let namespace = &ctx.namespaces().control_plane;
-    let deployments = components(ctx.hints::<Deployment>(), namespace);
+    let deployments = components(ctx.optional_list::<Deployment>(), namespace);
     let injector = deployments.iter().find(|component| component.name == "proxy-injector");
-    let pods = ctx.hints::<Pod>().iter().filter(|pod| {
+    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| {
         let meta = &pod.metadata;
         meta.namespace == *namespace
             && meta.label(COMPONENT) == Some("proxy-injector")
             && super::unmeshed::counts(pod)
     });
-    Downtime::of(
+    Downtime::new(
         pods,
         injector.map(|component| component.deployment),
-        ctx.hints::<ReplicaSet>(),
-        ctx.hints::<Node>(),
-        ctx.hints::<Event>(),
+        ctx.optional_list::<ReplicaSet>(),
+        ctx.optional_list::<Node>(),
+        ctx.optional_list::<Event>(),
         ctx.now(),
     )
 }
@@ -273,7 +275,7 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
             ),
         );
     }
-    let replicas = components(ctx.hints::<Deployment>(), &ctx.namespaces().control_plane)
+    let replicas = components(ctx.optional_list::<Deployment>(), &ctx.namespaces().control_plane)
         .iter()
         .find(|component| component.name == "proxy-injector")
         .map(Component::wanted);

@@ -31,7 +31,7 @@ const OF_AKS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];
 const RESTARTED: usize = 12;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx)?;
+    let rules = Rules::from_context(ctx)?;
     let mut left_out: BTreeMap<(String, Level, Clause, bool), Vec<PassedOver<'_>>> = BTreeMap::new();
     let mut all = passed_over(ctx, &rules)?;
     all.extend(injected_before(ctx, &rules)?);
@@ -64,7 +64,7 @@ fn contradictions(
     running: &impl Deref<Target = BTreeSet<Owner>>,
     configuration: &WebhookConfiguration,
 ) -> Vec<Finding> {
-    let namespaces = ctx.hints::<Namespace>().iter().filter(|namespace| {
+    let namespaces = ctx.optional_list::<Namespace>().iter().filter(|namespace| {
         let name = namespace.metadata.name.as_str();
         ctx.judges(name) && !known.contains(name) && name != ctx.namespaces().control_plane
     });
@@ -94,8 +94,8 @@ fn contradictions(
 /// The workloads with running pods that have a proxy.
 fn meshed_owners(ctx: &Context<'_>) -> BTreeSet<Owner> {
     let owners = ctx.owners();
-    let meshed = ctx.hints::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some() && counts(pod));
-    meshed.map(|pod| owners.of(pod)).collect()
+    let meshed = ctx.optional_list::<Pod>().iter().filter(|pod| pod.spec.proxy().is_some() && counts(pod));
+    meshed.map(|pod| owners.owner(pod)).collect()
 }
 
 /// Pods without a known template whose proxy the injector added, and which it would not be called for today. Pods that
@@ -114,7 +114,7 @@ fn injected_before<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Vec<Passe
             Decision::Skip(skip @ Skip::NotCalled(_)) => skip,
             _ => return None,
         };
-        let (level, value) = rules.admission.asks(maker.namespace(), maker.meta)?;
+        let (level, value) = rules.admission.request(maker.namespace(), maker.meta)?;
         Some(PassedOver { maker, level, value, skip })
     });
     Ok(passed.collect())
@@ -124,7 +124,7 @@ fn injected_before<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Vec<Passe
 fn undecided(ctx: &Context<'_>, rules: &Rules<'_>) -> Result<(), Missing> {
     let mut reasons = BTreeSet::new();
     for maker in makers(ctx)?.iter().filter(|maker| ctx.judges(maker.namespace())) {
-        if rules.admission.asks(maker.namespace(), maker.meta).is_some()
+        if rules.admission.request(maker.namespace(), maker.meta).is_some()
             && let Matched::Unknown(reason) = rules.admission.conditions_of_pod(maker.namespace(), maker.meta)
         {
             reasons.insert(reason);
@@ -133,7 +133,7 @@ fn undecided(ctx: &Context<'_>, rules: &Rules<'_>) -> Result<(), Missing> {
     for reason in reasons {
         let message = format!("webhooks[].matchConditions {reason}");
         let item = Item::List(Kind::MutatingWebhookConfiguration);
-        ctx.gap(ctx.lacking(item, Why::NotJudged { message }, "whether the injector is called for all pods"));
+        ctx.gap(ctx.missing(item, Why::NotJudged { message }, "whether the injector is called for all pods"));
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ fn finding(
     let finding = ctx.finding(subject, message).parameter(clause.to_string());
     let finding = if is_running { finding.parameter("running") } else { finding };
     let finding = finding
-        .evidence(first.asks())
+        .evidence(first.request_evidence())
         .evidence(Evidence::field(object, "webhooks[]", format!("not met: {clause}")))
         .evidences(labels(first, clause))
         .evidence(Evidence::other(names_of, some(names, QUOTED)))
@@ -288,8 +288,8 @@ fn pods_of(ctx: &Context<'_>, owner: &Owner) -> Vec<String> {
         return Vec::new();
     }
     let owners = ctx.owners();
-    let own = ctx.hints::<Pod>().iter().filter(|pod| {
-        pod.metadata.namespace == owner.namespace && !pod.is_finished() && owners.of(pod) == *owner
+    let own = ctx.optional_list::<Pod>().iter().filter(|pod| {
+        pod.metadata.namespace == owner.namespace && !pod.is_finished() && owners.owner(pod) == *owner
     });
     own.map(|pod| pod.metadata.name.clone()).collect()
 }

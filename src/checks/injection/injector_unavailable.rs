@@ -1,6 +1,6 @@
 //! `injector-unavailable`: no proxy injector is ready.
 
-use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
+use super::unmeshed::{RequestTime, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
@@ -13,7 +13,7 @@ use crate::objects::{Deployment, EndpointSlice, Namespace, Pod, ReplicaSet, Webh
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx);
-    let slices = ctx.every::<EndpointSlice>()?;
+    let slices = ctx.complete_list::<EndpointSlice>()?;
     let Some((configuration, webhook)) = webhook? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             many => format!("{many} endpoints, none of them ready"),
         },
     );
-    let components = components(ctx.hints::<Deployment>(), namespace);
+    let components = components(ctx.optional_list::<Deployment>(), namespace);
     let injector = components.iter().find(|component| component.name == "proxy-injector");
     Ok(vec![finding(ctx, configuration, webhook, injector, seen)].into())
 }
@@ -92,9 +92,9 @@ fn finding(
     }
     // Pods created since the injector became unavailable lack a proxy because of it.
     let since = injector.and_then(|injector| injector.deployment.unavailable_since());
-    let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
+    let pods = unmeshed(ctx, ctx.optional_list::<Pod>(), ctx.optional_list::<Namespace>(), Some(webhook));
     pods.iter()
-        .filter(|unmeshed| unmeshed.asked != Asked::Later)
+        .filter(|unmeshed| unmeshed.asked != RequestTime::Later)
         .filter(|unmeshed| match (unmeshed.pod.metadata.creation_timestamp.get(), since) {
             (Some(created), Some(since)) => created >= since,
             (_, None) | (None, _) => true,
@@ -108,7 +108,7 @@ fn injectors<'a>(ctx: &Context<'a>) -> Vec<&'a Pod> {
     let own = |pod: &&Pod| {
         pod.metadata.namespace == *namespace && pod.metadata.label(COMPONENT) == Some("proxy-injector")
     };
-    ctx.hints::<Pod>().iter().filter(own).collect()
+    ctx.optional_list::<Pod>().iter().filter(own).collect()
 }
 
 /// The rollouts and lifetimes of the injector's pods, and the time since when none is ready.
@@ -119,14 +119,14 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
     let since = injector.and_then(|injector| {
         let meta = &injector.deployment.metadata;
         let object = format!("Deployment {}/{}", meta.namespace, meta.name);
-        Moment::of(
+        Moment::new(
             injector.deployment.unavailable_since(),
             object,
             "status.conditions[Available]",
             "no injector available",
         )
     });
-    let rollouts = moments::rollouts(&pods, ctx.hints::<ReplicaSet>());
+    let rollouts = moments::rollouts(&pods, ctx.optional_list::<ReplicaSet>());
     rollouts.into_iter().chain(lives).chain(since).collect()
 }
 

@@ -32,9 +32,9 @@ const ADMISSION: [&str; 4] =
     ["cert-manager", "cert-manager-webhook", "gatekeeper-controller-manager", "kyverno-admission-controller"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>();
-    let sets = ctx.seen::<DaemonSet>();
-    let deployments = ctx.seen::<Deployment>();
+    let namespaces = ctx.partial_list::<Namespace>();
+    let sets = ctx.partial_list::<DaemonSet>();
+    let deployments = ctx.partial_list::<Deployment>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };

@@ -11,8 +11,8 @@ use crate::model::injection::{Admission, Decision, Skip, WEBHOOKS_LABEL};
 use crate::objects::{DaemonSet, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>();
-    let sets = ctx.seen::<DaemonSet>();
+    let namespaces = ctx.partial_list::<Namespace>();
+    let sets = ctx.partial_list::<DaemonSet>();
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };

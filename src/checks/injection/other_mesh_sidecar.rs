@@ -19,10 +19,10 @@ const OF_ISTIO: &str = "sidecar-injector.istio.io";
 const ASK_ISTIO: [&str; 2] = ["istio-injection", "istio.io/rev"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx)?;
+    let rules = Rules::from_context(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
     let mut told: BTreeSet<&str> = BTreeSet::new();
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     for passed in &passed_over(ctx, &rules)? {
         let Skip::Sidecar(name) = &passed.skip else { continue };
         let namespace =
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "Linkerd's proxy is requested, but the pods have a sidecar that the injector treats as a \
                  proxy. It skips them, so they stay outside Linkerd's mesh",
             )
-            .evidence(passed.asks())
+            .evidence(passed.request_evidence())
             .evidence(passed.maker.field("spec.containers", *name))
             .evidences(asks_istio.map(|(key, value)| of_namespace(passed.maker.namespace(), key, value)))
             .remedy(remedy(
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )),
         );
     }
-    let webhooks = ctx.seen::<MutatingWebhookConfiguration>()?;
+    let webhooks = ctx.partial_list::<MutatingWebhookConfiguration>()?;
     let istios: Vec<(&str, &Webhook)> = webhooks
         .iter()
         .flat_map(|c| c.webhooks.iter().map(move |webhook| (c.metadata.name.as_str(), webhook)))

@@ -18,8 +18,8 @@ impl OtherWebhooks {
     /// The webhook configurations or the namespaces are missing.
     pub(super) fn new(ctx: &Context<'_>) -> Result<OtherWebhooks, Missing> {
         let own = injector_webhook(ctx)?.map(|(_, webhook)| webhook.name.clone());
-        let configurations = ctx.seen::<MutatingWebhookConfiguration>()?;
-        let namespaces = ctx.seen::<Namespace>()?;
+        let configurations = ctx.partial_list::<MutatingWebhookConfiguration>()?;
+        let namespaces = ctx.partial_list::<Namespace>()?;
         let all = configurations.iter().flat_map(|configuration| &configuration.webhooks);
         let others =
             all.filter(|webhook| Some(&webhook.name) != own.as_ref() && webhook.is_called_for_pods());

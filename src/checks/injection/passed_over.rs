@@ -26,7 +26,7 @@ pub(super) struct PassedOver<'a> {
 
 impl PassedOver<'_> {
     /// Evidence of the request.
-    pub(super) fn asks(&self) -> Evidence {
+    pub(super) fn request_evidence(&self) -> Evidence {
         let field = format!("metadata.annotations[{INJECT}]");
         match self.level {
             Level::Pod => self.maker.field(&field, self.value),
@@ -41,7 +41,7 @@ impl PassedOver<'_> {
 /// plane and of linkerd-cni.
 ///
 /// # Errors
-/// As [`Rules::of`], or if pods are missing.
+/// As [`Rules::from_context`], or if pods are missing.
 pub(super) fn passed_over<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Vec<PassedOver<'a>>, Missing> {
     let makers = makers(ctx)?;
     let own = |maker: &Maker<'_>| {
@@ -56,7 +56,7 @@ pub(super) fn passed_over<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Ve
         .filter_map(|maker| {
             match rules.admission.decide(maker.namespace(), maker.meta, maker.spec) {
                 Decision::Skip(skip) => {
-                    let (level, value) = rules.admission.asks(maker.namespace(), maker.meta)?;
+                    let (level, value) = rules.admission.request(maker.namespace(), maker.meta)?;
                     Some(PassedOver { maker, level, value, skip })
                 }
                 // No namespace puts a proxy into a pod on the node's network.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::skipped::skipped;
-use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
+use super::unmeshed::{CREATED_ONLY, RequestTime, Unmeshed, injector_webhook, unmeshed};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
@@ -19,13 +19,13 @@ use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
-    let namespaces = ctx.seen::<Namespace>()?;
+    let pods = ctx.partial_list::<Pod>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     let webhook = injector_webhook(ctx)?;
     let mut by_owner: BTreeMap<(Owner, bool), Vec<Unmeshed<'_>>> = BTreeMap::new();
     for pod in unmeshed(ctx, pods, namespaces, webhook.map(|(_, webhook)| webhook)) {
         if !pod.judged_there {
-            by_owner.entry((pod.owner.clone(), pod.asked == Asked::Later)).or_default().push(pod);
+            by_owner.entry((pod.owner.clone(), pod.asked == RequestTime::Later)).or_default().push(pod);
         }
     }
     let findings = by_owner.iter().map(|((owner, later), pods)| match later {
@@ -53,7 +53,7 @@ fn finding(
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
-    let (severity, message) = if let Some(part) = MulticlusterPart::of(ctx, first.pod) {
+    let (severity, message) = if let Some(part) = MulticlusterPart::from_pod(ctx, first.pod) {
         (Severity::Error, part.without_proxy())
     } else if first.of_extension {
         (
@@ -88,19 +88,19 @@ enum MulticlusterPart {
 }
 
 impl MulticlusterPart {
-    fn of(ctx: &Context<'_>, pod: &Pod) -> Option<MulticlusterPart> {
+    fn from_pod(ctx: &Context<'_>, pod: &Pod) -> Option<MulticlusterPart> {
         let meta = &pod.metadata;
         if meta.label(EXTENSION_LABEL) != Some("multicluster") {
             return None;
         }
         if meta.annotation(ENABLE_GATEWAY).is_some() {
             let exported = |service: &Service| service.metadata.label(EXPORTED) == Some("true");
-            let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
+            let services = ctx.or_note(ctx.partial_list::<Service>()).unwrap_or_default();
             return services.iter().any(exported).then_some(MulticlusterPart::Gateway);
         }
         let cluster = meta.label(MIRRORS_CLUSTER)?;
         let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
-        let links = ctx.noted(ctx.seen::<Link>()).unwrap_or_default();
+        let links = ctx.or_note(ctx.partial_list::<Link>()).unwrap_or_default();
         links.iter().any(of).then_some(MulticlusterPart::Mirror)
     }
 

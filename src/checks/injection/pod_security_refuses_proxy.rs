@@ -30,10 +30,10 @@ struct Against<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let refused = refused(ctx);
     let makers = makers(ctx);
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let mut against: BTreeMap<&str, Against<'_>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
         if matches!(one.refusal, Refusal::PodSecurity { .. }) && names_linkerds(one.said) {
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let namespaces: HashMap<&str, &Namespace> = ctx
-        .seen::<Namespace>()?
+        .partial_list::<Namespace>()?
         .iter()
         .rev()
         .map(|namespace| (namespace.metadata.name.as_str(), namespace))
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Against<'_>) -> Finding {
     let meshed =
         |pod: &&Pod| pod.metadata.namespace == namespace && pod.spec.container(INIT_CONTAINER).is_some();
-    let running = ctx.hints::<Pod>().iter().find(meshed);
+    let running = ctx.optional_list::<Pod>().iter().find(meshed);
     let of_init = against.refused.iter().any(|one| one.said.contains(INIT_CONTAINER));
     let message = if !against.refused.is_empty() && !of_init {
         "Pod Security admission rejects pods because of injected containers, although these need no \

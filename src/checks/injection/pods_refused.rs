@@ -21,7 +21,7 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = refused(ctx);
-    let rules = ctx.or_gap(Rules::of(ctx));
+    let rules = ctx.or_gap(Rules::from_context(ctx));
     let mut groups: BTreeMap<(&str, bool, String), Vec<&Refused<'_>>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
         if one.namespace() == ctx.namespaces().control_plane {
@@ -167,13 +167,13 @@ fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
     let Some(last) = last else { return false };
     let in_namespace = |pod: &&Pod| group.iter().any(|one| one.namespace() == pod.metadata.namespace);
     let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
-    ctx.hints::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
+    ctx.optional_list::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
 }
 
 /// The webhooks that may have removed a field of a native sidecar.
 fn stripped_by(ctx: &Context<'_>, first: &Refused<'_>) -> Option<Evidence> {
     let others = (first.refusal == Refusal::NotNative).then(|| OtherWebhooks::new(ctx))?;
-    ctx.noted(others)?.evidence(first.namespace())
+    ctx.or_note(others)?.evidence(first.namespace())
 }
 
 /// The steps if a webhook or the creator of the pods removed `restartPolicy` from a native sidecar: programs that were

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::limit_bounds::{bounds, predicted};
 use super::pods_refused::is_meshed;
-use super::proxy_resources::{Stated, stated_by};
+use super::proxy_resources::{MeshSettings, stated_by};
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::checks::quota::counts_running_pods;
@@ -33,11 +33,11 @@ struct Against<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let quotas = ctx.seen::<ResourceQuota>();
+    let quotas = ctx.partial_list::<ResourceQuota>();
     let refused = refused(ctx);
-    let rules = Rules::of(ctx);
-    let limits = ctx.every::<LimitRange>();
-    let stated = Stated::of(ctx);
+    let rules = Rules::from_context(ctx);
+    let limits = ctx.complete_list::<LimitRange>();
+    let stated = MeshSettings::from_context(ctx);
     let makers = makers(ctx);
     let quotas = quotas?;
     let mut against: BTreeMap<(&str, &str), Against<'_>> = BTreeMap::new();
@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for ((rules, limits, stated, _), quota) in coming {
         let (namespace, name) = quota.metadata.key();
         for maker in by_namespace.get(namespace).into_iter().flatten().copied() {
-            let lacking = lacking(quota, maker, rules, stated, limits, &running);
+            let lacking = unset_resources(quota, maker, rules, stated, limits, &running);
             if !lacking.is_empty() {
                 let entry = against.entry((namespace, name)).or_default();
                 entry.asked.extend(lacking);
@@ -104,7 +104,7 @@ struct Running<'a>(HashMap<&'a str, Vec<&'a Container>>);
 impl<'a> Running<'a> {
     fn new(ctx: &Context<'a>) -> Running<'a> {
         let mut proxies: HashMap<&str, Vec<&Container>> = HashMap::new();
-        for pod in ctx.hints::<Pod>() {
+        for pod in ctx.optional_list::<Pod>() {
             let Some(proxy) = pod.spec.proxy() else { continue };
             let known = proxies.entry(pod.metadata.namespace.as_str()).or_default();
             if !known.iter().any(|one| one.resources == proxy.resources) {
@@ -122,11 +122,11 @@ impl<'a> Running<'a> {
 }
 
 /// The quota's resources that the proxies of a workload will not set.
-fn lacking<'a>(
+fn unset_resources<'a>(
     quota: &'a ResourceQuota,
     maker: &Maker<'_>,
     rules: &Rules<'_>,
-    stated: &Stated<'_>,
+    stated: &MeshSettings<'_>,
     limits: &[LimitRange],
     running: &Running<'_>,
 ) -> Vec<&'a str> {
@@ -156,7 +156,7 @@ fn of_quota(
     ctx: &Context<'_>,
     quota: &ResourceQuota,
     against: &Against<'_>,
-    stated: Option<&Stated<'_>>,
+    stated: Option<&MeshSettings<'_>>,
 ) -> Finding {
     let (namespace, name) = quota.metadata.key();
     let hard: Vec<String> = against

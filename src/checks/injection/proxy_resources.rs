@@ -95,20 +95,20 @@ impl StatedBy {
 }
 
 /// The mesh's settings for its proxies.
-pub(super) struct Stated<'a> {
+pub(super) struct MeshSettings<'a> {
     values: Option<Values>,
     home: &'a str,
 }
 
-impl<'a> Stated<'a> {
+impl<'a> MeshSettings<'a> {
     /// Reads `linkerd-config`.
     ///
     /// # Errors
     /// If it is unknown whether `linkerd-config` exists.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<Stated<'a>, Missing> {
-        let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<MeshSettings<'a>, Missing> {
+        let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
         let home = ctx.namespaces().control_plane.as_str();
-        Ok(Stated { values: config.and_then(ConfigMap::chart_values), home })
+        Ok(MeshSettings { values: config.and_then(ConfigMap::chart_values), home })
     }
 
     /// Whether a pod's proxy sets a resource. True if the values are unknown.

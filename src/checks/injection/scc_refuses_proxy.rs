@@ -26,10 +26,10 @@ const GRANTS: &str = "system:openshift:scc:";
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let refused = refused(ctx);
     let makers = makers(ctx);
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     let rules = rules?;
     let mut by_namespace: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
@@ -39,10 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings: Vec<Finding> =
         by_namespace.iter().map(|(namespace, refused)| refusal(ctx, namespace, refused)).collect();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(ConfigMap::chart_values);
     let of_mesh = values.as_ref().and_then(|values| values.number("proxy.uid")).unwrap_or(UID);
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let makers = makers?;
     for namespace in namespaces {
         let meta = &namespace.metadata;
@@ -83,8 +83,8 @@ fn range(namespace: &Namespace) -> Option<(&str, i64, i64)> {
 fn is_granted(ctx: &Context<'_>, maker: &Maker<'_>) -> bool {
     let namespace = maker.namespace();
     let account = maker.spec.account();
-    let everywhere = ctx.noted(ctx.seen::<ClusterRoleBinding>()).unwrap_or_default();
-    let here = ctx.noted(ctx.seen::<RoleBinding>()).unwrap_or_default();
+    let everywhere = ctx.or_note(ctx.partial_list::<ClusterRoleBinding>()).unwrap_or_default();
+    let here = ctx.or_note(ctx.partial_list::<RoleBinding>()).unwrap_or_default();
     let here = here.iter().filter(|binding| binding.metadata.namespace == namespace);
     everywhere
         .iter()

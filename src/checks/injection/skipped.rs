@@ -20,7 +20,7 @@ pub(super) fn skipped(ctx: &Context<'_>, of: &Unmeshed<'_>) -> Vec<Evidence> {
     let names = Knowledge::embedded().proxy_metrics();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let metrics = ctx.diagnostics_hint().iter().filter_map(|one| one.said.of_controller());
-    for series in metrics.flat_map(|metrics| metrics.of(MetricMeaning::SkippedPods)) {
+    for series in metrics.flat_map(|metrics| metrics.series(MetricMeaning::SkippedPods)) {
         let is_same = series.label("namespace") == meta.namespace && series.label("owner_kind") == owner;
         for reason in series.label("skip_reason").split(',').filter(|_| is_same) {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]

@@ -20,8 +20,8 @@ const MESSAGE: &str = "injection is requested, but the pods mount no service acc
     proxy needs for identity. The injector skips them, so they run outside the mesh";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let rules = Rules::from_context(ctx);
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let values = config.and_then(ConfigMap::chart_values);
     let projects = values
         .as_ref()
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let mut remedy = remedy(ctx);
         restart(ctx, &mut remedy, std::slice::from_ref(passed));
         ctx.finding(passed.maker.subject(), MESSAGE)
-            .evidence(passed.asks())
+            .evidence(passed.request_evidence())
             .evidence(passed.maker.field("spec.automountServiceAccountToken", "false"))
             .evidence(projection(ctx))
             .remedy(remedy)
@@ -59,7 +59,7 @@ type Left<'a> = (&'a Pod, Level, &'a str);
 fn by_account<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<BTreeMap<Owner, Vec<Left<'a>>>, Unjudged> {
     let owners = ctx.owners();
     let mut left: BTreeMap<Owner, Vec<Left<'a>>> = BTreeMap::new();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in ctx.partial_list::<Pod>()? {
         let meta = &pod.metadata;
         if !ctx.judges(&meta.namespace) || !counts(pod) || pod.spec.proxy().is_some() {
             continue;
@@ -68,7 +68,7 @@ fn by_account<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<BTreeMap<Owner
             continue;
         }
         if let Decision::Inject { level, value } = rules.admission.decide(&meta.namespace, meta, &pod.spec) {
-            left.entry(owners.of(pod)).or_default().push((pod, level, value));
+            left.entry(owners.owner(pod)).or_default().push((pod, level, value));
         }
     }
     Ok(left)

@@ -30,12 +30,12 @@ pub(super) struct Unmeshed<'a> {
     /// Whether the checks of that extension report its missing proxies.
     pub judged_there: bool,
     /// When the pod first requested it, as far as known.
-    pub asked: Asked,
+    pub asked: RequestTime,
 }
 
 /// When a pod first requested a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestTime {
     /// At its creation: the template has the annotation.
     AtCreation,
     /// After its creation: the pod has the annotation, but neither its template nor its namespace does.
@@ -72,9 +72,9 @@ pub(super) const CREATED_ONLY: &str = "only new pods get a proxy";
 pub(in crate::checks) fn injector_webhook<'a>(
     ctx: &Context<'a>,
 ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
-    match webhook(ctx.seen::<MutatingWebhookConfiguration>()?, &ctx.namespaces().control_plane) {
+    match webhook(ctx.partial_list::<MutatingWebhookConfiguration>()?, &ctx.namespaces().control_plane) {
         Some(found) => Ok(Some(found)),
-        None => ctx.every::<MutatingWebhookConfiguration>().map(|_| None),
+        None => ctx.complete_list::<MutatingWebhookConfiguration>().map(|_| None),
     }
 }
 
@@ -92,12 +92,12 @@ pub(super) fn unmeshed<'a>(
     namespaces: &'a [Namespace],
     webhook: Option<&'a Webhook>,
 ) -> Vec<Unmeshed<'a>> {
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let values = config.and_then(ConfigMap::chart_values);
     let admission = Admission::new(namespaces, webhook, values.as_ref());
-    let (replica_sets, jobs) = (ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
+    let (replica_sets, jobs) = (ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
     let owners = ctx.owners();
-    let templates = Templates::of(replica_sets, jobs);
+    let templates = Templates::new(replica_sets, jobs);
     pods.iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
         .filter(|pod| pod.spec.proxy().is_none() && counts(pod))
@@ -109,10 +109,18 @@ pub(super) fn unmeshed<'a>(
                     namespace.into_iter().chain([&pod.metadata]).any(|m| m.label(EXTENSION_LABEL).is_some());
                 let judged_there = matches!(pod.metadata.label(EXTENSION_LABEL), Some("viz" | "jaeger"));
                 let asked = match level {
-                    Level::Namespace => Asked::Unknown,
-                    Level::Pod => templates.asked(pod, namespace),
+                    Level::Namespace => RequestTime::Unknown,
+                    Level::Pod => templates.requested_since(pod, namespace),
                 };
-                Some(Unmeshed { pod, owner: owners.of(pod), level, value, of_extension, judged_there, asked })
+                Some(Unmeshed {
+                    pod,
+                    owner: owners.owner(pod),
+                    level,
+                    value,
+                    of_extension,
+                    judged_there,
+                    asked,
+                })
             }
             Decision::Skip(_) | Decision::Unknown => None,
         })
@@ -123,7 +131,7 @@ pub(super) fn unmeshed<'a>(
 struct Templates<'a>(HashMap<(&'a str, &'a str, &'a str), &'a Meta>);
 
 impl<'a> Templates<'a> {
-    fn of(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Templates<'a> {
+    fn new(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Templates<'a> {
         let sets = replica_sets.iter().map(|set| ("ReplicaSet", &set.metadata, &set.spec.template));
         let jobs = jobs.iter().map(|job| ("Job", &job.metadata, &job.spec.template));
         // A template without containers comes from an incomplete dump.
@@ -138,15 +146,15 @@ impl<'a> Templates<'a> {
     }
 
     /// When a pod with the annotation got it.
-    fn asked(&self, pod: &Pod, namespace: Option<&Meta>) -> Asked {
+    fn requested_since(&self, pod: &Pod, namespace: Option<&Meta>) -> RequestTime {
         let asks = |meta: &Meta| matches!(meta.annotation(INJECT), Some("enabled" | "ingress"));
         let template = pod.metadata.controller().and_then(|owner| {
             self.0.get(&(owner.kind.as_str(), pod.metadata.namespace.as_str(), owner.name.as_str()))
         });
         match template {
-            Some(template) if asks(template) => Asked::AtCreation,
-            Some(_) if namespace.is_some_and(|namespace| !asks(namespace)) => Asked::Later,
-            Some(_) | None => Asked::Unknown,
+            Some(template) if asks(template) => RequestTime::AtCreation,
+            Some(_) if namespace.is_some_and(|namespace| !asks(namespace)) => RequestTime::Later,
+            Some(_) | None => RequestTime::Unknown,
         }
     }
 }
@@ -213,9 +221,9 @@ pub(in crate::checks) fn once_it_answers(
 /// Adds the steps for pods that lack a proxy, to be done after the injector is repaired. Reads `pods`,
 /// `namespaces`, and the inputs of [`unmeshed`].
 pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: Option<&Webhook>) -> Remedy {
-    let (pods, namespaces) = (ctx.hints::<Pod>(), ctx.hints::<Namespace>());
+    let (pods, namespaces) = (ctx.optional_list::<Pod>(), ctx.optional_list::<Namespace>());
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
-    victims.retain(|victim| victim.asked != Asked::Later);
+    victims.retain(|victim| victim.asked != RequestTime::Later);
     if victims.is_empty() {
         return remedy
             .run(

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unmeshed::{Asked, counts, unmeshed};
+use super::unmeshed::{RequestTime, counts, unmeshed};
 use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
@@ -23,10 +23,10 @@ use crate::objects::{
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::of(ctx);
+    let rules = Rules::from_context(ctx);
     let refused = refused(ctx);
-    let pods = ctx.seen::<Pod>();
-    let slices = ctx.seen::<EndpointSlice>()?;
+    let pods = ctx.partial_list::<Pod>();
+    let slices = ctx.partial_list::<EndpointSlice>()?;
     let rules = rules?;
     let pods = pods?;
     let mut by_webhook: BTreeMap<&str, Vec<&Refused<'_>>> = BTreeMap::new();
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// failed.
 fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Vec<Finding> {
     let mut by_webhook: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
-    for event in ctx.hints::<Event>().iter().filter(|event| event.kind == "Warning") {
+    for event in ctx.optional_list::<Event>().iter().filter(|event| event.kind == "Warning") {
         if let Refusal::Uncalled { webhook, trouble: Trouble::Timeout } = refusal::read(&event.message)
             && webhook.ends_with("linkerd.io")
             && webhook != injector.name
@@ -73,7 +73,8 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
     if by_webhook.is_empty() {
         return Vec::new();
     }
-    let configurations = ctx.noted(ctx.seen::<ValidatingWebhookConfiguration>()).unwrap_or_default();
+    let configurations =
+        ctx.or_note(ctx.partial_list::<ValidatingWebhookConfiguration>()).unwrap_or_default();
     let finding = |(name, events): (&str, Vec<&Event>)| {
         let (configuration, _) = configurations.iter().find_map(|configuration| {
             let webhook = configuration.webhooks.iter().find(|webhook| webhook.name == name)?;
@@ -145,12 +146,15 @@ fn passing(
 ) -> Option<Finding> {
     let recent = |pod: &Pod| {
         let created = pod.metadata.creation_timestamp.get();
-        created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= ctx.span_of("minutes"))
+        created.is_some_and(|at| {
+            at <= ctx.now() && ctx.now().duration_since(at) <= ctx.param_duration("minutes")
+        })
     };
-    let namespaces = ctx.seen::<Namespace>().ok()?;
+    let namespaces = ctx.partial_list::<Namespace>().ok()?;
     let mut without = unmeshed(ctx, pods, namespaces, Some(webhook));
-    without
-        .retain(|unmeshed| unmeshed.asked != Asked::Later && !unmeshed.of_extension && recent(unmeshed.pod));
+    without.retain(|unmeshed| {
+        unmeshed.asked != RequestTime::Later && !unmeshed.of_extension && recent(unmeshed.pod)
+    });
     let owners: BTreeSet<_> = without.iter().map(|unmeshed| &unmeshed.owner).collect();
     let injected = |pod: &Pod| {
         pod.metadata.namespace != ctx.namespaces().control_plane && pod.spec.proxy().is_some() && counts(pod)
@@ -168,7 +172,7 @@ fn passing(
             "the injector is ready, but no pod of the last {} that requests a proxy has one. Most likely \
              the network blocks the API server from the injector. With failurePolicy Ignore, pods then \
              start unmeshed",
-            ctx.said_of("minutes")
+            ctx.param_text("minutes")
         ),
     )
     .parameter("ignored")
@@ -202,7 +206,7 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
         pod.metadata.namespace == home
             && pod.metadata.label("linkerd.io/control-plane-component") == Some("proxy-injector")
     };
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let restarts: u32 = pods
         .iter()
         .filter(own)
@@ -220,8 +224,11 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
 }
 
 fn remedy(ctx: &Context<'_>) -> Remedy {
-    let provider =
-        ctx.hints::<Node>().iter().map(|node| node.spec.provider_id.as_str()).find(|id| !id.is_empty());
+    let provider = ctx
+        .optional_list::<Node>()
+        .iter()
+        .map(|node| node.spec.provider_id.as_str())
+        .find(|id| !id.is_empty());
     let rule = match provider.unwrap_or_default() {
         id if id.starts_with("gce://") => {
             "On GKE with private nodes, allow the control plane's address range to the nodes for TCP 8443 \

@@ -20,7 +20,7 @@ const NOT_YET: [&str; 3] = ["", "PodInitializing", "ContainerCreating"];
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (pods, nodes) = (ctx.seen::<Pod>(), ctx.seen::<Node>());
+    let (pods, nodes) = (ctx.partial_list::<Pod>(), ctx.partial_list::<Node>());
     let (pods, nodes) = (pods?, nodes?);
     let windows: BTreeSet<&str> = nodes
         .iter()
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         if let Some(failing) = failing(pod) {
-            groups.entry(ctx.owners().of(pod)).or_default().push((pod, failing));
+            groups.entry(ctx.owners().owner(pod)).or_default().push((pod, failing));
         }
     }
     Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect::<Vec<_>>().into())
@@ -67,7 +67,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
     let names = seen.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let on: BTreeSet<&str> = seen.iter().map(|(pod, _)| &*pod.node_name).collect();
     let systems: Vec<Evidence> = ctx
-        .hints::<Node>()
+        .optional_list::<Node>()
         .iter()
         .filter(|node| on.contains(node.metadata.name.as_str()))
         .take(QUOTED)

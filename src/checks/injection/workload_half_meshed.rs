@@ -18,7 +18,7 @@ struct Halves<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let owners = ctx.owners();
     let mut generations: BTreeMap<(&str, String), Halves<'_>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = generations
         .values()
         .filter(|halves| !halves.with.is_empty() && !halves.without.is_empty())
-        .map(|halves| finding(ctx, &owners.of(halves.without[0]), halves));
+        .map(|halves| finding(ctx, &owners.owner(halves.without[0]), halves));
     Ok(findings.collect::<Vec<_>>().into())
 }
 

@@ -20,7 +20,7 @@ const DOMAINS: [&str; 2] = ["multicluster.linkerd.io/trust-domain", "multicluste
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>();
+    let services = ctx.partial_list::<Service>();
     let links = links(ctx)?;
     if links.is_empty() {
         return Err(no_links());
@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if wanted.is_empty() {
-        ctx.every::<Service>()?;
+        ctx.complete_list::<Service>()?;
         return Err(Unjudged::not_applicable("no Service takes its endpoints from another cluster"));
     }
     let mut findings = Vec::new();
@@ -69,22 +69,26 @@ fn copy(ctx: &Context<'_>, link: &Link) -> String {
 fn lacks(object: &str, secret: &Secret, cluster: &str) -> Vec<Evidence> {
     let mut found = Vec::new();
     if secret.kind != TYPE {
-        found.push(Evidence::field(object, "type", format!("{}, and not {TYPE}", said(Some(&secret.kind)))));
+        found.push(Evidence::field(
+            object,
+            "type",
+            format!("{}, and not {TYPE}", describe(Some(&secret.kind))),
+        ));
     }
     let label = secret.metadata.label(CLUSTER);
     if label != Some(cluster) {
-        found.push(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), said(label)));
+        found.push(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), describe(label)));
     }
     for key in DOMAINS {
         let value = secret.metadata.annotation(key);
         if value.is_none() {
-            found.push(Evidence::field(object, format!("metadata.annotations[{key}]"), said(value)));
+            found.push(Evidence::field(object, format!("metadata.annotations[{key}]"), describe(value)));
         }
     }
     found
 }
 
-fn said(value: Option<&str>) -> &str {
+fn describe(value: Option<&str>) -> &str {
     value.filter(|value| !value.is_empty()).unwrap_or("not set")
 }
 

@@ -9,14 +9,14 @@ use crate::objects::service::EXPORTED;
 use crate::objects::{EndpointSlice, Kind, Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
-    let slices = ctx.every::<EndpointSlice>()?;
-    ctx.seen::<Pod>()?;
+    let services = ctx.partial_list::<Service>()?;
+    let slices = ctx.complete_list::<EndpointSlice>()?;
+    ctx.partial_list::<Pod>()?;
     let exported = through_gateway(services).into_iter();
     let findings = exported
         .filter(|service| service.spec.cluster_ip.headless && ctx.judges(&service.metadata.namespace))
         .filter_map(|service| {
-            let endpoints = || EndpointSlice::of(slices, service).flat_map(|slice| &slice.endpoints);
+            let endpoints = || EndpointSlice::for_service(slices, service).flat_map(|slice| &slice.endpoints);
             let unnamed =
                 endpoints().next().is_some() && endpoints().all(|endpoint| endpoint.hostname.is_none());
             // The pods of other workloads have no names of their own.

@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !link.has_gateway() || identity.is_empty() {
             continue;
         }
-        let secret = ctx.noted(ctx.link_secret(link)).flatten();
+        let secret = ctx.or_note(ctx.link_secret(link)).flatten();
         let told = secret.and_then(|secret| secret.metadata.annotation(TRUST_DOMAIN));
         let rest = identity.split_once(".serviceaccount.identity.").map(|(_, rest)| rest);
         let domain = rest.and_then(|rest| rest.strip_prefix(home)?.strip_prefix('.'));

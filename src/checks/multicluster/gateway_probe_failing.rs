@@ -15,21 +15,21 @@ use crate::objects::{EndpointSlice, Link, Pod, Service};
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
-    let pods = ctx.seen::<Pod>()?;
+    let services = ctx.partial_list::<Service>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let links = links(ctx)?;
     let links: Vec<&Link> = links.iter().filter(|link| link.has_gateway()).collect();
     if links.is_empty() {
         return Err(Unjudged::not_applicable("no Link uses a gateway"));
     }
-    let served = with_endpoints(ctx.every::<EndpointSlice>()?);
+    let served = with_endpoints(ctx.complete_list::<EndpointSlice>()?);
     let mut findings = Vec::new();
     let mut silent = false;
     for link in &links {
         let cluster = link.spec.target_cluster_name.as_str();
         let mirrors = gateways(services, cluster);
         let [mirror] = mirrors.as_slice() else {
-            ctx.every::<Service>()?;
+            ctx.complete_list::<Service>()?;
             findings.push(no_mirror(ctx, link, &mirrors));
             continue;
         };
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .filter(|pod| runs(Program::ServiceMirror, pod))
             .collect();
         silent |= controllers.is_empty();
-        findings.extend(ask(ctx, link, &controllers));
+        findings.extend(probe_finding(ctx, link, &controllers));
     }
     if findings.is_empty() && silent {
         return Err(Unjudged::blocked(
@@ -121,7 +121,7 @@ fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -
 
 /// The finding for the state of a gateway that the controllers of a link report. Only the controller that
 /// holds the lease probes.
-fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
+fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
     let cluster = &link.spec.target_cluster_name;
     let mut reported = None;
     let mut unanswered = Vec::new();
@@ -131,7 +131,7 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
         let place = format!("Pod {namespace}/{name} port {}", Program::ServiceMirror.port());
         match ctx.probe(Program::ServiceMirror, namespace, name) {
             Err(missing) => unanswered.push(missing),
-            Ok(answer) if !answer.is_well() => wrong.push(Evidence::other(place, answer.in_words())),
+            Ok(answer) if !answer.is_well() => wrong.push(Evidence::other(place, answer.describe())),
             Ok(answer) => match answer.gateways.get(cluster) {
                 Some(alive) => reported = Some((*alive, place)),
                 None => wrong.push(Evidence::other(place, "no gateway_alive of this cluster")),

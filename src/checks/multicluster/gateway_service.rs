@@ -4,12 +4,12 @@
 use serde_json::json;
 
 use crate::checks::data_plane::inbound_port;
-use crate::checks::network_policies::{self, Whom};
+use crate::checks::network_policies::{self, PeerSelector};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
-use crate::network_policy::{Direction, Passage, Peer, Policies, Port};
+use crate::network_policy::{Direction, Peer, Policies, Port, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Pod, Service, ServicePort};
 
@@ -53,7 +53,7 @@ pub(super) fn faults(service: &Service, pod: &Pod, policies: Option<&Policies<'_
     faults.into_iter().flatten().chain(denied).collect()
 }
 
-fn named<'s>(service: &'s Service, name: &str) -> Option<&'s ServicePort> {
+fn port_by_name<'s>(service: &'s Service, name: &str) -> Option<&'s ServicePort> {
     service.spec.ports.iter().find(|port| port.name == name)
 }
 
@@ -110,7 +110,7 @@ fn gateway_port(service: &Service, pod: &Pod) -> Option<Fault> {
         evidence: seen.clone(),
         remedy: mend(service, pod, GATEWAY_PORT, inbound),
     };
-    let Some(port) = named(service, GATEWAY_PORT) else {
+    let Some(port) = port_by_name(service, GATEWAY_PORT) else {
         let is_reached = service.spec.ports.iter().any(|port| port.leads_to(pod) == Some(inbound));
         return Some(match is_reached {
             true => fault(
@@ -149,7 +149,7 @@ fn probe_port(service: &Service, pod: &Pod) -> Option<Fault> {
         evidence: vec![ports(service), listens(pod, "admin port", admin)],
         remedy: mend(service, pod, PROBE_PORT, admin),
     };
-    let Some(port) = named(service, PROBE_PORT) else {
+    let Some(port) = port_by_name(service, PROBE_PORT) else {
         let is_reached = service.spec.ports.iter().any(|port| port.leads_to(pod) == Some(admin));
         let message = match is_reached {
             true => format!(
@@ -206,7 +206,8 @@ fn probe(service: &Service, pod: &Pod) -> Option<Fault> {
     if !is_period {
         return fault(PROBE_PERIOD, period, "3", unlinkable);
     }
-    let is_admin = named(service, PROBE_PORT).and_then(|port| port.leads_to(pod)) == Some(admin_port(pod));
+    let is_admin =
+        port_by_name(service, PROBE_PORT).and_then(|port| port.leads_to(pod)) == Some(admin_port(pod));
     let is_answered = ADMIN_PATHS.contains(&path.split('?').next().unwrap_or(path));
     let unanswered = "the gateway's proxy does not serve the probe path of its Service: in clusters that are linked \
          with it, the gateway counts as not alive";
@@ -257,9 +258,9 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
     let shut: Vec<_> = passages
         .into_iter()
         .filter_map(|(number, what, passage)| match passage {
-            Passage::Shut(by) => Some((number, what, by)),
+            Verdict::Shut(by) => Some((number, what, by)),
             // Blocks of addresses may contain the other clusters.
-            Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
+            Verdict::Open | Verdict::Through(_) | Verdict::Unknown(_) => None,
         })
         .collect();
     let (_, _, by) = shut.first()?;
@@ -268,7 +269,7 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
     let openings: Vec<(&str, u16)> = shut.iter().map(|(number, ..)| ("TCP", *number)).collect();
     let message = format!(
         "{} deny the {} of other clusters to the gateway: exported Services cannot be reached from there",
-        network_policies::in_words(by),
+        network_policies::kind_names(by),
         whats.join(" and ")
     );
     let words = "Allow all sources at these ports of the gateway. Its policies still require a mesh identity for calls";
@@ -285,6 +286,11 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
                 format!("selects pod {}", pod.metadata.name),
             )])
             .collect(),
-        remedy: network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, openings)], words),
+        remedy: network_policies::remedy(
+            decides,
+            Direction::Ingress,
+            &[(PeerSelector::Anybody, openings)],
+            words,
+        ),
     })
 }

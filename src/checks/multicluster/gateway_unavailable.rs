@@ -12,7 +12,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::model::events;
-use crate::model::pod_status::{Unwell, unhealthy, word};
+use crate::model::pod_status::{UnhealthyReason, label, unhealthy};
 use crate::network_policy::Policies;
 use crate::objects::{Deployment, Event, Pod, Service, Texts, Workload};
 
@@ -33,9 +33,9 @@ struct Gateways<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.every::<Pod>();
-    let deployments = ctx.every::<Deployment>();
-    let services = ctx.every::<Service>()?;
+    let pods = ctx.complete_list::<Pod>();
+    let deployments = ctx.complete_list::<Deployment>();
+    let services = ctx.complete_list::<Service>()?;
     let (pods, deployments) = (pods?, deployments?);
     let home = installed_in(ctx, Extension::Multicluster)?.metadata.name.as_str();
     let known = Gateways { pods, deployments, exported: through_gateway(services) };
@@ -94,7 +94,7 @@ fn failure<'a>(ctx: &Context<'a>, service: &Service) -> Option<&'a Event> {
             && (about.namespace.as_str(), about.name.as_str()) == service.metadata.key()
             && FAILURES.contains(&event.reason.as_str())
     };
-    let events = ctx.noted(ctx.seen::<Event>()).unwrap_or_default();
+    let events = ctx.or_note(ctx.partial_list::<Event>()).unwrap_or_default();
     events.iter().filter(is_it).max_by_key(|event| event.last)
 }
 
@@ -147,8 +147,8 @@ impl<'a> Gateways<'a> {
         // Pods without a proxy are a matter of their own.
         let serves = |pod: &&Pod| match unhealthy(pod) {
             None => true,
-            Some(Unwell::Proxy) => pod.spec.proxy().is_none(),
-            Some(Unwell::Pod(_)) => false,
+            Some(UnhealthyReason::Proxy) => pod.spec.proxy().is_none(),
+            Some(UnhealthyReason::Pod(_)) => false,
         };
         if own.iter().any(serves) {
             return None;
@@ -171,10 +171,10 @@ impl<'a> Gateways<'a> {
         let quoted = own.iter().take(3).map(|pod| {
             let object = format!("Pod {namespace}/{}", pod.metadata.name);
             match unhealthy(pod) {
-                Some(Unwell::Proxy) => {
+                Some(UnhealthyReason::Proxy) => {
                     Evidence::field(object, "status.containerStatuses[linkerd-proxy].ready", "false")
                 }
-                _ => Evidence::field(object, "status", word(pod)),
+                _ => Evidence::field(object, "status", label(pod)),
             }
         });
         let selector: Vec<String> =

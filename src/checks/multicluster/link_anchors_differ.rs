@@ -29,7 +29,7 @@ const ACCESS: &str = "remote cluster access credentials are valid";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = config.and_then(|config| config.data.get(BUNDLE));
     let own = pem.and_then(|pem| from_pem(pem.as_bytes()).ok()).unwrap_or_default();
     if own.is_empty() {
@@ -46,11 +46,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
             // It may be reachable for the controller, which connects from inside this cluster.
             Ok(answer) if !answer.is_an_answer() => {
-                let finding = finding(ctx, link, AnchorDifference::Unreached, &answer.in_words());
+                let finding = finding(ctx, link, AnchorDifference::Unreached, &answer.describe());
                 findings.push(finding.likely().fails_rows([SHARED, ACCESS]));
             }
             Ok(answer) if !answer.is_well() => {
-                let finding = finding(ctx, link, AnchorDifference::NotToBeHad, &answer.in_words());
+                let finding = finding(ctx, link, AnchorDifference::NotToBeHad, &answer.describe());
                 // The controller of the link is refused too.
                 let refused = matches!(answer.status, 401 | 403);
                 findings.push(if refused { finding.fails_rows([SHARED, ACCESS]) } else { finding });

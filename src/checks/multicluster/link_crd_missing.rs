@@ -14,7 +14,7 @@ use crate::objects::{CustomResourceDefinition, Deployment, Namespace, Unserved};
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let definitions = ctx.every::<CustomResourceDefinition>()?;
+    let definitions = ctx.complete_list::<CustomResourceDefinition>()?;
     let subject = Subject::object(Kind::CustomResourceDefinition, "", LINK_CRD);
     let object = subject.to_string();
     let known = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD);
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if known.is_none() {
         // Deployments are needed to detect whether the extension is installed at all.
-        ctx.noted(ctx.every::<Deployment>());
+        ctx.or_note(ctx.complete_list::<Deployment>());
     }
     let Some(definition) = known else {
         let finding = ctx
@@ -140,6 +140,6 @@ fn needed_release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)
     if let Ok(version) = ctx.cli_version() {
         return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));
     }
-    let deployments = ctx.every::<Deployment>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     Ok(installed(deployments, None, &ctx.namespaces().control_plane))
 }

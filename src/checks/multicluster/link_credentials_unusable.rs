@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         match ctx.link_secret(link) {
             Err(missing) => ctx.gap(missing),
             Ok(None) => findings.push(finding(ctx, link, "missing")),
-            Ok(Some(secret)) => match RemoteAccess::of(secret.metadata.annotation(KUBECONFIG)) {
+            Ok(Some(secret)) => match RemoteAccess::parse(secret.metadata.annotation(KUBECONFIG)) {
                 Some(access) if access.is_usable() => {
                     if let Some(expired) = access.expires_at().filter(|expires| *expires <= ctx.now()) {
                         findings.push(finding(ctx, link, &format!("its token expired at {expired}")));
@@ -31,8 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         findings.push(runs_a_program(ctx, link));
                     }
                 }
-                Some(access) => findings.push(finding(ctx, link, &access.in_words())),
-                None => ctx.gap(ctx.lacking(
+                Some(access) => findings.push(finding(ctx, link, &access.describe())),
+                None => ctx.gap(ctx.missing(
                     Item::credentials_of(link),
                     Why::Malformed { message: "it has no data".to_owned() },
                     "data.kubeconfig",

@@ -72,7 +72,7 @@ struct LinkFault<'a> {
 
 impl LinkFault<'_> {
     /// `spec.probeSpec.period "3" has no unit`. The evidence has long values.
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let LinkFault { path, value, wrong } = self;
         let is_duration = matches!(*path, PERIOD | TIMEOUT);
         match wrong {
@@ -126,8 +126,8 @@ fn message(faults: &[LinkFault<'_>], worst: Effect) -> String {
         Effect::Crash => "the service mirror controller crashes when it starts to probe the gateway",
     };
     let fault = match faults {
-        [one] => one.in_words(),
-        [one, other] => format!("{} and {}", one.in_words(), other.in_words()),
+        [one] => one.describe(),
+        [one, other] => format!("{} and {}", one.describe(), other.describe()),
         faults => format!("{} fields of the Link are missing or invalid", faults.len()),
     };
     format!("{fault}: {effect}")
@@ -145,7 +145,7 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
         Ok(0) | Err(_) => otherwise.to_owned(),
     };
     let act = format!("Set {path} to a positive duration with a unit, such as {wanted}");
-    if let Some(git) = ManagedBy::of(&link.metadata).in_git() {
+    if let Some(git) = ManagedBy::from_metadata(&link.metadata).in_git() {
         return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
     }
     let patch = serde_json::json!({"spec": {"probeSpec": {name: wanted}}});

@@ -14,7 +14,7 @@ const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let findings = links.iter().filter(|link| link.has_gateway()).filter_map(|link| {
         let port: u16 = link.spec.probe_spec.port.parse().ok()?;
         let cluster = link.spec.target_cluster_name.as_str();
@@ -63,6 +63,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether proxies of the installed release refuse ports that a Service does not declare.
 fn refuses_undeclared_ports(ctx: &Context<'_>) -> bool {
-    let Some((version, _)) = ctx.noted(installed(ctx)).flatten() else { return false };
+    let Some((version, _)) = ctx.or_note(installed(ctx)).flatten() else { return false };
     ctx.knowledge.upgrades().refuses_undeclared_ports(&version, ctx.knowledge.minors()) == Contains::Yes
 }

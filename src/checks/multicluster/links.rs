@@ -35,9 +35,9 @@ pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 /// # Errors
 /// Links are unavailable, or no CRD defines them.
 pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unjudged> {
-    ctx.seen::<Link>().map_err(|missing| {
+    ctx.partial_list::<Link>().map_err(|missing| {
         let defined_by_none = || {
-            let definitions = ctx.every::<CustomResourceDefinition>();
+            let definitions = ctx.complete_list::<CustomResourceDefinition>();
             definitions.is_ok_and(|all| is_undefined(all, Kind::Link))
         };
         if missing.why == Why::NotServed && defined_by_none() {
@@ -168,7 +168,7 @@ pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
 /// The target of the upgrade, or else the installed release.
 pub(super) fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
     let installed = || {
-        let deployments = ctx.hints::<Deployment>();
+        let deployments = ctx.optional_list::<Deployment>();
         installed(deployments, None, &ctx.namespaces().control_plane).map(|(release, _)| release)
     };
     ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed)
@@ -218,7 +218,7 @@ pub(in crate::checks) fn link_again_with(
         Contains::No => ("multicluster link", ""),
         Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
     };
-    let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
+    let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
     let line = call
         .option("--cluster-name", &link.spec.target_cluster_name)

@@ -14,7 +14,7 @@ use crate::objects::{Link, Service};
 const REMOTE_NAME: &str = "mirror.linkerd.io/remote-svc-fq-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     let known: BTreeSet<&str> =
         links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
     let mirrors: Vec<(&Service, &str)> =
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let orphans: Vec<&(&Service, &str)> =
         mirrors.iter().filter(|(_, cluster)| !known.contains(cluster)).collect();
     if !orphans.is_empty() {
-        ctx.every::<Link>()?;
+        ctx.complete_list::<Link>()?;
     }
     let findings = orphans.into_iter().map(|(service, cluster)| {
         let meta = &service.metadata;

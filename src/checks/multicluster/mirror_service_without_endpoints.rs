@@ -9,7 +9,7 @@ use crate::item::Kind;
 use crate::objects::{EndpointSlice, Meta, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     let mut mirrors = mirrors(services).filter(|service| !is_found_over_there(service)).peekable();
     if mirrors.peek().is_none() {
         return Err(Unjudged::not_applicable("no mirror service has endpoints of its own"));
@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if mirrors.peek().is_none() {
         return Ok(Verdict::fine());
     }
-    let served = with_endpoints(ctx.every::<EndpointSlice>()?);
+    let served = with_endpoints(ctx.complete_list::<EndpointSlice>()?);
     let findings = mirrors
         .map(|service| &service.metadata)
         .filter(|meta| !served.contains(&(meta.namespace.as_str(), meta.name.as_str())))

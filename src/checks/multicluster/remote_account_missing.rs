@@ -25,10 +25,10 @@ struct Granted<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let accounts = ctx.every::<ServiceAccount>();
-    let roles = ctx.every::<ClusterRole>();
-    let bindings = ctx.every::<ClusterRoleBinding>();
-    let services = ctx.every::<Service>();
+    let accounts = ctx.complete_list::<ServiceAccount>();
+    let roles = ctx.complete_list::<ClusterRole>();
+    let bindings = ctx.complete_list::<ClusterRoleBinding>();
+    let services = ctx.complete_list::<Service>();
     let home = installed_in(ctx, Extension::Multicluster)?.metadata.name.as_str();
     let (accounts, roles, bindings) = (accounts?, roles?, bindings?);
     let exported = of_any_kind(services?);

@@ -14,7 +14,7 @@ use crate::objects::{Deployment, Link, Workload};
 use crate::version::{Contains, LinkerdVersion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let links = links(ctx)?;
     if chart_makes_controllers(ctx) == Contains::No {
         return Err(Unjudged::not_applicable("the chart of this release creates no controllers"));

@@ -9,14 +9,14 @@ use crate::item::Kind;
 use crate::objects::{Deployment, Link, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let links = links(ctx)?;
     let controllers = Controllers::new(ctx, deployments);
     let mut findings = Vec::new();
     for link in links {
         match controllers.of_link(link) {
             [] => {
-                ctx.every::<Deployment>()?;
+                ctx.complete_list::<Deployment>()?;
                 findings.push(spared(none(ctx, link), ctx.within_grace(link.metadata.creation_timestamp)));
             }
             [one] if one.status.ready_replicas > 0 => {}

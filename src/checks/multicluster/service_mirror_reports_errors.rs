@@ -7,7 +7,7 @@ use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let own = ctx.seen::<Pod>()?.iter().filter(|pod| {
+    let own = ctx.partial_list::<Pod>()?.iter().filter(|pod| {
         pod.metadata.label(EXTENSION_LABEL) == Some(Extension::Multicluster.name()) && !pod.is_finished()
     });
     let all = own.flat_map(|pod| containers(ctx, pod).map(move |container| (pod, container)));

@@ -16,32 +16,32 @@ use crate::objects::{Deployment, Link, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
-    let accounts = ctx.every::<ServiceAccount>()?;
-    let cluster_roles = ctx.every::<ClusterRole>()?;
-    let cluster_role_bindings = ctx.every::<ClusterRoleBinding>()?;
-    let roles = ctx.every::<Role>()?;
-    let role_bindings = ctx.every::<RoleBinding>()?;
-    let deployments = ctx.every::<Deployment>();
+    let accounts = ctx.complete_list::<ServiceAccount>()?;
+    let cluster_roles = ctx.complete_list::<ClusterRole>()?;
+    let cluster_role_bindings = ctx.complete_list::<ClusterRoleBinding>()?;
+    let roles = ctx.complete_list::<Role>()?;
+    let role_bindings = ctx.complete_list::<RoleBinding>()?;
+    let deployments = ctx.complete_list::<Deployment>();
     let controllers = deployments.as_ref().map(|all| Controllers::new(ctx, all));
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
-        ControllerObjects::of(
+        ControllerObjects::new(
             Kind::ServiceAccount,
             |m| &m.service_account,
             accounts.iter().map(|o| &o.metadata),
         ),
-        ControllerObjects::of(
+        ControllerObjects::new(
             Kind::ClusterRole,
             |m| &m.cluster_role,
             cluster_roles.iter().map(|o| &o.metadata),
         ),
-        ControllerObjects::of(
+        ControllerObjects::new(
             Kind::ClusterRoleBinding,
             |m| &m.cluster_role_binding,
             cluster_role_bindings.iter().map(|o| &o.metadata),
         ),
-        ControllerObjects::of(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
-        ControllerObjects::of(
+        ControllerObjects::new(Kind::Role, |m| &m.role, roles.iter().map(|o| &o.metadata)),
+        ControllerObjects::new(
             Kind::RoleBinding,
             |m| &m.role_binding,
             role_bindings.iter().map(|o| &o.metadata),
@@ -103,7 +103,7 @@ struct ControllerObjects<'a> {
 }
 
 impl<'a> ControllerObjects<'a> {
-    fn of(
+    fn new(
         kind: Kind,
         name: fn(&ServiceMirror) -> &String,
         all: impl Iterator<Item = &'a Meta>,
@@ -122,7 +122,7 @@ impl<'a> ControllerObjects<'a> {
         (self.name)(mirror).contains("{cluster}")
     }
 
-    fn named(&self, mirror: &ServiceMirror, link: &Link) -> String {
+    fn object_name(&self, mirror: &ServiceMirror, link: &Link) -> String {
         (self.name)(mirror).replace("{cluster}", &link.spec.target_cluster_name)
     }
 
@@ -130,7 +130,7 @@ impl<'a> ControllerObjects<'a> {
     fn of_link<'k>(&self, link: &Link, known: &'k [ServiceMirror]) -> Vec<(&'a Meta, &'k ServiceMirror)> {
         let namespace = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
         let found = known.iter().flat_map(|mirror| {
-            let name = self.named(mirror, link);
+            let name = self.object_name(mirror, link);
             let named = self.all.get(&(namespace, name.as_str())).map_or(&[][..], Vec::as_slice);
             named.iter().map(|meta| (*meta, mirror)).collect::<Vec<_>>()
         });
@@ -149,7 +149,7 @@ impl<'a> ControllerObjects<'a> {
     }
 
     fn absent(&self, link: &Link, known: &[ServiceMirror]) -> Evidence {
-        let names: Vec<String> = known.iter().map(|mirror| self.named(mirror, link)).collect();
+        let names: Vec<String> = known.iter().map(|mirror| self.object_name(mirror, link)).collect();
         let kind = self.kind;
         let place =
             if self.is_namespaced() { format!(" in {}", link.metadata.namespace) } else { String::new() };

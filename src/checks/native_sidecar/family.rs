@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::written::{
-    MAKE_PODS, Reader, Written, go_bool, is_native_sidecar_key, nothing_reads, values,
+    AnnotatedObjects, MAKE_PODS, Reader, go_bool, is_native_sidecar_key, nothing_reads, values,
 };
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
@@ -87,7 +87,7 @@ struct Deciding<'a> {
 struct View<'v, 'a> {
     object: &'v Annotated<'a>,
     site: &'v Site<'a>,
-    written: &'v Written<'a>,
+    written: &'v AnnotatedObjects<'a>,
     deciding: Option<Deciding<'a>>,
     native: Option<bool>,
 }
@@ -115,9 +115,9 @@ pub(super) struct Switch<'a> {
 
 impl<'a> Switch<'a> {
     /// Determines the keys and the default from the control plane.
-    pub(super) fn of(ctx: &Context<'a>) -> Switch<'a> {
+    pub(super) fn from_context(ctx: &Context<'a>) -> Switch<'a> {
         let knowledge = ctx.knowledge.native_sidecar();
-        let reader = Reader::of(ctx);
+        let reader = Reader::new(ctx);
         let reads = match reader.version() {
             Some(version) => knowledge.keys_read_by(version, ctx.knowledge),
             None => KeysRead::Unknown,
@@ -164,7 +164,7 @@ impl<'a> Switch<'a> {
         &self,
         object: &Annotated<'a>,
         site: &Site<'a>,
-        written: &Written<'a>,
+        written: &AnnotatedObjects<'a>,
     ) -> (Option<(&'a str, &'a str, bool)>, Option<bool>) {
         let deciding = self.deciding(object, site, written);
         let native = deciding.map_or(self.default, |d| go_bool(d.value).or(self.default));
@@ -175,7 +175,7 @@ impl<'a> Switch<'a> {
         &self,
         object: &Annotated<'a>,
         site: &Site<'a>,
-        written: &Written<'a>,
+        written: &AnnotatedObjects<'a>,
     ) -> Option<Deciding<'a>> {
         self.reads.known().iter().find_map(|key| {
             let copied = self.is_copied(key);
@@ -194,7 +194,7 @@ impl<'a> Switch<'a> {
             return proof;
         };
         let injector = format!("linkerd/proxy-injector {version}");
-        for pod in ctx.seen::<Pod>().unwrap_or_default() {
+        for pod in ctx.partial_list::<Pod>().unwrap_or_default() {
             if pod.metadata.annotation("linkerd.io/created-by") != Some(&injector)
                 || pod.spec.proxy().is_none()
             {
@@ -263,8 +263,8 @@ impl<'a> Survey<'a> {
     ///
     /// # Errors
     /// No Linkerd is installed that could read the keys.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
-        match Reader::of(ctx) {
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+        match Reader::new(ctx) {
             Reader::Absent => Err(nothing_reads()),
             Reader::Version(..) | Reader::Unknown(_) => Ok(Survey::whoever_reads(ctx)),
         }
@@ -272,12 +272,12 @@ impl<'a> Survey<'a> {
 
     /// The survey, even if no Linkerd is installed.
     pub(super) fn whoever_reads(ctx: &Context<'a>) -> &'a Survey<'a> {
-        ctx.once(&ctx.joins.native_sidecar, Survey::by)
+        ctx.get_or_build(&ctx.joins.native_sidecar, Survey::by)
     }
 
     fn by(ctx: &Context<'a>) -> Survey<'a> {
-        let switch = Switch::of(ctx);
-        let written = Written::of(ctx, &MAKE_PODS);
+        let switch = Switch::from_context(ctx);
+        let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
         let proof = switch.proof(ctx);
         let mut survey = Survey { switch, found: Vec::new(), asked: Vec::new() };
         for object in &written.objects {
@@ -286,7 +286,7 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    fn scan(&mut self, object: &Annotated<'a>, written: &Written<'a>, proof: &Proof<'_>) {
+    fn scan(&mut self, object: &Annotated<'a>, written: &AnnotatedObjects<'a>, proof: &Proof<'_>) {
         if object.is_control_plane() {
             return;
         }

@@ -20,19 +20,19 @@ use crate::objects::container_status::Terminated;
 use crate::objects::{Job, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let held: Vec<_> = pods
         .iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace))
-        .filter_map(|pod| Some((pod, ended(pod, ctx.now(), ctx.span_of("seconds"))?)))
+        .filter_map(|pod| Some((pod, ended(pod, ctx.now(), ctx.param_duration("seconds"))?)))
         .collect();
     if held.is_empty() {
         return Ok(Vec::new().into());
     }
-    let switch = Switch::of(ctx);
-    let owners = Owners::new(&[], ctx.seen::<Job>().unwrap_or_default());
+    let switch = Switch::from_context(ctx);
+    let owners = Owners::new(&[], ctx.partial_list::<Job>().unwrap_or_default());
     let findings: Vec<Finding> =
-        held.into_iter().map(|(pod, ended)| finding(ctx, &switch, &owners.of(pod), pod, &ended)).collect();
+        held.into_iter().map(|(pod, ended)| finding(ctx, &switch, &owners.owner(pod), pod, &ended)).collect();
     Ok(findings.into())
 }
 
@@ -102,14 +102,14 @@ fn finding(
         .evidences(switch.reader.evidence())
         .remedy(remedy(ctx, switch, owner, pod))
         .tie(wording::namespace_tie(&pod.metadata.namespace));
-    if asks(ctx, switch, pod) {
+    if requests_native_sidecar(ctx, switch, pod) {
         finding = finding.tie(Tie::Fact(ASKED.to_owned())).tie(Tie::Node(pod.node_name.to_string()));
     }
     finding
 }
 
 /// Whether a key that some release reads, or the default, requests a native sidecar for the pod.
-fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
+fn requests_native_sidecar(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
     let keys = ctx.knowledge.native_sidecar().all_keys();
     let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
     said.or(switch.default) == Some(true)
@@ -152,7 +152,7 @@ fn native(ctx: &Context<'_>) -> String {
 /// Whether the pod's Job is a hook of a Helm release.
 fn is_helm_hook(ctx: &Context<'_>, pod: &Pod) -> bool {
     let Some(owner) = pod.metadata.controller().filter(|owner| owner.kind == "Job") else { return false };
-    ctx.hints::<Job>().iter().any(|job| {
+    ctx.optional_list::<Job>().iter().any(|job| {
         let meta = &job.metadata;
         meta.namespace == pod.metadata.namespace
             && meta.name == owner.name

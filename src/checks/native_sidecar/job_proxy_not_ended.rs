@@ -6,7 +6,7 @@ use super::family::Switch;
 use super::wording;
 use crate::checks::admission::Rules;
 use crate::checks::rewrite::{self, Act};
-use crate::checks::written::{Reader, Written, nothing_reads};
+use crate::checks::written::{AnnotatedObjects, Reader, nothing_reads};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Kind;
@@ -16,15 +16,15 @@ use crate::model::injection::{Decision, INJECT};
 use crate::objects::{CronJob, Job, PodTemplate};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let switch = Switch::of(ctx);
+    let switch = Switch::from_context(ctx);
     match &switch.reader {
         Reader::Absent => return Err(nothing_reads()),
         Reader::Unknown(missing) => return Err(missing.clone().into()),
         Reader::Version(..) => {}
     }
-    let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
-    let rules = Rules::of(ctx)?;
-    let written = Written::of(ctx, &[Kind::Namespace]);
+    let (cron_jobs, jobs) = (ctx.partial_list::<CronJob>()?, ctx.partial_list::<Job>()?);
+    let rules = Rules::from_context(ctx)?;
+    let written = AnnotatedObjects::from_kinds(ctx, &[Kind::Namespace]);
     // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show.
     // `job-held-by-proxy` covers Jobs that have started.
     let begun: BTreeSet<(&str, &str)> =

@@ -34,5 +34,5 @@ pub(super) static TABLE: &[Check] = &[
 
 /// The annotation with which a pod template requests a native sidecar; `None` if the installed release reads none.
 pub(in crate::checks) fn requested_by<'a>(ctx: &Context<'a>) -> Option<&'a str> {
-    family::Switch::of(ctx).right_key(KeyScope::PodTemplate)
+    family::Switch::from_context(ctx).right_key(KeyScope::PodTemplate)
 }

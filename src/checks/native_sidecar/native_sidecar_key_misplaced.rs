@@ -6,7 +6,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let misplaced = survey.found.iter().filter_map(|found| {
         let Fault::Misplaced(place) = found.fault else { return None };
         let why = match place {

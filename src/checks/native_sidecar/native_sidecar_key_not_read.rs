@@ -12,7 +12,7 @@ use crate::missing::Missing;
 use crate::request::Request;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let mut findings = Vec::new();
     for found in &survey.found {
         match found.fault {
@@ -54,7 +54,7 @@ fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     }
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     Missing::part(
-        Request::of(Item::List(Kind::Deployment)),
+        Request::new(Item::List(Kind::Deployment)),
         Why::Malformed { message: format!("the version {version} does not show what the build contains") },
         format!("whether the injector reads {}", found.key),
     )

@@ -8,7 +8,7 @@ use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let overridden = survey.found.iter().filter_map(|found| {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
         let place = if inherited { " (namespace)" } else { "" };

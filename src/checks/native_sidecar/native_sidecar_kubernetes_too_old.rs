@@ -41,14 +41,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if old_server.is_none() && old_nodes.is_empty() {
         return Ok(Verdict::fine());
     }
-    let survey = Survey::of(ctx)?;
-    let asks = Asks::of(ctx, survey);
+    let survey = Survey::from_context(ctx)?;
+    let asks = NativeSidecarRequests::from_survey(ctx, survey);
     if asks.evidence.is_empty() {
         // The chart may request them.
         config(ctx)?;
         return Ok(Verdict::fine());
     }
-    let gate = Gate::of(ctx);
+    let gate = Gate::new(ctx);
     // An API server with the gate off drops the field before it stores the pod; newer ones keep it anyway.
     let gated = native.kubernetes_minimum();
     let on = gate.stored && server.is_none_or(|version| version.minor() == gated);
@@ -87,14 +87,14 @@ fn kubelet(ctx: &Context<'_>, node: &Node) -> Option<K8sVersion> {
     let version = &node.status.node_info.kubelet_version;
     if version.is_empty() {
         // Nodes of manifests have no status.
-        let request = Request::of(Item::List(Kind::Node));
+        let request = Request::new(Item::List(Kind::Node));
         ctx.gap(Missing::part(request, Why::NotOffered, format!("the kubelet of {}", node.metadata.name)));
         return None;
     }
     let parsed = version.parse();
     if let Err(error) = &parsed {
         let why = Why::Malformed { message: format!("{error}") };
-        let request = Request::of(Item::List(Kind::Node));
+        let request = Request::new(Item::List(Kind::Node));
         ctx.gap(Missing::part(request, why, format!("the kubelet of {}", node.metadata.name)));
     }
     parsed.ok()
@@ -133,7 +133,7 @@ const KUBELET: Harm = Harm {
 const CHANGED: usize = 12;
 
 /// The requests for native sidecars: annotations and the chart.
-struct Asks {
+struct NativeSidecarRequests {
     evidence: Vec<Evidence>,
     by_chart: bool,
     ties: Vec<Tie>,
@@ -141,8 +141,8 @@ struct Asks {
     off: Remedy,
 }
 
-impl Asks {
-    fn of(ctx: &Context<'_>, survey: &Survey<'_>) -> Asks {
+impl NativeSidecarRequests {
+    fn from_survey(ctx: &Context<'_>, survey: &Survey<'_>) -> NativeSidecarRequests {
         let mut ties = vec![Tie::Fact(ASKED.to_owned())];
         let mut evidence = Vec::new();
         let by_chart = survey.switch.default == Some(true);
@@ -166,7 +166,7 @@ impl Asks {
             }
         }
         evidence.extend(survey.switch.reader.evidence().filter(|_| !evidence.is_empty()));
-        Asks { evidence, by_chart, ties, off: off(ctx, survey) }
+        NativeSidecarRequests { evidence, by_chart, ties, off: off(ctx, survey) }
     }
 
     fn finding(
@@ -260,9 +260,9 @@ struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    fn of(ctx: &Context<'a>) -> Gate<'a> {
+    fn new(ctx: &Context<'a>) -> Gate<'a> {
         let mut gate = Gate { stored: false, nodes: BTreeSet::new(), rejected: BTreeMap::new() };
-        for pod in ctx.seen::<Pod>().unwrap_or_default() {
+        for pod in ctx.partial_list::<Pod>().unwrap_or_default() {
             if !pod.spec.init_containers.iter().any(|c| c.restart_policy.as_deref() == Some("Always")) {
                 continue;
             }

@@ -5,7 +5,7 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = Survey::of(ctx)?;
+    let survey = Survey::from_context(ctx)?;
     let invalid = survey.found.iter().filter(|found| found.fault == Fault::Invalid).map(|found| {
         let message =
             format!("{} is not a boolean, so the injector ignores it{}", found.key, wording::outcome(found));

@@ -4,7 +4,7 @@ use super::family::Switch;
 use super::wording;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::written::{MAKE_PODS, Reader, Written, nothing_reads, values};
+use crate::checks::written::{AnnotatedObjects, MAKE_PODS, Reader, nothing_reads, values};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::Kind;
@@ -19,7 +19,7 @@ const VALUE: &str = "proxy.waitBeforeExitSeconds";
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let switch = Switch::of(ctx);
+    let switch = Switch::from_context(ctx);
     let version = match &switch.reader {
         Reader::Absent => return Err(nothing_reads()),
         Reader::Unknown(missing) => return Err(missing.clone().into()),
@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let defect = ctx.knowledge.releases().defect(DEFECT);
     let affected = defect.map_or(Contains::No, |defect| defect.affects(&version, ctx.knowledge.minors()));
-    let written = Written::of(ctx, &MAKE_PODS);
+    let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
     if affected == Contains::No {
         return Ok(Verdict::fine());
     }

@@ -41,12 +41,12 @@ const KINDS: [Kind; 15] = [
 const MOST: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let reader = Reader::of(ctx);
+    let reader = Reader::new(ctx);
     let known = reader.version().map(|version| {
         // A minor given with --linkerd-version stands for the release that opened it.
         Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or_else(|_| version.clone())
     });
-    let mut webhooks = Webhooks::of(ctx);
+    let mut webhooks = Webhooks::new(ctx);
     let validation = Validation::new(known.as_ref(), ctx.knowledge);
     let mut findings = undecodable(ctx);
     for kind in KINDS {
@@ -108,7 +108,8 @@ fn undecodable(ctx: &Context<'_>) -> Vec<Finding> {
 /// Notes evidence without which a webhook might not be called.
 fn note_unknown_webhooks(ctx: &Context<'_>) {
     let unknown =
-        [ctx.every::<Namespace>().err(), ctx.every::<ValidatingWebhookConfiguration>().err()].into_iter();
+        [ctx.complete_list::<Namespace>().err(), ctx.complete_list::<ValidatingWebhookConfiguration>().err()]
+            .into_iter();
     unknown
         .flatten()
         .filter(|missing| missing.why != Why::NotInManifests)
@@ -140,7 +141,7 @@ fn by_api_server(
 fn served_versions<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<&'a str>> {
     let resource = kind.resource();
     let definition =
-        ctx.hints::<CustomResourceDefinition>().iter().find(|one| one.metadata.name == resource)?;
+        ctx.optional_list::<CustomResourceDefinition>().iter().find(|one| one.metadata.name == resource)?;
     let served = definition.spec.versions.iter().filter(|version| version.served);
     Some(served.map(|version| version.name.as_str()).collect())
 }
@@ -203,7 +204,7 @@ fn remedy(
 /// The complete objects of a kind; none if the API server does not serve it.
 fn existing<'a>(ctx: &Context<'a>, kind: Kind) -> &'a [Value] {
     ctx.whole(kind).unwrap_or_else(|missing| {
-        let is_undefined = match ctx.every::<CustomResourceDefinition>() {
+        let is_undefined = match ctx.complete_list::<CustomResourceDefinition>() {
             Ok(all) => is_undefined(all, kind),
             Err(_) => missing.why == Why::NotServed,
         };
@@ -238,17 +239,17 @@ enum WebhookCall<'a> {
 }
 
 impl<'a> Webhooks<'a> {
-    fn of(ctx: &Context<'a>) -> Webhooks<'a> {
+    fn new(ctx: &Context<'a>) -> Webhooks<'a> {
         let find = |name: &str| {
-            let here = ctx.hints::<ValidatingWebhookConfiguration>().iter();
+            let here = ctx.optional_list::<ValidatingWebhookConfiguration>().iter();
             let found = here.flat_map(|one| &one.webhooks).find(|webhook| webhook.name.starts_with(name));
             match found {
                 Some(webhook) => WebhookCall::Registered(webhook),
-                None if ctx.every::<ValidatingWebhookConfiguration>().is_ok() => WebhookCall::Never,
+                None if ctx.complete_list::<ValidatingWebhookConfiguration>().is_ok() => WebhookCall::Never,
                 None => WebhookCall::ByChart,
             }
         };
-        let namespaces = ctx.hints::<Namespace>().iter();
+        let namespaces = ctx.optional_list::<Namespace>().iter();
         Webhooks {
             policy: find("linkerd-policy-validator."),
             profile: find("linkerd-sp-validator."),

@@ -15,9 +15,9 @@ pub(super) type Key<'a> = (&'a str, &'a str);
 /// The routes of the checked namespaces that are attached to a Service, of the kinds that the installed
 /// release applies to Services. Reads `deployments.apps`.
 pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Unjudged> {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let version = installed(deployments, None, &ctx.namespaces().control_plane).map(|(version, _)| version);
-    let streams = Quirks::of(version.as_ref(), ctx.knowledge).egress;
+    let streams = Quirks::from_version(version.as_ref(), ctx.knowledge).egress;
     let lists = [
         (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
         (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),

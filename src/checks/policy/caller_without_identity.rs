@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if inbound.connect(Client::default()) == Entry::Admitted {
                 continue;
             }
-            let key = (ctx.owners().of(pod), number, called.caller);
+            let key = (ctx.owners().owner(pod), number, called.caller);
             let one = refused.entry(key).or_insert_with(|| Refused {
                 inbound,
                 by: Vec::new(),
@@ -88,15 +88,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// All Service ports that such callers use.
 fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Missing> {
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let find = |namespace: &str, name: &str, number: u16| {
         let is_it = |one: &&Service| one.metadata.namespace == namespace && one.metadata.name == name;
         let service = services.iter().find(is_it)?;
         Some((service, service.spec.ports.iter().find(|port| port.port == number)?))
     };
     let mut all = Vec::new();
-    let mutating = ctx.noted(ctx.every::<MutatingWebhookConfiguration>()).unwrap_or_default();
-    let validating = ctx.noted(ctx.every::<ValidatingWebhookConfiguration>()).unwrap_or_default();
+    let mutating = ctx.or_note(ctx.complete_list::<MutatingWebhookConfiguration>()).unwrap_or_default();
+    let validating = ctx.or_note(ctx.complete_list::<ValidatingWebhookConfiguration>()).unwrap_or_default();
     let of_kind =
         [("MutatingWebhookConfiguration", mutating), ("ValidatingWebhookConfiguration", validating)];
     for (kind, configuration) in
@@ -121,7 +121,7 @@ fn called<'a>(ctx: &Context<'a>) -> Result<Vec<Called<'a>>, crate::missing::Miss
             all.push(Called { caller, service, port, by, is_observed: false });
         }
     }
-    for api in ctx.noted(ctx.every::<APIService>()).unwrap_or_default() {
+    for api in ctx.or_note(ctx.complete_list::<APIService>()).unwrap_or_default() {
         let Some(to) = &api.spec.service else { continue };
         let Some((service, port)) = find(&to.namespace, &to.name, to.port.unwrap_or(443)) else { continue };
         let available = api.status.conditions.iter().find(|condition| condition.kind == "Available");
@@ -184,7 +184,10 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
             "Authorize the networks of these callers: an AuthorizationPolicy for the Server of the port that requires \
              a NetworkAuthentication",
         );
-    let pod = ctx.hints::<Pod>().iter().find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
+    let pod = ctx
+        .optional_list::<Pod>()
+        .iter()
+        .find(|pod| pod.metadata.key() == (owner.namespace.as_str(), target));
     let earlier = pod.and_then(|pod| pod.metadata.annotation(SKIP)).filter(|list| !list.is_empty());
     let list = earlier.map_or_else(|| port.to_string(), |list| format!("{list},{port}"));
     let act = format!("Or exclude the port from the proxy, and so from policy, with {SKIP}: {list:?}");

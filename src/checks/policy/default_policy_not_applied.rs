@@ -13,7 +13,7 @@ use crate::objects::{Kind, Meta, Namespace, Pod};
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
     let survey = survey(ctx)?;
     let general = survey.index.controller.default_policy;
     let said = |meta: &Meta| meta.annotation(KEY)?.parse::<DefaultPolicy>().ok();
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let here = survey.pods_of(&meta.name).iter().map(|(pod, _)| *pod);
         // The pod's or its template's own annotation takes precedence over the namespace's.
         for pod in here.filter(|pod| pod.metadata.annotation(KEY).is_none()) {
-            stale.entry((owners.of(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);
+            stale.entry((owners.owner(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);
         }
     }
     let findings = stale.iter().map(|((owner, namespace), (wanted, pods))| {
@@ -43,7 +43,7 @@ fn finding(
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods.first().map_or_else(String::new, |pod| format!("Pod {namespace}/{}", pod.metadata.name));
     let mut remedy = Remedy::new();
-    if Rollouts::of(ctx).is_in_template(owner) {
+    if Rollouts::from_context(ctx).is_in_template(owner) {
         remedy = remedy.step(
             StepKind::Annotation,
             format!(

@@ -70,7 +70,7 @@ fn finding(
     let (port, grown) = (denied.port, denied.grown.unwrap_or_default());
     let remedy = answer_compared(ctx, pod, port);
     ctx.finding(
-        ctx.owners().of(pod).subject(vec![name.to_owned()]),
+        ctx.owners().owner(pod).subject(vec![name.to_owned()]),
         format!(
             "the proxy denies a client on port {port} that the policies authorize: it uses an outdated policy, unless \
              the policies were changed just now"

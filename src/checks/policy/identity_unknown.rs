@@ -61,11 +61,19 @@ impl There<'_> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let there = There {
-        accounts: ctx.every::<ServiceAccount>()?.iter().map(|account| account.metadata.key()).collect(),
-        namespaces: ctx.every::<Namespace>()?.iter().map(|one| (one.metadata.name.as_str(), one)).collect(),
+        accounts: ctx
+            .complete_list::<ServiceAccount>()?
+            .iter()
+            .map(|account| account.metadata.key())
+            .collect(),
+        namespaces: ctx
+            .complete_list::<Namespace>()?
+            .iter()
+            .map(|one| (one.metadata.name.as_str(), one))
+            .collect(),
     };
     // Linked clusters may have other trust domains.
-    let linked = || ctx.noted(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
+    let linked = || ctx.or_note(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
     let mut findings = Vec::new();
     for object in
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))

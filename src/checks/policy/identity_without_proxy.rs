@@ -17,7 +17,7 @@ const QUOTED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut by_account: BTreeMap<(&str, &str), Vec<&Pod>> = BTreeMap::new();
-    for pod in ctx.every::<Pod>()?.iter().filter(|pod| pod.status.phase == "Running") {
+    for pod in ctx.complete_list::<Pod>()?.iter().filter(|pod| pod.status.phase == "Running") {
         let account = pod.spec.account();
         by_account.entry((&pod.metadata.namespace, account)).or_default().push(pod);
     }
@@ -96,7 +96,7 @@ fn finding(
 
 /// The steps that add a proxy to the workloads of pods.
 fn injected(ctx: &Context<'_>, remedy: Remedy, pods: &[&Pod]) -> Remedy {
-    let owners: BTreeSet<Owner> = pods.iter().map(|pod| ctx.owners().of(pod)).collect();
+    let owners: BTreeSet<Owner> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
     owners.iter().take(QUOTED).fold(remedy, |remedy, owner| {
         let act = format!("Set {INJECT}: \"enabled\" for {}", owner.name);
         rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])

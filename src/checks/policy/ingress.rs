@@ -129,8 +129,8 @@ pub(super) struct Classes<'a>(&'a [IngressClass]);
 
 impl<'a> Classes<'a> {
     /// Reads the cluster's IngressClasses. If they are unavailable, which is noted, only class names count.
-    pub(super) fn of(ctx: &Context<'a>) -> Classes<'a> {
-        Classes(ctx.noted(ctx.seen::<IngressClass>()).unwrap_or_default())
+    pub(super) fn new(ctx: &Context<'a>) -> Classes<'a> {
+        Classes(ctx.or_note(ctx.partial_list::<IngressClass>()).unwrap_or_default())
     }
 
     /// Whether a controller serves an Ingress.

@@ -22,15 +22,15 @@ struct Bypass<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let callers = callers(ctx, survey, ctx.every::<Pod>()?);
+    let callers = callers(ctx, survey, ctx.complete_list::<Pod>()?);
     // In ingress mode, the proxy uses the header that names the Service.
     let callers: Vec<&Caller<'_>> = callers.iter().filter(|caller| is_ordinary(caller)).collect();
     if callers.is_empty() {
         return Err(Unjudged::not_applicable("no known ingress controller has a proxy in the ordinary mode"));
     }
-    let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
+    let (ingresses, services) = (ctx.complete_list::<Ingress>()?, ctx.complete_list::<Service>()?);
     let profiles = defined::<ServiceProfile>(ctx)?;
-    let classes = Classes::of(ctx);
+    let classes = Classes::new(ctx);
     let objects = OutboundObjects {
         services,
         egress_networks: &[],

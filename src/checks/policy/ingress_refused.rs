@@ -48,17 +48,17 @@ type AllRefused<'a> = BTreeMap<(Owner, u16, Door), DeniedPort<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let pods = ctx.every::<Pod>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let mut refused = AllRefused::new();
     let by_ingresses = ingresses(ctx, survey, pods, &mut refused)?;
     let by_gateways = gateways(ctx, survey, pods, &mut refused)?;
     if by_gateways && !by_ingresses {
         // Unavailable Ingresses may contain one that is denied; a pass covers both kinds.
-        ctx.noted(ctx.every::<Ingress>());
+        ctx.or_note(ctx.complete_list::<Ingress>());
     }
     if !by_ingresses && !by_gateways {
         // Only the complete list proves that no Ingress uses a load balancer.
-        ctx.every::<Ingress>()?;
+        ctx.complete_list::<Ingress>()?;
         return Err(Unjudged::not_applicable(
             "there is no ingress controller, no Ingress of a load balancer and no Gateway with pods of its \
              own",
@@ -75,12 +75,12 @@ fn ingresses<'a>(
     refused: &mut AllRefused<'a>,
 ) -> Result<bool, Unjudged> {
     let callers = callers(ctx, survey, pods);
-    let classes = Classes::of(ctx);
+    let classes = Classes::new(ctx);
     let balanced = |ingress: &Ingress| classes.balancer(ingress).is_some();
-    if callers.is_empty() && !ctx.hints::<Ingress>().iter().any(balanced) {
+    if callers.is_empty() && !ctx.optional_list::<Ingress>().iter().any(balanced) {
         return Ok(false);
     }
-    let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
+    let (ingresses, services) = (ctx.complete_list::<Ingress>()?, ctx.complete_list::<Service>()?);
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
         let serving = callers.iter().filter(|one| classes.serves(one.of, ingress));
         let mut serving: Vec<Asking<'_>> =
@@ -129,7 +129,7 @@ fn gateways<'a>(
                         format!("Gateway {}/{}", gateway.0, gateway.1),
                     )
                 };
-                for to in gateways::services_of(ctx.every::<Service>()?, route) {
+                for to in gateways::services_of(ctx.complete_list::<Service>()?, route) {
                     refuse(ctx, survey, (Door::Gateway, &from), &asking, to, refused);
                 }
             }
@@ -156,7 +156,7 @@ fn refuse<'a>(
         if asking.iter().any(|asking| admitted(&inbound, asking)) {
             continue;
         }
-        let one = refused.entry((owners.of(pod), number, door)).or_insert_with(|| DeniedPort {
+        let one = refused.entry((owners.owner(pod), number, door)).or_insert_with(|| DeniedPort {
             from: from(),
             inbound,
             callers: asking.to_vec(),

@@ -17,14 +17,14 @@ const ENVOY: &str = "gateway.envoyproxy.io/";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let mirrors: Vec<&Service> = services.iter().filter(|service| is_behind_gateway(service)).collect();
     if mirrors.is_empty() {
         return Err(Unjudged::not_applicable("no Service mirrors one behind the gateway of another cluster"));
     }
-    let pods = ctx.every::<Pod>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let mut findings = of_routes(ctx, survey, pods, &mirrors);
-    match ctx.every::<Ingress>() {
+    match ctx.complete_list::<Ingress>() {
         Ok(ingresses) => findings.extend(of_ingresses(ctx, survey, pods, &mirrors, ingresses)),
         Err(missing) if findings.is_empty() => return Err(missing.into()),
         Err(missing) => ctx.gap(missing),
@@ -47,7 +47,7 @@ fn of_ingresses<'a>(
     ingresses: &'a [Ingress],
 ) -> Vec<Finding> {
     let callers = callers(ctx, survey, pods);
-    let classes = Classes::of(ctx);
+    let classes = Classes::new(ctx);
     let mut found = BTreeMap::new();
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
         let mut serving = callers.iter().filter(|caller| is_ordinary(caller));

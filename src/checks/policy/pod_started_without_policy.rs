@@ -24,7 +24,7 @@ struct Unprotected<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let pods = ctx.every::<Pod>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let state = ControlPlane::new(pods, home, true).state("destination", "policy");
     let State::Down { since: Some(since), evidence, .. } = state else { return Ok(Verdict::fine()) };
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if let TakenBy::Server(server) = inbound.taken_by
                 && let TakenBy::Default(default) = applies
             {
-                let one = found.entry(owners.of(pod)).or_default();
+                let one = found.entry(owners.owner(pod)).or_default();
                 one.default = default.as_str();
                 one.servers.insert((&server.metadata.name, port));
                 if one.pods.last().is_none_or(|last| last.metadata.name != pod.metadata.name) {

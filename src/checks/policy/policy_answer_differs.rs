@@ -19,10 +19,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let key = (policy.namespace.as_str(), policy.pod.as_str());
         let Some((pod, workload)) = survey.pods.iter().find(|(pod, _)| pod.metadata.key() == key) else {
             let part = format!("an answer for an existing pod instead of {}/{}", key.0, key.1);
-            ctx.gap(ctx.lacking(Item::Diagnostics, Why::NotOffered, part));
+            ctx.gap(ctx.missing(Item::Diagnostics, Why::NotOffered, part));
             continue;
         };
-        let Some(now) = InboundAnswer::of(&to_json(&survey.index.inbound(workload, policy.port))) else {
+        let Some(now) = InboundAnswer::parse(&to_json(&survey.index.inbound(workload, policy.port))) else {
             continue;
         };
         if now == policy.answer {
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let namespace = ctx.namespaces().control_plane.as_str();
         findings.push(
             ctx.finding(
-                ctx.owners().of(pod).subject(vec![policy.pod.clone()]),
+                ctx.owners().owner(pod).subject(vec![policy.pod.clone()]),
                 "the policy controller's answer differs from the objects: it is outdated, or was captured \
                  before they changed",
             )

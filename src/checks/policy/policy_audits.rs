@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut told = std::collections::BTreeSet::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if workload.default_policy == Some(DefaultPolicy::Audit) && told.insert(owner.clone()) {
             let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
             findings.push(

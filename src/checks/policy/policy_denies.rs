@@ -52,7 +52,8 @@ fn finding(ctx: &Context<'_>, pod: &Pod, message: String, mut denied: Vec<&Denie
     let rest = (more > 0).then(|| {
         Evidence::other(format!("Pod {}/{}", meta.namespace, meta.name), format!("and {more} more"))
     });
-    ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message).evidences(quoted.chain(rest))
+    ctx.finding(ctx.owners().owner(pod).subject(vec![meta.name.clone()]), message)
+        .evidences(quoted.chain(rest))
 }
 
 /// The step that shows who may connect to a port.

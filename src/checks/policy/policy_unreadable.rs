@@ -30,8 +30,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
-        let (message, severity) =
-            said(one.kind, name, &one.why, if voids { others(ctx, one.kind, survey) } else { Others::Read });
+        let (message, severity) = consequence(
+            one.kind,
+            name,
+            &one.why,
+            if voids { others(ctx, one.kind, survey) } else { Others::Read },
+        );
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => {
                 of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways)
@@ -69,7 +73,7 @@ enum Others {
 }
 
 /// The consequence, and its severity.
-fn said(kind: Kind, name: &str, why: &str, others: Others) -> (String, Severity) {
+fn consequence(kind: Kind, name: &str, why: &str, others: Others) -> (String, Severity) {
     let why = with_noun(kind, why);
     let effect = match others {
         Others::Read => {
@@ -105,7 +109,9 @@ fn others(ctx: &Context<'_>, kind: Kind, survey: &Survey<'_>) -> Others {
         let log = log_of(ctx.log_hints(), pod, CONTAINER);
         reported(ctx, log, pod, CONTAINER).iter().any(|said| said.id() == ROW)
     };
-    let Some(pod) = ctx.hints::<Pod>().iter().filter(is_own).find(fails) else { return Others::LostLater };
+    let Some(pod) = ctx.optional_list::<Pod>().iter().filter(is_own).find(fails) else {
+        return Others::LostLater;
+    };
     let created = unread().map(|one| survey.route_of(one)?.metadata.creation_timestamp.get());
     let created = created.collect::<Option<Vec<_>>>().and_then(|times| times.into_iter().min());
     let started = pod.container_status(CONTAINER).and_then(|status| status.state.running()?.started_at.get());
@@ -139,7 +145,7 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
     let findings = index.broken_networks().iter().map(|(network, why)| {
         let meta = &network.metadata;
         let (message, severity) =
-            said(kind, &meta.name, why, if voids { Others::LostLater } else { Others::Read });
+            consequence(kind, &meta.name, why, if voids { Others::LostLater } else { Others::Read });
         about(ctx, kind, meta, message)
             .severity(severity)
             .evidence(field(kind, meta, "spec", why.as_str()))

@@ -16,13 +16,13 @@ use crate::objects::{Deployment, Node, Pod};
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>();
-    let deployments = ctx.every::<Deployment>()?;
-    let pods = ctx.every::<Pod>()?;
+    let nodes = ctx.partial_list::<Node>();
+    let deployments = ctx.complete_list::<Deployment>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let namespace = ctx.namespaces().control_plane.as_str();
     let version = installed(deployments, None, namespace).map(|(version, _)| version);
-    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
-    let controller = Controller::of(deployments, namespace, quirks)
+    let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
+    let controller = Controller::find(deployments, namespace, quirks)
         .map_err(|trouble| Unjudged::blocked("control-plane-not-ready", trouble.to_string()))?;
     let networks: Vec<Network> =
         controller.probe_networks.iter().filter_map(|network| network.to_string().parse().ok()).collect();

@@ -61,14 +61,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Probed::Http(..) | Probed::Https(_) | Probed::Grpc => Entry::Admitted,
             };
             if entry != Entry::Admitted || elsewhere == Entry::Refused {
-                let key = (owners.of(pod), port, probed);
+                let key = (owners.owner(pod), port, probed);
                 keys.push(key.clone());
                 refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
             }
         }
         before = Some((pod, keys));
     }
-    let events = ctx.hints::<Event>();
+    let events = ctx.optional_list::<Event>();
     let findings =
         refused.into_iter().filter_map(|((owner, port, probed), refused)| match (&refused.entry, &probed) {
             (Entry::Admitted, Probed::Http(path, _)) => {
@@ -90,7 +90,7 @@ fn redirected(
     let unready = |pod: &&Pod| pod.condition("Ready").is_some_and(|condition| condition.status == "False");
     let unready: Vec<&Pod> = pods.iter().copied().filter(unready).collect();
     if !unready.is_empty()
-        && let Err(missing) = ctx.seen::<Event>()
+        && let Err(missing) = ctx.partial_list::<Event>()
     {
         ctx.gap(missing);
     }

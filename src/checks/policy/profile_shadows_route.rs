@@ -21,7 +21,7 @@ const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy with o
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let services: HashMap<Key<'_>, &Service> =
-        ctx.every::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
+        ctx.complete_list::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
     let by_service = by_service([
         (Kind::HTTPRoute, survey.objects.http_routes),
         (Kind::LinkerdHTTPRoute, survey.objects.linkerd_http_routes),

@@ -22,14 +22,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (domain, services) = match survey(ctx) {
         // Neither the Services nor the cluster's domain are known, but some names fit no Service of any cluster.
         Err(Unjudged::Missing(missing)) if missing.why == Why::NotInManifests => {
-            (None, ctx.seen::<Service>()?)
+            (None, ctx.partial_list::<Service>()?)
         }
-        survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.every::<Service>()?),
+        survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.complete_list::<Service>()?),
     };
     let services: HashSet<Key<'_>> = services.iter().map(|service| service.metadata.key()).collect();
     let profiles = match domain {
         Some(_) => defined::<ServiceProfile>(ctx)?,
-        None => ctx.seen::<ServiceProfile>()?,
+        None => ctx.partial_list::<ServiceProfile>()?,
     };
     let judged = || profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace));
     let findings = judged().filter_map(|profile| {
@@ -55,7 +55,7 @@ fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding>
     if let Some((_, path, _)) = redacted.first() {
         let why = Why::NotJudged { message: "a part of it is redacted".to_owned() };
         let part = format!("{path} of {}/{}", meta.namespace, meta.name);
-        ctx.gap(ctx.lacking(Item::List(Kind::ServiceProfile), why, part));
+        ctx.gap(ctx.missing(Item::List(Kind::ServiceProfile), why, part));
     }
     let names: BTreeSet<&str> = faults.iter().map(|(name, ..)| *name).collect();
     (!faults.is_empty()).then(|| {

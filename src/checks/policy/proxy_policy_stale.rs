@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::denied_although_authorized::answer_compared;
 use super::survey::survey;
-use crate::checks::diagnosed::{by_workload, grown, lacking, name_of, proxies, quoted, within};
+use crate::checks::diagnosed::{by_workload, grown, metrics_missing, name_of, proxies, quoted, within};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::finding::Remedy;
@@ -27,7 +27,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let ports = compared(metrics, &survey.index, workload, at);
         let is = |agreement: Agreement| move |one: &&AppliedPolicy| one.agreement == agreement;
         if ports.iter().any(|one| is(Agreement::Unknown)(&one)) {
-            ctx.gap(lacking(ctx, format!("metrics of {} and policies of the same moment", name_of(pod))));
+            ctx.gap(metrics_missing(
+                ctx,
+                format!("metrics of {} and policies of the same moment", name_of(pod)),
+            ));
         }
         let differing: Vec<AppliedPolicy> = ports.iter().filter(is(Agreement::Differs)).cloned().collect();
         if !differing.is_empty() {

@@ -18,7 +18,7 @@ struct Elsewhere<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let services: BTreeSet<Key<'_>> = services.iter().map(|service| service.metadata.key()).collect();
     let routes = routes(ctx)?.into_iter();
     let findings = routes.flat_map(|(kind, route)| {

@@ -14,7 +14,7 @@ use crate::objects::{Kind, Route, Service};
 type Undeclared<'a> = BTreeMap<(Key<'a>, i64), (&'a Service, Vec<usize>)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let routes = routes(ctx)?;
     if routes.is_empty() {
         return Ok(Verdict::fine());

@@ -109,7 +109,7 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
         let message = "the object has no status, and its age is unknown: give the time of the dump with --at";
         let part = format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name);
         let why = Why::NotJudged { message: message.to_owned() };
-        ctx.gap(Missing::part(Request::of(Item::List(kind)), why, part));
+        ctx.gap(Missing::part(Request::new(Item::List(kind)), why, part));
         return None;
     }
     if ctx.now().duration_since(since) < SOON {

@@ -10,7 +10,7 @@ use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Route, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let routes = routes(ctx)?;
     if routes.is_empty() {
         return Ok(Verdict::fine());

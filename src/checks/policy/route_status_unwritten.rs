@@ -21,7 +21,7 @@ const LEASE: &str = "policy-controller-write";
 const ALLOWED: SignedDuration = SignedDuration::from_mins(10);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let leases = ctx.seen::<Lease>()?;
+    let leases = ctx.partial_list::<Lease>()?;
     let namespace = ctx.namespaces().control_plane.as_str();
     let held = leases.iter().find(|lease| lease.metadata.key() == (namespace, LEASE));
     let Some(renewed) = held.and_then(|lease| lease.spec.renew_time) else {

@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind};
 use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.every::<Pod>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     let routes = routes(ctx)?;
     let consumers = routes.into_iter().filter(|(_, route)| {
         let own = route.metadata.namespace.as_str();

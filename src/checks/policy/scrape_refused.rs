@@ -34,12 +34,12 @@ struct Scraper<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Labels of namespaces show where viz is installed.
-    let namespaces = ctx.every::<Namespace>();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let namespaces = ctx.complete_list::<Namespace>();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let survey = survey(ctx)?;
-    let pods = ctx.every::<Pod>()?;
+    let pods = ctx.complete_list::<Pod>()?;
     namespaces?;
-    let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
+    let monitors = ctx.or_note(defined::<PodMonitor>(ctx)).unwrap_or_default();
     let scrapers = scrapers(ctx, survey, config?, monitors, pods);
     if scrapers.is_empty() {
         return Err(Unjudged::not_applicable("there is no known Prometheus"));
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             inbound.get(METRICS, client) == Entry::Admitted
         });
         if !admitted {
-            refused.entry((owners.of(pod), port)).or_insert_with(|| (inbound, Vec::new())).1.push(pod);
+            refused.entry((owners.owner(pod), port)).or_insert_with(|| (inbound, Vec::new())).1.push(pod);
         }
     }
     let findings = refused

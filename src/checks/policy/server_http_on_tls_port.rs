@@ -29,7 +29,7 @@ type Ports<'a> = BTreeMap<(&'a str, &'a str, u16), Port<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     let mut ports = Ports::new();
     // Ports of workloads with an unencrypted probe, whatever their names.
     let owners = ctx.owners();
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 );
                 add(&mut ports, survey, (pod, workload, port), true, seen);
             } else {
-                plain.insert((owners.of(pod), port));
+                plain.insert((owners.owner(pod), port));
             }
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         services.iter().flat_map(|service| of_https(service).map(move |port| (service, port)))
     {
         for (pod, workload, number) in behind(survey, service, port) {
-            if ctx.judges(&pod.metadata.namespace) && !plain.contains(&(owners.of(pod), number)) {
+            if ctx.judges(&pod.metadata.namespace) && !plain.contains(&(owners.owner(pod), number)) {
                 let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
                 let seen = Evidence::field(object, "spec.ports", describe(port));
                 add(&mut ports, survey, (pod, workload, number), false, seen);

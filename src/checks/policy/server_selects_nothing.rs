@@ -36,16 +36,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         survey => survey?,
     };
     let mut templates: Vec<(&str, &PodTemplate)> = Vec::new();
-    let workloads =
-        ctx.every::<Deployment>()?.iter().chain(ctx.every::<StatefulSet>()?).chain(ctx.every::<DaemonSet>()?);
+    let workloads = ctx
+        .complete_list::<Deployment>()?
+        .iter()
+        .chain(ctx.complete_list::<StatefulSet>()?)
+        .chain(ctx.complete_list::<DaemonSet>()?);
     templates.extend(workloads.map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
     templates.extend(
-        ctx.every::<CronJob>()?
+        ctx.complete_list::<CronJob>()?
             .iter()
             .map(|one| (one.metadata.namespace.as_str(), &one.spec.job_template.spec.template)),
     );
-    templates
-        .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
+    templates.extend(
+        ctx.complete_list::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)),
+    );
     let mut selections: HashMap<*const Server, Selection<'_>> = HashMap::new();
     for workload in survey.workloads() {
         for read in survey.index.selecting_at_any_port(workload) {

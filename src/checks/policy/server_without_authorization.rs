@@ -75,7 +75,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         *pods_of.entry(workload_of(workload.meta)).or_default() += 1;
     }
     let home = ctx.namespaces().control_plane.as_str();
-    let control_plane = ControlPlane::new(ctx.hints::<Pod>(), home, ctx.every::<Pod>().is_ok());
+    let control_plane =
+        ControlPlane::new(ctx.optional_list::<Pod>(), home, ctx.complete_list::<Pod>().is_ok());
     let away = match control_plane.state("destination", "policy") {
         State::Down { since, .. } => since,
         State::Ready => None,

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && let TakenBy::Server(server) = inbound.taken_by
             {
                 let (by, annotated) = (skipped.by(), skipped.annotated);
-                let one = bypassed.entry((owners.of(pod), port)).or_insert(Bypassed {
+                let one = bypassed.entry((owners.owner(pod), port)).or_insert(Bypassed {
                     server,
                     by,
                     list: skipped.list().to_owned(),

@@ -41,7 +41,7 @@ struct Hidden<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     let owners = ctx.owners();
     let controller = &survey.index.controller;
     let declared: BTreeSet<u16> =
@@ -95,7 +95,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // A policy for one service account was written for its calls.
             let other = controller.identity(&meta.namespace, NO_ACCOUNT);
             one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
-            one.clients.entry(owners.of(pod)).or_insert_with(|| Skipper {
+            one.clients.entry(owners.owner(pod)).or_insert_with(|| Skipper {
                 by: skipped.by(),
                 own: skipped.annotated.then(|| skipped.list().to_owned()),
             });

@@ -63,7 +63,7 @@ impl<'a> Survey<'a> {
 /// # Errors
 /// If a part is missing: an unknown policy might authorize or select anything.
 pub(in crate::checks) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
-    ctx.once(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
+    ctx.get_or_build(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
 }
 
 /// The existing policy objects, each read on its own, without workloads: for faults that no other object
@@ -73,11 +73,11 @@ pub(in crate::checks) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>,
 /// If no Deployment could be read, so that the release is unknown, or if the policy controller's settings
 /// cannot be read.
 pub(super) fn each<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
-    ctx.once(&ctx.joins.policy_objects, build_each).as_ref().map_err(Unjudged::clone)
+    ctx.get_or_build(&ctx.joins.policy_objects, build_each).as_ref().map_err(Unjudged::clone)
 }
 
 fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let version = installed(ctx).ok().flatten().map(|(version, _)| version);
     // A minor given with `--linkerd-version` means its first release.
     let named = |version: LinkerdVersion| {
@@ -85,10 +85,10 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     };
     let version = version.map(named);
     let namespace = ctx.namespaces().control_plane.as_str();
-    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
-    let controller = match Controller::of(deployments, namespace, quirks) {
+    let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
+    let controller = match Controller::find(deployments, namespace, quirks) {
         Ok(controller) => controller,
-        Err(NotReadable::Absent) if ctx.every::<Deployment>().is_err() => {
+        Err(NotReadable::Absent) if ctx.complete_list::<Deployment>().is_err() => {
             Controller::with_defaults(namespace, quirks)
         }
         Err(trouble) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
@@ -111,16 +111,16 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
 /// The existing objects of a kind; empty if no definition serves the kind. Notes a gap if there may be
 /// more.
 pub(in crate::checks) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
-    defined::<K>(ctx).or_else(|first| ctx.seen::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
+    defined::<K>(ctx).or_else(|first| ctx.partial_list::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
         ctx.gap(missing);
         &[]
     })
 }
 
 fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
-    let deployments = ctx.every::<Deployment>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     let namespace = ctx.namespaces().control_plane.as_str();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok().flatten();
     let version = match ctx.upgraded() {
         Some(upgrade) => Some(upgrade.to.clone()),
         None => control_plane::installed(deployments, config, namespace).map(|(version, _)| version),
@@ -136,10 +136,10 @@ pub(in crate::checks) fn read_by<'a>(
     ctx: &Context<'a>,
     version: Option<LinkerdVersion>,
 ) -> Result<Survey<'a>, Unjudged> {
-    let deployments = ctx.every::<Deployment>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     let namespace = ctx.namespaces().control_plane.as_str();
-    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
-    let controller = Controller::of(deployments, namespace, quirks)
+    let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
+    let controller = Controller::find(deployments, namespace, quirks)
         .map_err(|trouble| Unjudged::blocked("control-plane-not-ready", trouble.to_string()))?;
     let objects = Objects {
         servers: defined::<Server>(ctx)?,
@@ -153,7 +153,7 @@ pub(in crate::checks) fn read_by<'a>(
         grpc_routes: defined::<GRPCRoute>(ctx)?,
     };
     let external = defined::<ExternalWorkload>(ctx)?.iter().map(Workload::of_external).collect();
-    let alive = ctx.every::<Pod>()?.iter().filter(|pod| !pod.is_finished());
+    let alive = ctx.complete_list::<Pod>()?.iter().filter(|pod| !pod.is_finished());
     let pods = Workload::of_pods(alive, quirks);
     debug_assert!(pods.is_sorted_by_key(|(pod, _)| pod.metadata.key()));
     Ok(Survey { index: Index::new(controller, objects), objects, pods, external, version })
@@ -164,7 +164,7 @@ pub(in crate::checks) fn read_by<'a>(
 /// # Errors
 /// If they are missing. If the API server does not serve them, the missing definitions are the reason.
 pub(in crate::checks) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
-    ctx.every::<K>().or_else(|missing| match ctx.every::<CustomResourceDefinition>() {
+    ctx.complete_list::<K>().or_else(|missing| match ctx.complete_list::<CustomResourceDefinition>() {
         Ok(all) if is_undefined(all, K::KIND) => Ok(&[][..]),
         Err(unknown) if missing.why == Why::NotServed => Err(unknown),
         _ => Err(missing),

@@ -20,9 +20,9 @@ const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let splits = defined::<TrafficSplit>(ctx);
-    let deployments = ctx.every::<Deployment>();
+    let deployments = ctx.complete_list::<Deployment>();
     let profiles = defined::<ServiceProfile>(ctx);
-    let pods = ctx.seen::<Pod>();
+    let pods = ctx.partial_list::<Pod>();
     let (splits, deployments, profiles, pods) = (splits?, deployments?, profiles?, pods?);
     let version = installed(deployments, None, &ctx.namespaces().control_plane);
     let minor = version.and_then(|(version, _)| version.minor(ctx.knowledge.minors()));

@@ -27,7 +27,7 @@ struct Mixed<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.seen::<Service>()?;
+    let services = ctx.partial_list::<Service>()?;
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let bare: Vec<&Pod> = ctx.selected().by(service).filter(|pod| is_bare(pod)).collect();
@@ -59,11 +59,11 @@ fn mixed<'a>(
 ) -> Option<Mixed<'a>> {
     let owners = ctx.owners();
     // Pods of one workload differ during a rollout; otherwise workload-half-meshed reports them.
-    let own: BTreeSet<Owner> = meshed.iter().map(|(pod, _, _)| owners.of(pod)).collect();
+    let own: BTreeSet<Owner> = meshed.iter().map(|(pod, _, _)| owners.owner(pod)).collect();
     let bare: Vec<&Pod> = bare
         .iter()
         .copied()
-        .filter(|pod| port.leads_to(pod).is_some() && !own.contains(&owners.of(pod)))
+        .filter(|pod| port.leads_to(pod).is_some() && !own.contains(&owners.owner(pod)))
         .collect();
     let first = bare.first()?;
     let all = meshed.len() + bare.len();
@@ -98,7 +98,7 @@ fn finding(ctx: &Context<'_>, service: &Service, mixed: &Mixed<'_>) -> Finding {
     let bare = mixed.bare.iter().take(QUOTED).map(|one| pod(one, "no linkerd-proxy".to_owned()));
     let mut workloads: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for bare in &mixed.bare {
-        workloads.entry(ctx.owners().of(bare)).or_default().push(bare.metadata.name.clone());
+        workloads.entry(ctx.owners().owner(bare)).or_default().push(bare.metadata.name.clone());
     }
     let remedy = workloads.keys().fold(Remedy::new(), |remedy, owner| {
         let act = format!("If these pods should serve its clients, set {INJECT}: enabled");

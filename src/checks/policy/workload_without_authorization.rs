@@ -29,7 +29,7 @@ struct Closed<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let survey = survey(ctx)?;
     let owners = ctx.owners();
     let mut closed: BTreeMap<Owner, Closed<'_>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !denies_every_client(survey, pod, workload, &targets) {
             continue;
         }
-        let one = closed.entry(owners.of(pod)).or_default();
+        let one = closed.entry(owners.owner(pod)).or_default();
         one.pods.push(pod);
         one.is_annotated = workload.default_policy.is_some();
         one.targets.extend(targets);
@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut all: BTreeMap<Owner, BTreeSet<&str>> = BTreeMap::new();
     for pod in services.iter().flat_map(|service| ctx.selected().by(service)) {
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if closed.contains_key(&owner) && !pod.is_finished() {
             all.entry(owner).or_default().insert(&pod.metadata.name);
         }
@@ -136,7 +136,7 @@ pub(super) fn denied_connections(to: &str, (denying, all): (usize, usize), bypas
 pub(super) fn note_different(ctx: &Context<'_>, subnets: Option<&SkippedSubnets>) {
     if subnets.is_some_and(SkippedSubnets::differ) {
         let part = "subnets-to-ignore of linkerd-cni, which differs between nodes";
-        ctx.gap(ctx.lacking(Item::NodeFiles, Why::NotOffered, part));
+        ctx.gap(ctx.missing(Item::NodeFiles, Why::NotOffered, part));
     }
 }
 

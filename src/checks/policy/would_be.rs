@@ -35,14 +35,15 @@ pub(super) struct Known<'c, 'a> {
 pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjudged> {
     let version = installed(ctx)?.map(|(version, _)| version);
     let namespace = ctx.namespaces().control_plane.as_str();
-    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
-    let (cluster, networks_unknown) = match Controller::of(ctx.seen::<Deployment>()?, namespace, quirks) {
-        Ok(controller) => (controller.cluster_networks, None),
-        Err(trouble) => match ctx.every::<Deployment>() {
-            Err(missing) => (Vec::new(), Some(missing)),
-            Ok(_) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
-        },
-    };
+    let quirks = Quirks::from_version(version.as_ref(), ctx.knowledge);
+    let (cluster, networks_unknown) =
+        match Controller::find(ctx.partial_list::<Deployment>()?, namespace, quirks) {
+            Ok(controller) => (controller.cluster_networks, None),
+            Err(trouble) => match ctx.complete_list::<Deployment>() {
+                Err(missing) => (Vec::new(), Some(missing)),
+                Ok(_) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
+            },
+        };
     let mut partial = BTreeMap::new();
     // A missing route may be rejected or take precedence.
     let judged = |missing: Option<Missing>| missing.into_iter().for_each(|missing| ctx.gap(missing));
@@ -63,9 +64,9 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
     judged(missing);
     let (servers, missing) = there::<Server>(ctx);
     partial.extend(missing.map(|missing| (Kind::Server, missing)));
-    let services = ctx.every::<Service>().unwrap_or_else(|missing| {
+    let services = ctx.complete_list::<Service>().unwrap_or_else(|missing| {
         partial.insert(Kind::Service, missing);
-        ctx.hints::<Service>()
+        ctx.optional_list::<Service>()
     });
     let objects = StatusObjects {
         servers,
@@ -78,7 +79,7 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
         tls_routes,
         tcp_routes,
     };
-    let writes = Writes::of(version.as_ref(), ctx.knowledge);
+    let writes = Writes::from_version(version.as_ref(), ctx.knowledge);
     Ok(Known { ctx, statuses: Statuses::new(writes, &cluster, objects), partial, networks_unknown })
 }
 
@@ -86,7 +87,7 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
 fn there<'a, K: Listed>(ctx: &Context<'a>) -> (&'a [K::Object], Option<Missing>) {
     match defined::<K>(ctx) {
         Ok(objects) => (objects, None),
-        Err(missing) => (ctx.hints::<K>(), Some(missing)),
+        Err(missing) => (ctx.optional_list::<K>(), Some(missing)),
     }
 }
 
@@ -119,7 +120,7 @@ impl Known<'_, '_> {
             .parameter(at);
         Some(match *first {
             BackendFault::Missing { kind: of, namespace, name } => {
-                self.lacking(finding, (kind, meta), (of, namespace, name))
+                self.with_candidates(finding, (kind, meta), (of, namespace, name))
             }
             BackendFault::OtherKind(_) | BackendFault::NotTheParent(_) => {
                 finding.remedy(corrected(kind, meta, "BackendNotFound"))
@@ -163,7 +164,7 @@ impl Known<'_, '_> {
         let (of, namespace, name, fault) =
             missing.filter(|(_, _, _, fault)| self.certain(fault.rests_on()))?;
         let finding = self.unresolved(kind, meta, parent, fault);
-        Some(self.lacking(finding, (kind, meta), (of, namespace, name)))
+        Some(self.with_candidates(finding, (kind, meta), (of, namespace, name)))
     }
 
     /// The predicted finding about an object, at a parent or on its own; `None` if it is not certain.
@@ -242,7 +243,7 @@ impl Known<'_, '_> {
         let finding = self
             .would(kind, meta, at, &format!("{of} {name} does not exist in namespace {namespace}"))
             .evidence(field(kind, meta, path, named));
-        self.lacking(finding, (kind, meta), missing)
+        self.with_candidates(finding, (kind, meta), missing)
     }
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
@@ -258,7 +259,12 @@ impl Known<'_, '_> {
     }
 
     /// Adds the objects that a wrong name may refer to, and the steps to correct it.
-    fn lacking(&self, finding: Finding, (kind, meta): (Kind, &Meta), of: (Kind, &str, &str)) -> Finding {
+    fn with_candidates(
+        &self,
+        finding: Finding,
+        (kind, meta): (Kind, &Meta),
+        of: (Kind, &str, &str),
+    ) -> Finding {
         let (wanted, namespace, name) = of;
         let keys = self.keys(wanted);
         let here = keys.iter().filter(|(at, _)| *at == namespace).map(|(_, name)| *name);

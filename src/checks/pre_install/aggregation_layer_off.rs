@@ -12,7 +12,7 @@ const NAME: &str = "extension-apiserver-authentication";
 const KEY: &str = "requestheader-client-ca-file";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
+    let config = ctx.object::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
     let object = format!("ConfigMap {NAMESPACE}/{NAME}");
     let seen = match config {
         None => Evidence::other(&object, "does not exist"),

@@ -9,7 +9,7 @@ use crate::objects::{ConfigMap, Deployment, Namespace};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let name = ctx.namespaces().control_plane.as_str();
-    let namespaces = ctx.every::<Namespace>()?;
+    let namespaces = ctx.complete_list::<Namespace>()?;
     let Some(namespace) = namespaces.iter().find(|namespace| namespace.metadata.name == name) else {
         return Ok(Verdict::fine());
     };
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .remedy(remedy);
         return Ok(vec![finding].into());
     }
-    let deployments = ctx.every::<Deployment>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     let running = components(deployments, name);
     if !running.is_empty() {
         let names: Vec<&str> = running.iter().map(|c| c.deployment.metadata.name.as_str()).collect();
@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
         return Ok(vec![finding].into());
     }
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     if config.is_some() {
         let remedy = Remedy::new().run(
             StepKind::Command,

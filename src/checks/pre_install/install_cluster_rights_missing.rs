@@ -53,10 +53,11 @@ const ONE_OF_THEM: &str = "servers.policy.linkerd.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = "you lack cluster-wide permissions that an installation needs: it stops halfway";
-    let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
+    let mut findings: Vec<_> =
+        rights::missing_rights(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
     let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";
-    if let Some(finding) = rights::lacking(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
-        match ctx.every::<CustomResourceDefinition>() {
+    if let Some(finding) = rights::missing_rights(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
+        match ctx.complete_list::<CustomResourceDefinition>() {
             Ok(there) if there.iter().any(|definition| definition.metadata.name == ONE_OF_THEM) => {}
             Ok(_) => findings.push(finding.parameter("definitions")),
             Err(missing) => ctx.gap(missing),
@@ -69,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Ok(false) => {
                 let message = "you may create ClusterRoles, but not with permissions that you do not hold, \
                                and Linkerd's have such: an installation stops halfway";
-                let finding = rights::lacking(ctx, &GRANTED, &Scope::Cluster, message)?;
+                let finding = rights::missing_rights(ctx, &GRANTED, &Scope::Cluster, message)?;
                 findings.extend(finding.map(|finding| finding.parameter("granted")));
             }
             Err(missing) => ctx.gap(missing),

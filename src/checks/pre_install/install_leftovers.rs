@@ -16,16 +16,16 @@ const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
-    let deployments = ctx.every::<Deployment>()?;
+    let deployments = ctx.complete_list::<Deployment>()?;
     if !components(deployments, home).is_empty() {
         return Err(Unjudged::blocked("control-plane-namespace-exists", "a control plane is installed"));
     }
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let mut found: Vec<(Kind, &Meta)> = Vec::new();
-    for role in ctx.seen::<ClusterRole>()? {
+    for role in ctx.partial_list::<ClusterRole>()? {
         found.push((Kind::ClusterRole, &role.metadata));
     }
-    for binding in ctx.seen::<ClusterRoleBinding>()? {
+    for binding in ctx.partial_list::<ClusterRoleBinding>()? {
         found.push((Kind::ClusterRoleBinding, &binding.metadata));
     }
     let mut findings = Vec::new();

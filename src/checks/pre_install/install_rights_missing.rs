@@ -24,7 +24,7 @@ const RIGHTS: [Right; 9] = [
 ];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    rights::verdict(rights::lacking(
+    rights::verdict(rights::missing_rights(
         ctx,
         &RIGHTS,
         &Scope::ControlPlane,

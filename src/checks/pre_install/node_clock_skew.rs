@@ -40,10 +40,10 @@ impl Off<'_> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let nodes = ctx.seen::<Node>()?;
+    let nodes = ctx.partial_list::<Node>()?;
     if !ctx.knows_its_moment() {
         let part = "the time when they were listed, set with --at";
-        return Err(ctx.lacking(Item::List(Kind::Node), Why::NotCaptured, part).into());
+        return Err(ctx.missing(Item::List(Kind::Node), Why::NotCaptured, part).into());
     }
     let mut judged = 0;
     let mut off = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         judged += 1;
         let Some(heartbeat) = ready.last_heartbeat_time else {
             let part = format!("node {name}");
-            ctx.gap(ctx.lacking(Item::List(Kind::Node), Why::NotCaptured, part));
+            ctx.gap(ctx.missing(Item::List(Kind::Node), Why::NotCaptured, part));
             continue;
         };
         let away = ctx.now().duration_since(heartbeat);

@@ -18,13 +18,13 @@ pub(super) struct Right {
 }
 
 /// The missing permissions in a scope, as one finding. An unanswered review is a gap.
-pub(super) fn lacking(
+pub(super) fn missing_rights(
     ctx: &Context<'_>,
     rights: &[Right],
     scope: &Scope,
     message: &str,
 ) -> Result<Option<Finding>, Missing> {
-    let namespace = ctx.namespaces().of(scope);
+    let namespace = ctx.namespaces().namespace_for(scope);
     let mut denied: Vec<(&Right, Access, &ReviewStatus)> = Vec::new();
     let mut unanswered: Vec<Missing> = Vec::new();
     for right in rights {
@@ -46,7 +46,7 @@ pub(super) fn lacking(
         })
         .evidences(denied.iter().map(|(_, access, answer)| {
             let command = access.command(namespace);
-            Evidence::other("API server", format!("{command}: {}", said(answer)))
+            Evidence::other("API server", format!("{command}: {}", describe(answer)))
         }))
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
@@ -93,7 +93,7 @@ pub(super) fn verdict(finding: Option<Finding>) -> Judgement {
 }
 
 /// `no`, with the API server's reason if it has one.
-fn said(answer: &ReviewStatus) -> String {
+fn describe(answer: &ReviewStatus) -> String {
     let reasons = [&answer.reason, &answer.evaluation_error].into_iter().filter(|text| !text.is_empty());
     let reasons: Vec<String> = reasons.map(|text| crate::redact::text(text).into_owned()).collect();
     if reasons.is_empty() { "no".to_owned() } else { format!("no ({})", reasons.join("; ")) }

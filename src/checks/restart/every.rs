@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 /// Adds the step that recreates all meshed pods outside the control plane. `act` is its description, with the
 /// reason. Reads the evidence of [`Rollouts`], if available.
 pub(in crate::checks) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str) -> Remedy {
-    meshed(ctx, remedy, needs, act, &Of::Everywhere)
+    meshed(ctx, remedy, needs, act, &OwnedPods::Everywhere)
 }
 
 /// As [`all_meshed`], for the workloads with a pod on a node.
@@ -38,7 +38,7 @@ pub(in crate::checks) fn meshed_on(
     act: &str,
     node: &str,
 ) -> Remedy {
-    meshed(ctx, remedy, needs, act, &Of::Node(node))
+    meshed(ctx, remedy, needs, act, &OwnedPods::Node(node))
 }
 
 /// As [`all_meshed`], without some workloads.
@@ -49,7 +49,7 @@ pub(in crate::checks) fn meshed_but(
     act: &str,
     left_out: &dyn Fn(&Owner) -> bool,
 ) -> Remedy {
-    meshed(ctx, remedy, needs, act, &Of::Without(left_out))
+    meshed(ctx, remedy, needs, act, &OwnedPods::Without(left_out))
 }
 
 /// As [`meshed_but`], after an upgrade to a release.
@@ -60,39 +60,39 @@ pub(in crate::checks) fn meshed_after(
     gone: &dyn Fn(&Owner) -> bool,
     release: &LinkerdVersion,
 ) -> Remedy {
-    meshed(ctx, remedy, Needs::NewProxy, act, &Of::After(gone, release))
+    meshed(ctx, remedy, Needs::NewProxy, act, &OwnedPods::After(gone, release))
 }
 
 /// The workloads of a step.
-enum Of<'a> {
+enum OwnedPods<'a> {
     Everywhere,
     Node(&'a str),
     Without(&'a dyn Fn(&Owner) -> bool),
     After(&'a dyn Fn(&Owner) -> bool, &'a LinkerdVersion),
 }
 
-impl Of<'_> {
+impl OwnedPods<'_> {
     fn includes(&self, pod: &Pod, owner: &Owner) -> bool {
         match self {
-            Of::Everywhere => true,
-            Of::Node(node) => pod.node_name.as_str() == *node,
-            Of::Without(gone) | Of::After(gone, _) => !gone(owner),
+            OwnedPods::Everywhere => true,
+            OwnedPods::Node(node) => pod.node_name.as_str() == *node,
+            OwnedPods::Without(gone) | OwnedPods::After(gone, _) => !gone(owner),
         }
     }
 }
 
-fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_>) -> Remedy {
+fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &OwnedPods<'_>) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     let mut has_left_out = false;
-    for pod in ctx.hints::<Pod>() {
+    for pod in ctx.optional_list::<Pod>() {
         let meta = &pod.metadata;
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
         if !own || meta.namespace == home || pod.is_finished() || meta.deletion_timestamp.is_some() {
             continue;
         }
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if of.includes(pod, &owner) {
             found.entry(owner).or_default().push(meta.name.clone());
         } else {
@@ -101,10 +101,10 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
     }
     if found.is_empty() {
         let node = match of {
-            Of::Node(node) => Some(*node),
+            OwnedPods::Node(node) => Some(*node),
             // All meshed workloads are excluded.
-            Of::Without(_) | Of::After(..) if has_left_out => return remedy,
-            Of::Everywhere | Of::Without(_) | Of::After(..) => None,
+            OwnedPods::Without(_) | OwnedPods::After(..) if has_left_out => return remedy,
+            OwnedPods::Everywhere | OwnedPods::Without(_) | OwnedPods::After(..) => None,
         };
         return remedy.run(
             StepKind::Command,
@@ -113,8 +113,8 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
         );
     }
     let cli = match of {
-        Of::After(_, release) => format!(" {release}"),
-        Of::Everywhere | Of::Node(_) | Of::Without(_) => release_of_cli(ctx),
+        OwnedPods::After(_, release) => format!(" {release}"),
+        OwnedPods::Everywhere | OwnedPods::Node(_) | OwnedPods::Without(_) => release_of_cli(ctx),
     };
     let mut step = EveryStep { cli, ..EveryStep::default() };
     found.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
@@ -143,7 +143,7 @@ pub(in crate::checks) fn of_namespaces(
     act: &str,
     namespaces: &[&str],
 ) -> Remedy {
-    let rollouts = Rollouts::of(ctx);
+    let rollouts = Rollouts::from_context(ctx);
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     for namespace in namespaces {
         found.extend(rollouts.in_namespace(ctx, namespace));
@@ -227,7 +227,7 @@ struct Meshed {
 
 impl EveryStep {
     fn add(&mut self, ctx: &Context<'_>, owner: &Owner, pods: &[String], needs: Needs) {
-        let way = Rollouts::of(ctx).way(ctx, owner, needs);
+        let way = Rollouts::from_context(ctx).restart_method(ctx, owner, needs);
         let named = format!("{}: {} {}", owner.namespace, owner.kind, owner.name);
         if owner.kind == STATIC {
             let pods = pods.iter().map(|pod| format!("{}: {pod} on node {}", owner.namespace, owner.name));

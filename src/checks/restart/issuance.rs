@@ -53,14 +53,14 @@ impl<'a> Issuance<'a> {
             Run { cluster: self.cluster, knowledge: self.knowledge, settings: &settings, joins: &joins };
         let ctx = Context::new(check.id, check.card(), run);
         let owners = ctx.owners();
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         let same = |other: &&Pod| {
             other.metadata.namespace == pod.metadata.namespace
                 && !other.is_finished()
-                && owners.of(other) == owner
+                && owners.owner(other) == owner
         };
         let pods: Vec<String> =
-            ctx.hints::<Pod>().iter().filter(same).map(|pod| pod.metadata.name.clone()).collect();
+            ctx.optional_list::<Pod>().iter().filter(same).map(|pod| pod.metadata.name.clone()).collect();
         let mut step = renew(&ctx, &owner, &pods, Needs::NewProxy, because);
         step.command = step.command.map(|command| command.aimed(&self.connection));
         Some(step)

@@ -1,7 +1,7 @@
 //! The step that recreates the pods of one workload. Its text applies to every workload of that kind; its
 //! command names this one.
 
-use super::rollouts::{Inject, Needs, Rollouts, Way};
+use super::rollouts::{Inject, Needs, RestartMethod, Rollouts};
 use crate::checks::Context;
 use crate::checks::upgrade::release_of_cli;
 use crate::checks::words::sentence;
@@ -19,7 +19,7 @@ pub(in crate::checks) fn renew(
     needs: Needs,
     because: &str,
 ) -> Step {
-    let way = Rollouts::of(ctx).way(ctx, owner, needs);
+    let way = Rollouts::from_context(ctx).restart_method(ctx, owner, needs);
     let (kind, text, lines) = match way.inject {
         _ if owner.kind == STATIC => (StepKind::Note, of_static(owner, needs), Vec::new()),
         Inject::Webhook => restarted(ctx, owner, pods, &way),
@@ -81,7 +81,7 @@ fn of_static(owner: &Owner, needs: Needs) -> String {
 
 type Parts = (StepKind, String, Vec<Line>);
 
-fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
+fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMethod<'_>) -> Parts {
     let namespace = &owner.namespace;
     let delete = || vec![Line::from(kubectl().namespace(namespace).words("delete pod").operands(pods))];
     let (kind, text, lines) = match (&way.target, owner.kind.as_str()) {
@@ -124,7 +124,7 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
 pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready \
      again: the update strategy replaces no pod otherwise";
 
-fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
+fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMethod<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
     let mut text = format!(
         "{inject} the manually injected workload again, with the linkerd CLI{} (a restart keeps the old proxy)",
@@ -150,8 +150,8 @@ fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) ->
 /// A line for each pod of a workload.
 pub(super) fn each_deleted(ctx: &Context<'_>, owner: &Owner, pods: &[String]) -> Vec<Line> {
     let owners = ctx.owners();
-    let all = ctx.hints::<Pod>().iter();
-    let own = all.filter(|pod| pod.metadata.namespace == owner.namespace && owners.of(pod) == *owner);
+    let all = ctx.optional_list::<Pod>().iter();
+    let own = all.filter(|pod| pod.metadata.namespace == owner.namespace && owners.owner(pod) == *owner);
     let found: Vec<String> = match pods {
         [] => own.filter(|pod| !pod.is_finished()).map(|pod| pod.metadata.name.clone()).collect(),
         pods => pods.to_vec(),

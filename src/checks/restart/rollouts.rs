@@ -46,7 +46,7 @@ pub(super) enum Inject<'a> {
 
 /// How a workload gets new pods.
 #[derive(Debug, Clone)]
-pub(super) struct Way<'a> {
+pub(super) struct RestartMethod<'a> {
     /// The argument of `kubectl rollout`, if it takes the kind: `deployment/web`.
     pub(super) target: Option<String>,
     /// How the proxy gets into new pods.
@@ -76,8 +76,9 @@ pub(in crate::checks) fn is_injected_by_hand(pod: &Pod) -> bool {
 /// Owners of ReplicaSets and Jobs with the proxy in their template: Argo Rollouts, CronJobs, or the objects
 /// themselves. A Deployment's own template decides for its ReplicaSets.
 fn of_other_templates(ctx: &Context<'_>) -> Vec<Owner> {
-    let sets = ctx.hints::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
-    let jobs = ctx.hints::<Job>().iter().map(|one| ("Job", &one.metadata, &one.spec.template));
+    let sets =
+        ctx.optional_list::<ReplicaSet>().iter().map(|one| ("ReplicaSet", &one.metadata, &one.spec.template));
+    let jobs = ctx.optional_list::<Job>().iter().map(|one| ("Job", &one.metadata, &one.spec.template));
     let with_proxy = sets.chain(jobs).filter(|(_, _, template)| {
         template.spec.proxy().is_some() && template.metadata.label(COMPONENT).is_none()
     });
@@ -94,22 +95,22 @@ fn of_other_templates(ctx: &Context<'_>) -> Vec<Owner> {
 impl<'a> Rollouts<'a> {
     /// Reads `pods`, `deployments.apps`, `statefulsets.apps`, `daemonsets.apps`, `replicasets.apps` and
     /// `jobs.batch`, if available.
-    pub(in crate::checks) fn of(ctx: &Context<'a>) -> &'a Rollouts<'a> {
-        ctx.once(&ctx.joins.rollouts, Rollouts::build)
+    pub(in crate::checks) fn from_context(ctx: &Context<'a>) -> &'a Rollouts<'a> {
+        ctx.get_or_build(&ctx.joins.rollouts, Rollouts::build)
     }
 
     fn build(ctx: &Context<'a>) -> Rollouts<'a> {
         let lists = [
-            ("Deployment", ctx.hints::<Deployment>()),
-            ("StatefulSet", ctx.hints::<StatefulSet>()),
-            ("DaemonSet", ctx.hints::<DaemonSet>()),
+            ("Deployment", ctx.optional_list::<Deployment>()),
+            ("StatefulSet", ctx.optional_list::<StatefulSet>()),
+            ("DaemonSet", ctx.optional_list::<DaemonSet>()),
         ];
         let each = lists.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
         let workloads: HashMap<_, _> = each
             .map(|(kind, one)| ((kind, one.metadata.namespace.as_str(), one.metadata.name.as_str()), one))
             .collect();
         let owners = ctx.owners();
-        let by_hand = ctx.hints::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
+        let by_hand = ctx.optional_list::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
         // The template decides, if it is known: it may have been applied without the proxy since.
         let lacks_proxy = |owner: &Owner| {
             let known = workloads.iter().find(|((kind, namespace, name), _)| {
@@ -121,7 +122,7 @@ impl<'a> Rollouts<'a> {
             })
         };
         let mut in_template: HashSet<Owner> =
-            by_hand.map(|pod| owners.of(pod)).filter(|owner| !lacks_proxy(owner)).collect();
+            by_hand.map(|pod| owners.owner(pod)).filter(|owner| !lacks_proxy(owner)).collect();
         // Another tool may write the proxy into a template without the CLI's annotation.
         let with_proxy = workloads.iter().filter(|(_, one)| {
             one.spec.template.spec.proxy().is_some() && one.spec.template.metadata.label(COMPONENT).is_none()
@@ -149,11 +150,11 @@ impl<'a> Rollouts<'a> {
     fn group(&self, ctx: &Context<'a>) -> HashMap<&'a str, BTreeMap<Owner, Vec<String>>> {
         let mut groups: HashMap<&'a str, BTreeMap<Owner, Vec<String>>> = HashMap::new();
         let owners = ctx.owners();
-        for pod in ctx.hints::<Pod>() {
+        for pod in ctx.optional_list::<Pod>() {
             let meta = &pod.metadata;
             if !pod.is_finished() && meta.deletion_timestamp.is_none() && !is_static(pod) {
                 let group = groups.entry(meta.namespace.as_str()).or_default();
-                group.entry(owners.of(pod)).or_default().push(meta.name.clone());
+                group.entry(owners.owner(pod)).or_default().push(meta.name.clone());
             }
         }
         for (&(kind, namespace, name), _) in
@@ -184,7 +185,7 @@ impl<'a> Rollouts<'a> {
         if !self.in_template.contains(owner) {
             return Inject::Webhook;
         }
-        let git = self.workload(owner).and_then(|one| ManagedBy::of(&one.metadata).gitops);
+        let git = self.workload(owner).and_then(|one| ManagedBy::from_metadata(&one.metadata).gitops);
         match git {
             Some(tool) => Inject::ManualInGit(tool),
             None if INJECTABLE.contains(&owner.kind.as_str()) => Inject::Manual,
@@ -193,13 +194,13 @@ impl<'a> Rollouts<'a> {
     }
 
     /// How a workload gets new pods. Reads `resourcequotas` in addition to what is read for all workloads.
-    pub(super) fn way(&self, ctx: &Context<'_>, owner: &Owner, needs: Needs) -> Way<'a> {
+    pub(super) fn restart_method(&self, ctx: &Context<'_>, owner: &Owner, needs: Needs) -> RestartMethod<'a> {
         let workload = self.workload(owner);
         let inject = match needs {
             Needs::NewPods => Inject::Webhook,
             Needs::NewProxy => self.inject(owner),
         };
-        Way {
+        RestartMethod {
             target: owner.restartable(),
             inject,
             paused: workload.is_some_and(|one| one.spec.paused),
@@ -212,7 +213,7 @@ impl<'a> Rollouts<'a> {
     }
 }
 
-impl Way<'_> {
+impl RestartMethod<'_> {
     /// The line that continues a paused rollout.
     pub(super) fn resume(&self, namespace: &str) -> Option<Line> {
         let target = self.target.as_ref().filter(|_| self.paused)?;

@@ -23,7 +23,7 @@ pub(in crate::checks) fn chart_of(
     chart: Chart,
 ) -> Arg {
     let (chart, unknown) = chart;
-    let origin = version.and_then(|version| knowledge.channels().of(version));
+    let origin = version.and_then(|version| knowledge.channels().origin(version));
     match origin.and_then(|origin| Some((origin, origin.chart(chart)?))) {
         Some((origin, chart)) => {
             let add = helm().words("repo add").arg(origin.repository.clone()).arg(origin.address.clone());
@@ -42,7 +42,7 @@ pub(super) fn by_helm(
     options: &Options<'_>,
 ) -> Command {
     let mut lines = Vec::new();
-    let origin = version.and_then(|version| knowledge.channels().of(version));
+    let origin = version.and_then(|version| knowledge.channels().origin(version));
     let within =
         |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
     // Values for high availability are files of the chart, unless it is a vendor's.
@@ -102,7 +102,7 @@ pub(in crate::checks) fn crds_by_helm(
     let mut lines = Vec::new();
     let reference = chart_of(knowledge, &mut lines, Some(wanted), CRDS_CHART);
     let version = chart_number(knowledge, CRDS_CHART.0, wanted);
-    if version.is_none() && knowledge.channels().of(wanted).is_some() {
+    if version.is_none() && knowledge.channels().origin(wanted).is_some() {
         let search = helm().words("search repo").operand(reference.clone()).words("--versions");
         lines.push(Line::from(search.offline()));
     }
@@ -132,6 +132,6 @@ pub(in crate::checks) fn chart_number(
     of: &LinkerdVersion,
 ) -> Option<String> {
     // The numbering is unknown for a chart that the channel is not known to have.
-    knowledge.channels().of(of).is_none_or(|origin| origin.chart(chart).is_some()).then_some(())?;
+    knowledge.channels().origin(of).is_none_or(|origin| origin.chart(chart).is_some()).then_some(())?;
     knowledge.charts().version_of(chart, of)
 }

@@ -44,7 +44,7 @@ pub(super) fn refused_workloads(
 ) -> Option<BTreeSet<(String, String)>> {
     let owners = Owners::new(ctx.for_steps::<ReplicaSet>(), ctx.for_steps::<Job>());
     let named = |pod: &Pod| {
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         Some((owner.namespace.clone(), owner.restartable()?))
     };
     refused_pods(ctx, issuer).map(named).collect()
@@ -61,7 +61,7 @@ fn writes_issuer(ctx: &Context<'_>) -> bool {
 fn refused_pods<'a>(ctx: &Context<'a>, issuer: IssuerWritten) -> impl Iterator<Item = &'a Pod> {
     let home = ctx.namespaces().control_plane.as_str();
     let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
-    let current = roots.map(|pem| BundlePrint::of(pem)).filter(|current| !current.is_empty());
+    let current = roots.map(|pem| BundlePrint::from_pem(pem)).filter(|current| !current.is_empty());
     let signers = roots.filter(|_| issuer == IssuerWritten::Kept).and_then(|pem| signers(ctx, pem));
     ctx.for_steps::<Pod>().iter().filter(move |pod| {
         let meta = &pod.metadata;

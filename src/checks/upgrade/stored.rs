@@ -6,7 +6,7 @@ use super::{Options, apply, guarded};
 use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
-use crate::checks::upgrades::Way;
+use crate::checks::upgrades::Upgrade;
 use crate::command::{Arg, Call, Command, Line, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
 use crate::objects::{ConfigMap, Secret};
@@ -26,7 +26,7 @@ pub(super) fn is_unusable(ctx: &Context<'_>) -> bool {
     }
     let secret = ctx.named_for_steps::<Secret>(STORED_VALUES).map(|secret| &secret.metadata);
     secret.filter(|meta| meta.annotation(WITHHELD).is_none()).is_some_and(|meta| {
-        let state = StoredValues::of(meta.annotation(STORED_VALUES_STATE));
+        let state = StoredValues::parse(meta.annotation(STORED_VALUES_STATE));
         !matches!(state, StoredValues::Usable | StoredValues::Unknown)
     })
 }
@@ -46,7 +46,7 @@ pub(in crate::checks) struct Stored {
 
 impl Stored {
     /// Reads `linkerd-config`, the trust anchors and the issuer, if they were read for any check.
-    pub(in crate::checks) fn of(ctx: &Context<'_>) -> Stored {
+    pub(in crate::checks) fn from_context(ctx: &Context<'_>) -> Stored {
         let config = ctx.named_for_steps::<ConfigMap>("linkerd-config");
         let values = config.and_then(ConfigMap::chart_values);
         let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
@@ -136,7 +136,7 @@ impl Stored {
     }
 
     /// The steps that render the control plane at its own release, with its current values and issuer.
-    pub(in crate::checks) fn rendered_again(&self, ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
+    pub(in crate::checks) fn rendered_again(&self, ctx: &Context<'_>, way: &Upgrade<'_>) -> Remedy {
         let none = Options::none();
         Remedy::new()
             .run(
@@ -171,7 +171,7 @@ pub(super) fn instead(
     options: &Options<'_>,
     version: Option<&LinkerdVersion>,
 ) -> (Remedy, bool) {
-    let stored = Stored::of(ctx);
+    let stored = Stored::from_context(ctx);
     if let Some(needed) = stored.by_hand_with(options) {
         return (stored.written_by_hand(ctx, remedy, needed), true);
     }

@@ -136,7 +136,7 @@ fn rolled_back(release: Release<'_>) -> Command {
 
 fn by_cli(ctx: &Context<'_>, to: &LinkerdVersion) -> Command {
     let (line, ..) = to_release(ctx, to, &[]);
-    let mut command = match ctx.knowledge.channels().of(to) {
+    let mut command = match ctx.knowledge.channels().origin(to) {
         Some(_) => install(ctx.knowledge, to),
         None => return guarded(Some(to), line),
     };

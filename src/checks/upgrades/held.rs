@@ -27,13 +27,13 @@ pub(super) struct HeldDefinitions<'a> {
 
 impl<'a> HeldDefinitions<'a> {
     /// The definitions of the same owner, if it also manages Linkerd's own. Reads CRDs.
-    pub(super) fn of(
+    pub(super) fn find(
         ctx: &Context<'a>,
         definition: &'a CustomResourceDefinition,
     ) -> Option<HeldDefinitions<'a>> {
-        let owner = Owner::of(&definition.metadata)?;
-        let all = ctx.hints::<CustomResourceDefinition>();
-        let of_it = |one: &&CustomResourceDefinition| Owner::of(&one.metadata) == Some(owner);
+        let owner = Owner::from_metadata(&definition.metadata)?;
+        let all = ctx.optional_list::<CustomResourceDefinition>();
+        let of_it = |one: &&CustomResourceDefinition| Owner::from_metadata(&one.metadata) == Some(owner);
         let name = |one: &'a CustomResourceDefinition| one.metadata.name.as_str();
         let held: Vec<&str> = all.iter().filter(of_it).map(name).collect();
         held.iter().any(|name| name.ends_with(".linkerd.io")).then(|| HeldDefinitions {

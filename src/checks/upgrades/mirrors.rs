@@ -73,7 +73,7 @@ pub(in crate::checks) fn chart_controllers<'a>(
         name: managed.service_account.replace("{cluster}", link),
         legacy: None,
     };
-    for deployment in ctx.hints::<Deployment>() {
+    for deployment in ctx.optional_list::<Deployment>() {
         let meta = &deployment.metadata;
         let Some(link) = meta.label(MIRRORS_CLUSTER) else { continue };
         let component = meta.label("component");
@@ -105,7 +105,7 @@ pub(in crate::checks) fn settings<'s>(
 /// Whether the multicluster extension is installed. Reads `namespaces`.
 fn is_installed(ctx: &Context<'_>) -> bool {
     let name = Some(Extension::Multicluster.name());
-    ctx.hints::<Namespace>().iter().any(|one| one.metadata.label(EXTENSION_LABEL) == name)
+    ctx.optional_list::<Namespace>().iter().any(|one| one.metadata.label(EXTENSION_LABEL) == name)
 }
 
 /// Whether the multicluster extension is installed and a release expects another version of links. Reads `namespaces`.

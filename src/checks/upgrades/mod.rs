@@ -79,12 +79,12 @@ pub fn is_downgrade(finding: &Finding) -> bool {
 pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {
     let Some(check) = find(PLANNED) else { return Vec::new() };
     let context = Context::new(check.id, check.card(), *run);
-    let Ok(way) = Way::of(&context) else { return Vec::new() };
+    let Ok(way) = Upgrade::from_context(&context) else { return Vec::new() };
     plan::hops(&context, &way.from, way.to).unwrap_or_default()
 }
 
 /// The source and the target of an upgrade.
-pub(super) struct Way<'a> {
+pub(super) struct Upgrade<'a> {
     /// The installed release.
     pub(super) from: LinkerdVersion,
     /// The evidence for it.
@@ -95,12 +95,12 @@ pub(super) struct Way<'a> {
     pub(super) target: Evidence,
 }
 
-impl<'a> Way<'a> {
+impl<'a> Upgrade<'a> {
     /// The upgrade of this run. Reads `deployments.apps` and `linkerd-config`.
     ///
     /// # Errors
     /// The run has no upgrade, or the installed release is unknown.
-    pub(super) fn of(ctx: &Context<'a>) -> Result<Way<'a>, Unjudged> {
+    pub(super) fn from_context(ctx: &Context<'a>) -> Result<Upgrade<'a>, Unjudged> {
         let Some(upgrade) = ctx.upgrade() else {
             return Err(Unjudged::not_applicable("checked only before an upgrade, with --to"));
         };
@@ -108,7 +108,7 @@ impl<'a> Way<'a> {
             Some(from) => (from.clone(), Evidence::other("--from", from.as_str())),
             None => of_control_plane(ctx)?,
         };
-        Ok(Way { from, seen, to: &upgrade.to, target: upgrade.evidence() })
+        Ok(Upgrade { from, seen, to: &upgrade.to, target: upgrade.evidence() })
     }
 
     /// The two releases.

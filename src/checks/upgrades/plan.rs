@@ -45,7 +45,7 @@ const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
 
 /// The plan from the installed release to the target. `None` unless the target is a later minor or release.
 pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Plan> {
-    let from = super::Way::of(ctx).ok()?.from;
+    let from = super::Upgrade::from_context(ctx).ok()?.from;
     if from.same_release(&upgrade.to) {
         return None;
     }
@@ -116,7 +116,8 @@ fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> 
 fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &LinkerdVersion) -> Remedy {
     let cni = values(ctx).ok().and_then(|values| values.bool("cniEnabled")) == Some(true);
     let between = Between { from, to, minors: ctx.knowledge.minors() };
-    let rows = ctx.knowledge.upgrades().heed(between).filter(|row| row.cni.is_none_or(|only| only == cni));
+    let rows =
+        ctx.knowledge.upgrades().notes_between(between).filter(|row| row.cni.is_none_or(|only| only == cni));
     rows.fold(remedy, |remedy, row| {
         let when = if row.is_certain(between) { "With" } else { "Perhaps with" };
         remedy.step(StepKind::Note, format!("{when} {to} {}", row.what))
@@ -143,7 +144,7 @@ fn hop(
 
 fn cli_and_crds(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> Remedy {
     let act = format!("Install the linkerd CLI {to}");
-    let origin = ctx.knowledge.channels().of(to);
+    let origin = ctx.knowledge.channels().origin(to);
     let remedy = match origin {
         Some(_) => Remedy::new().run(StepKind::Command, act, install(ctx.knowledge, to)),
         None => Remedy::new().step(StepKind::Command, format!("{act}, from its vendor")),
@@ -210,7 +211,7 @@ fn control_plane(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersio
 
 /// The steps for the installed extensions; `None` without any. Links have a phase of their own.
 fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> Option<Remedy> {
-    let namespaces = ctx.hints::<Namespace>();
+    let namespaces = ctx.optional_list::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
     // A finding covers an extension without further releases.
     let is_gone = |name: &&str| ctx.knowledge.upgrades().is_extension_gone(name, to, ctx.knowledge.minors());
@@ -236,7 +237,7 @@ fn extensions(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion))
 /// default.
 fn keeps_gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> bool {
     let http = definition(ctx, HTTP).ok().flatten();
-    let held = http.and_then(|http| HeldDefinitions::of(ctx, http));
+    let held = http.and_then(|http| HeldDefinitions::find(ctx, http));
     !reached.is_brought() && !brings_gateway_api(ctx, to) && held.is_some_and(|held| held.by_helm())
 }
 
@@ -311,8 +312,8 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         ),
         false => remedy,
     };
-    let installer = ctx.hints::<DaemonSet>().iter().find(|set| cni::is_installer(set));
-    let remedy = match installer.and_then(|set| ManagedBy::of(&set.metadata).gitops) {
+    let installer = ctx.optional_list::<DaemonSet>().iter().find(|set| cni::is_installer(set));
+    let remedy = match installer.and_then(|set| ManagedBy::from_metadata(&set.metadata).gitops) {
         Some(owner) => {
             let act = format!("Upgrade linkerd-cni to {plugin} (image.version={plugin})");
             release::in_git(ctx, remedy, owner, &act, "linkerd2-cni", to)
@@ -348,7 +349,7 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         Some(grpc) => stored_again(Remedy::new(), grpc, step.stores_v1),
         None => Remedy::new(),
     };
-    let remedy = match HeldDefinitions::of(ctx, step.definition) {
+    let remedy = match HeldDefinitions::find(ctx, step.definition) {
         // Their chart has no version of the range, so they are transferred from it.
         Some(held) => install_bundle(held.handed_over(ctx, remedy), Some(step.definition), step.wanted),
         None => bring(ctx, remedy, Some(step.definition), step.wanted),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Way;
+use super::Upgrade;
 use super::target_images::{Part, TargetImages};
 use crate::checks::Context;
 use crate::command::{Command, Line, kubectl, program};
@@ -57,7 +57,7 @@ pub(super) fn tried(
 fn images(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> BTreeSet<String> {
     let home = ctx.namespaces().control_plane.as_str();
     let evidence = || Evidence::other("--to", to.as_str());
-    let way = Way { from: from.clone(), seen: evidence(), to, target: evidence() };
+    let way = Upgrade { from: from.clone(), seen: evidence(), to, target: evidence() };
     let target = TargetImages::new(ctx, &way);
     let none = Meta::default();
     let changed = |pod: &Pod| -> Vec<String> {
@@ -66,7 +66,7 @@ fn images(ctx: &Context<'_>, (from, to): (&LinkerdVersion, &LinkerdVersion)) -> 
         let own = is_own.then_some(Part::ControlPlane);
         let part = if cni::is_installer_pod(pod) { Some(Part::LinkerdCni) } else { own };
         let Some(part) = part else { return Vec::new() };
-        let (today, then) = target.of(part, [meta, &none], &pod.spec);
+        let (today, then) = target.changed(part, [meta, &none], &pod.spec);
         let pairs = today.iter().zip(then).filter(|(before, after)| before.image != after.image);
         pairs.map(|(_, after)| after.image).collect()
     };

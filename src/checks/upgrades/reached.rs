@@ -44,9 +44,9 @@ impl Reached {
     /// The current state. Reads `daemonsets.apps` and the definition of HTTPRoute.
     pub(super) fn now(ctx: &Context<'_>) -> Reached {
         let http = definition(ctx, HTTP).ok().flatten();
-        let set = ctx.hints::<DaemonSet>().iter().find(|set| cni::is_installer(set));
+        let set = ctx.optional_list::<DaemonSet>().iter().find(|set| cni::is_installer(set));
         let plugin = set.and_then(|set| {
-            let by = ManagedBy::of(&set.metadata);
+            let by = ManagedBy::from_metadata(&set.metadata);
             let by_cli = by.installer == Some(Installer::Cli) && by.gitops.is_none();
             Some((cni::version_of(&set.spec.template)?, by_cli))
         });
@@ -100,7 +100,8 @@ impl Reached {
     pub(super) fn next_plugin(&mut self, ctx: &Context<'_>, to: &LinkerdVersion) -> Option<CniVersion> {
         let (there, by_cli) = self.plugin.clone()?;
         let upgrade = ctx.upgrade()?;
-        let comes = Plugin::of(to, ctx.knowledge.releases()).map(|plugin| plugin.by(by_cli).clone());
+        let comes =
+            Plugin::installed_by(to, ctx.knowledge.releases()).map(|plugin| plugin.by(by_cli).clone());
         let is_last = to.same_release(&upgrade.to);
         let named = ctx.settings.to_cni.clone();
         let past = |named: &CniVersion, comes: &CniVersion| named.plugin() <= comes.plugin();

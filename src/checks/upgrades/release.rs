@@ -136,10 +136,10 @@ pub(in crate::checks) fn extension(
 fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
     let named = |namespace: &&Namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(name);
     let homes: Vec<&str> =
-        ctx.hints::<Namespace>().iter().filter(named).map(|one| one.metadata.name.as_str()).collect();
-    let deployments = ctx.hints::<Deployment>().iter();
+        ctx.optional_list::<Namespace>().iter().filter(named).map(|one| one.metadata.name.as_str()).collect();
+    let deployments = ctx.optional_list::<Deployment>().iter();
     let own = deployments.filter(|one| homes.contains(&one.metadata.namespace.as_str()));
-    let each: Vec<ManagedBy<'a>> = own.map(|one| ManagedBy::of(&one.metadata)).collect();
+    let each: Vec<ManagedBy<'a>> = own.map(|one| ManagedBy::from_metadata(&one.metadata)).collect();
     let release = each.iter().find_map(|by| by.release());
     ManagedBy { installer: release.map(Installer::Release), gitops: each.iter().find_map(|by| by.gitops) }
 }
@@ -190,7 +190,7 @@ pub(super) fn in_git(
     chart: &str,
     to: &LinkerdVersion,
 ) -> Remedy {
-    let origin = ctx.knowledge.channels().of(to);
+    let origin = ctx.knowledge.channels().origin(to);
     let called = origin.and_then(|origin| origin.chart(chart)).unwrap_or(chart);
     gitops::bring(remedy, owner, act, called, chart_number(ctx.knowledge, chart, to).as_deref())
 }
@@ -266,7 +266,7 @@ fn moved_values(
 ) -> Option<Command> {
     const FILE: &str = "values.json";
     let channels = ctx.knowledge.channels();
-    let (before, after) = (channels.of(from)?, channels.of(to)?);
+    let (before, after) = (channels.origin(from)?, channels.origin(to)?);
     let place = match (before.within(chart.0), after.within(chart.0)) {
         (None, Some(within)) => format!("{{\"{within}\": (. // {{}})}}"),
         (Some(within), None) => format!(".\"{within}\" // {{}}"),

@@ -12,7 +12,7 @@ use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER
 use crate::objects::{Meta, PodSpec};
 use crate::version::{Channel, ImageRef};
 
-use super::Way;
+use super::Upgrade;
 
 /// The containers that run the proxy's image.
 const OF_PROXY: [&str; 2] = [PROXY_CONTAINER, VALIDATOR_CONTAINER];
@@ -37,7 +37,7 @@ pub(super) struct Placed {
 /// The images of the target.
 pub(super) struct TargetImages<'c, 'a> {
     ctx: &'c Context<'a>,
-    way: &'c Way<'c>,
+    way: &'c Upgrade<'c>,
     /// Whether the values fix the version of the proxy.
     pins_proxy: bool,
     /// The same, of the controllers.
@@ -60,7 +60,7 @@ pub(super) enum Part {
 
 impl<'c, 'a> TargetImages<'c, 'a> {
     /// Reads `deployments.apps` and `linkerd-config`.
-    pub(super) fn new(ctx: &'c Context<'a>, way: &'c Way<'_>) -> TargetImages<'c, 'a> {
+    pub(super) fn new(ctx: &'c Context<'a>, way: &'c Upgrade<'_>) -> TargetImages<'c, 'a> {
         let values = values(ctx).ok();
         let by_cli = managed_by(ctx).is_by_cli();
         // The CLI renders its own release into these values; in a chart they are empty.
@@ -81,7 +81,12 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     }
 
     /// The containers of a pod or template: currently, and with the target.
-    pub(super) fn of(&self, part: Part, inherited: [&Meta; 2], spec: &PodSpec) -> (Vec<Placed>, Vec<Placed>) {
+    pub(super) fn changed(
+        &self,
+        part: Part,
+        inherited: [&Meta; 2],
+        spec: &PodSpec,
+    ) -> (Vec<Placed>, Vec<Placed>) {
         let placed = |container: &crate::objects::Container, init: bool| Placed {
             name: container.name.to_string(),
             image: container.image.to_string(),
@@ -144,10 +149,11 @@ impl<'c, 'a> TargetImages<'c, 'a> {
     fn on_channel(&self, image: &ImageRef, tag: &str) -> String {
         let channels = self.ctx.knowledge.channels();
         let path = image.path();
-        let moved = channels.of(&self.way.from).zip(channels.of(self.way.to)).and_then(|(from, to)| {
-            let name = path.strip_prefix(&from.images)?.strip_prefix('/')?;
-            Some(format!("{}/{name}", to.images))
-        });
+        let moved =
+            channels.origin(&self.way.from).zip(channels.origin(self.way.to)).and_then(|(from, to)| {
+                let name = path.strip_prefix(&from.images)?.strip_prefix('/')?;
+                Some(format!("{}/{name}", to.images))
+            });
         format!("{}:{tag}", moved.unwrap_or(path))
     }
 
@@ -170,7 +176,7 @@ impl<'c, 'a> TargetImages<'c, 'a> {
 }
 
 /// Whether the target's injector adds native sidecars, from the values and the target's default.
-fn is_native(ctx: &Context<'_>, way: &Way<'_>, values: Option<&Values>) -> bool {
+fn is_native(ctx: &Context<'_>, way: &Upgrade<'_>, values: Option<&Values>) -> bool {
     const VALUE: &str = "proxy.nativeSidecar";
     let written = values.and_then(|values| values.written(VALUE));
     let changed = ctx.knowledge.releases().changed_defaults(CHART, &way.from, way.to);

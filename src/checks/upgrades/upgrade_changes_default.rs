@@ -1,6 +1,6 @@
 //! `upgrade-changes-default`: a value has the default of the installed release, and the target has another.
 
-use super::Way;
+use super::Upgrade;
 use crate::chart::values::Values;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rehearsal::CHART;
@@ -14,7 +14,7 @@ use crate::model::managed_by::Installer;
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let values = values(ctx)?;
     let home = ctx.namespaces().control_plane.as_str();
     let findings: Vec<Finding> = changed(ctx, &values, (&way.from, way.to))
@@ -64,7 +64,7 @@ fn changed<'c>(
     changed
         .filter(|changed| values.written(changed.value).is_none_or(|written| Some(&*written) == changed.from))
         // Explicit values for the upgrade stay.
-        .filter(|changed| !said(ctx, changed.value))
+        .filter(|changed| !is_set(ctx, changed.value))
         // With linkerd-cni no linkerd-init exists whose rules could change.
         .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
         .filter_map(|changed| {
@@ -81,7 +81,7 @@ pub(super) fn kept(ctx: &Context<'_>, between: (&LinkerdVersion, &LinkerdVersion
 }
 
 /// Whether the values for the chart set this one.
-fn said(ctx: &Context<'_>, value: &str) -> bool {
+fn is_set(ctx: &Context<'_>, value: &str) -> bool {
     ctx.settings.values.iter().any(|given| given.chart == CHART && given.at(value).is_some())
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::policy::read_by;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
@@ -12,7 +12,7 @@ use crate::item::Kind;
 use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let today = read_by(ctx, Some(way.from.clone()))?;
     let then = read_by(ctx, Some(way.to.clone()))?;
     let mut findings: Vec<Finding> = Vec::new();
@@ -39,7 +39,7 @@ fn ports(old: &[u16], new: &[u16], pod: &crate::objects::Pod) -> BTreeSet<u16> {
 
 fn finding(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     workload: &Workload<'_>,
     port: u16,
     (old, new): (&Inbound<'_>, &Inbound<'_>),
@@ -48,14 +48,14 @@ fn finding(
     let message = format!(
         "the policy controller of the target decides differently for port {port}: {} today, {} after the \
          upgrade",
-        in_words(old),
-        in_words(new)
+        describe(old),
+        describe(new)
     );
     let object = format!("Pod {}/{}", meta.namespace, meta.name);
     ctx.finding(Subject::object(Kind::Pod, &meta.namespace, &meta.name), message)
         .parameter(port.to_string())
-        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), in_words(old)))
-        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.to), in_words(new)))
+        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.from), describe(old)))
+        .evidence(Evidence::field(&object, format!("policy of port {port}, {}", way.to), describe(new)))
         .evidence(way.target.clone())
         .remedy(Remedy::new().run(
             StepKind::Command,
@@ -66,7 +66,7 @@ fn finding(
 }
 
 /// The selecting resource and the authorized clients: `Server api: clients by policies front, ops`.
-fn in_words(inbound: &Inbound<'_>) -> String {
+fn describe(inbound: &Inbound<'_>) -> String {
     let taken = match inbound.taken_by {
         TakenBy::Server(server) => format!("Server {}", server.metadata.name),
         TakenBy::Default(policy) => format!("no Server ({})", policy.as_str()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -23,10 +23,10 @@ const VALUE: &str = "proxy.enableShutdownEndpoint";
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let pods = ctx.seen::<Pod>();
-    let cron_jobs = ctx.seen::<CronJob>();
-    let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+    let way = Upgrade::from_context(ctx)?;
+    let pods = ctx.partial_list::<Pod>();
+    let cron_jobs = ctx.partial_list::<CronJob>();
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let (pods, cron_jobs) = (pods?, cron_jobs?);
     let Some(since) = ctx.knowledge.upgrades().closed_shutdown(way.between(ctx)) else {
         return Ok(Verdict::fine());
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut workloads: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
         if pod.spec.proxy().is_some() && !pod.spec.has_native_proxy() && ends(&pod.metadata, &pod.spec) {
-            workloads.entry(owners.of(pod)).or_default().push(pod);
+            workloads.entry(owners.owner(pod)).or_default().push(pod);
         }
     }
     let mut findings: Vec<Finding> = Vec::new();
@@ -86,7 +86,7 @@ fn ends(meta: &Meta, spec: &PodSpec) -> bool {
 
 /// Whether the template or its namespace requests a proxy.
 fn is_asked_for(ctx: &Context<'_>, namespace: &str, template: &Meta) -> bool {
-    let namespaces = ctx.hints::<Namespace>();
+    let namespaces = ctx.optional_list::<Namespace>();
     let home = namespaces.iter().find(|known| known.metadata.name == namespace);
     let said = template.annotation(INJECT).or_else(|| home?.metadata.annotation(INJECT));
     matches!(said, Some("enabled" | "ingress"))
@@ -98,7 +98,7 @@ fn ending(spec: &PodSpec) -> &str {
         .map_or("", |container| container.name.as_str())
 }
 
-fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject, remedy: Remedy) -> Finding {
+fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, since: &str, subject: Subject, remedy: Remedy) -> Finding {
     let remedy = remedy
         .step(
             StepKind::Note,

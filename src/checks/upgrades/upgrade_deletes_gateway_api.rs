@@ -1,7 +1,7 @@
 //! `upgrade-deletes-gateway-api`: Helm or a GitOps controller manages the CRDs of Gateway API through
 //! Linkerd's chart, and the target's chart omits them.
 
-use super::Way;
+use super::Upgrade;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -20,8 +20,8 @@ const FLUX_PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
 const CHART: &str = "linkerd-crds";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let definitions = ctx.seen::<CustomResourceDefinition>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let definitions = ctx.partial_list::<CustomResourceDefinition>()?;
     let releases = ctx.knowledge.releases();
     let brings = |version| releases.default_of(CHART, "installGatewayAPI", version);
     // Before the value existed, the chart always included them.
@@ -31,13 +31,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // The managers of Linkerd's own definitions.
     let own = |definition: &&CustomResourceDefinition| definition.metadata.name.ends_with(".linkerd.io");
     let owners: Vec<Owner<'_>> =
-        definitions.iter().filter(own).filter_map(|one| Owner::of(&one.metadata)).collect();
+        definitions.iter().filter(own).filter_map(|one| Owner::from_metadata(&one.metadata)).collect();
     let findings: Vec<Finding> = definitions
         .iter()
         .filter(|definition| definition.metadata.name.ends_with(GROUP))
         .filter_map(|definition| {
             let meta = &definition.metadata;
-            let owner = Owner::of(meta).filter(|owner| owners.contains(owner))?;
+            let owner = Owner::from_metadata(meta).filter(|owner| owners.contains(owner))?;
             (!owner.keeps(meta)).then(|| finding(ctx, &way, meta, owner))
         })
         .collect();
@@ -55,8 +55,8 @@ pub(super) enum Owner<'a> {
 
 impl<'a> Owner<'a> {
     /// The tool that deletes the definition with this metadata.
-    pub(super) fn of(meta: &'a CrdMeta) -> Option<Owner<'a>> {
-        let by = ManagedBy::told(&meta.labels, &meta.annotations);
+    pub(super) fn from_metadata(meta: &'a CrdMeta) -> Option<Owner<'a>> {
+        let by = ManagedBy::from_labels(&meta.labels, &meta.annotations);
         // Helm deletes the objects of a HelmRelease of Flux.
         let release = by.release().map(|release| Owner::Helm(release.name));
         release.or_else(|| by.gitops.map(Owner::GitOps))
@@ -87,7 +87,7 @@ impl<'a> Owner<'a> {
     }
 }
 
-fn finding(ctx: &Context<'_>, way: &Way<'_>, meta: &CrdMeta, owner: Owner<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, meta: &CrdMeta, owner: Owner<'_>) -> Finding {
     let object = format!("CustomResourceDefinition {}", meta.name);
     let (mark, keep) = owner.mark();
     let (message, seen) = match owner {

@@ -1,6 +1,6 @@
 //! `upgrade-drops-architecture`: nodes have an architecture for which the target has no images.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::objects::Node;
@@ -9,11 +9,11 @@ use crate::objects::Node;
 const ARCH: &str = "kubernetes.io/arch";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let gone: Vec<&str> =
         ctx.knowledge.upgrades().architectures(way.between(ctx)).map(|row| row.name.as_str()).collect();
     let of = |node: &'_ Node| node.metadata.label(ARCH).filter(|arch| gone.contains(arch)).map(str::to_owned);
-    let nodes = ctx.seen::<Node>()?;
+    let nodes = ctx.partial_list::<Node>()?;
     let findings: Vec<Finding> = nodes
         .iter()
         .filter_map(|node| {

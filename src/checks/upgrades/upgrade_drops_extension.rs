@@ -1,6 +1,6 @@
 //! `upgrade-drops-extension`: an extension is installed that has no release for the target.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -8,14 +8,14 @@ use crate::item::{EXTENSION_LABEL, Kind};
 use crate::objects::{MutatingWebhookConfiguration, Namespace};
 
 /// Whether a namespace has the label of an extension.
-fn named(namespaces: &[Namespace], extension: &str) -> bool {
+fn is_labelled(namespaces: &[Namespace], extension: &str) -> bool {
     namespaces.iter().any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(extension))
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let webhooks = ctx.seen::<MutatingWebhookConfiguration>();
-    let namespaces = ctx.every::<Namespace>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let webhooks = ctx.partial_list::<MutatingWebhookConfiguration>();
+    let namespaces = ctx.complete_list::<Namespace>()?;
     let webhooks = webhooks?;
     let gone: Vec<_> = ctx.knowledge.upgrades().extensions(way.between(ctx)).collect();
     let mut findings: Vec<Finding> = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     // Only the webhook exists, without a namespace with the extension's label.
-    for row in gone.iter().filter(|row| !named(namespaces, &row.name)) {
+    for row in gone.iter().filter(|row| !is_labelled(namespaces, &row.name)) {
         let Some(webhook) = webhooks.iter().find(|webhook| webhook.metadata.name == row.webhook) else {
             continue;
         };

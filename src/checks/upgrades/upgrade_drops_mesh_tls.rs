@@ -1,7 +1,7 @@
 //! `upgrade-drops-mesh-tls`: ExternalWorkloads are written in the first version of the kind, whose identity
 //! the target does not read.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, program};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -9,8 +9,8 @@ use crate::item::Kind;
 use crate::objects::ExternalWorkload;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let workloads = ctx.seen::<ExternalWorkload>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let workloads = ctx.partial_list::<ExternalWorkload>()?;
     let Some(since) = ctx.knowledge.upgrades().renamed_mesh_tls(way.between(ctx)) else {
         return Ok(Vec::new().into());
     };

@@ -1,9 +1,9 @@
 //! `upgrade-drops-opencensus`: the trace collector only accepts OpenCensus, but the target sends
 //! OpenTelemetry.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::control_plane::installation::CONFIG;
-use crate::checks::written::{MAKE_PODS, Written, values};
+use crate::checks::written::{AnnotatedObjects, MAKE_PODS, values};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -18,8 +18,8 @@ const COLLECTOR: &str = "config.linkerd.io/trace-collector";
 const PROTOCOL: &str = "config.linkerd.io/trace-collector-protocol";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let services = ctx.seen::<Service>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let services = ctx.partial_list::<Service>()?;
     let Some(since) = ctx.knowledge.upgrades().open_census(way.between(ctx)) else {
         return Err(Unjudged::not_applicable("this upgrade does not remove OpenCensus"));
     };
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(about(subject, evidence).likely());
         }
     }
-    let written = Written::of(ctx, &MAKE_PODS);
+    let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
     for object in &written.objects {
         let said = object.sites.iter().find_map(|site| {
             let address =

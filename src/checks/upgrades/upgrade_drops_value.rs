@@ -1,6 +1,6 @@
 //! `upgrade-drops-value`: a chart value is set that the target ignores or refuses.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{Unstored, managed_by, unstored};
 use crate::checks::{Context, Judgement};
@@ -10,7 +10,7 @@ use crate::knowledge::{Effect, LostValue};
 use crate::model::managed_by::Installer;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let values = values(ctx)?;
     let home = ctx.namespaces().control_plane.as_str();
     let set = ctx.knowledge.upgrades().values(way.between(ctx)).filter_map(|row| {
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// A value that the CLI does not take from its stored values.
-fn reset(ctx: &Context<'_>, way: &Way<'_>, home: &str, one: &Unstored<'_>) -> Finding {
+fn reset(ctx: &Context<'_>, way: &Upgrade<'_>, home: &str, one: &Unstored<'_>) -> Finding {
     let value = &one.row.value;
     let message = format!("`linkerd upgrade` resets the chart value {value}: the CLI does not store it");
     ctx.finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
@@ -49,7 +49,7 @@ fn reset(ctx: &Context<'_>, way: &Way<'_>, home: &str, one: &Unstored<'_>) -> Fi
         ))
 }
 
-fn finding(ctx: &Context<'_>, way: &Way<'_>, home: &str, row: &LostValue, written: String) -> Finding {
+fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, home: &str, row: &LostValue, written: String) -> Finding {
     let (severity, what) = match row.effect {
         Effect::Refused => (Severity::Error, "the target rejects"),
         Effect::Ignored => (Severity::Warning, "the target ignores"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::policy::{defined, set};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
@@ -14,8 +14,8 @@ use crate::objects::{Deployment, GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, 
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let read = |version: &LinkerdVersion| Quirks::of(Some(version), ctx.knowledge);
+    let way = Upgrade::from_context(ctx)?;
+    let read = |version: &LinkerdVersion| Quirks::from_version(Some(version), ctx.knowledge);
     if read(&way.from).gateway_timeouts || !read(way.to).gateway_timeouts {
         return Err(Unjudged::not_applicable("both releases handle timeouts in HTTPRoute rules alike"));
     }
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if limited.is_empty() {
         return Ok(Vec::new().into());
     }
-    let services = ctx.every::<Service>()?;
+    let services = ctx.complete_list::<Service>()?;
     let objects = OutboundObjects {
         services,
         egress_networks: &[],
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let namespace = ctx.namespaces().control_plane.as_str();
     let index = |version: &LinkerdVersion| {
-        let controller = Controller::of(ctx.every::<Deployment>()?, namespace, read(version))
+        let controller = Controller::find(ctx.complete_list::<Deployment>()?, namespace, read(version))
             .map_err(|trouble| Unjudged::blocked("control-plane-not-ready", trouble.to_string()))?;
         Ok::<_, Unjudged>(OutboundIndex::new(controller, &objects))
     };
@@ -84,7 +84,7 @@ fn begin<'a>(
     rules
 }
 
-fn finding(ctx: &Context<'_>, way: &Way<'_>, route: &Route, rules: &BTreeMap<usize, String>) -> Finding {
+fn finding(ctx: &Context<'_>, way: &Upgrade<'_>, route: &Route, rules: &BTreeMap<usize, String>) -> Finding {
     let (namespace, name) = route.metadata.key();
     let object = format!("HTTPRoute {namespace}/{name}");
     let seen = rules.iter().map(|(at, written)| {

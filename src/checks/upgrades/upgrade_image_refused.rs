@@ -5,7 +5,7 @@ mod request;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::expression::{Known, Scope};
@@ -21,11 +21,11 @@ use request::Request;
 const SINCE: K8sMinor = K8sMinor::new(1, 30);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let policies = list::<ValidatingAdmissionPolicy>(ctx)?;
     let bindings = list::<ValidatingAdmissionPolicyBinding>(ctx)?;
-    let namespaces = ctx.seen::<Namespace>()?;
-    let pods = ctx.seen::<Pod>()?;
+    let namespaces = ctx.partial_list::<Namespace>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let policies: Vec<_> =
         policies.iter().filter_map(Policy::read).filter_map(|policy| enforced(policy, bindings)).collect();
     if policies.is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// They are not available, or the API server is too old to have any.
 fn list<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Unjudged> {
     let too_old = || ctx.server_version().is_ok_and(|version| version.minor() < SINCE);
-    ctx.seen::<K>().map_err(|missing| match too_old() {
+    ctx.partial_list::<K>().map_err(|missing| match too_old() {
         true => Unjudged::not_applicable("the API server has no ValidatingAdmissionPolicies at v1"),
         false => Unjudged::from(missing),
     })
@@ -69,7 +69,7 @@ fn enforced<'a>(
 /// The findings for one policy. Requests that cannot be evaluated are gaps.
 fn of_policy(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     policy: &Policy<'_>,
     bindings: &[&ValidatingAdmissionPolicyBinding],
     requests: &[Request<'_>],
@@ -112,7 +112,7 @@ fn of_policy(
     let name = &policy.object.metadata.name;
     for message in unknown {
         let item = Item::List(Kind::ValidatingAdmissionPolicy);
-        ctx.gap(ctx.lacking(
+        ctx.gap(ctx.missing(
             item,
             Why::NotJudged { message },
             format!("whether {name} accepts the target's images"),
@@ -123,7 +123,7 @@ fn of_policy(
 
 fn finding(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     policy: &Policy<'_>,
     binding: &ValidatingAdmissionPolicyBinding,
     request: &Request<'_>,

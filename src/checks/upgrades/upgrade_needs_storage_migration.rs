@@ -1,7 +1,7 @@
 //! `upgrade-needs-storage-migration`: the API server rejects the Gateway API version for the target while
 //! GRPCRoutes may be stored as v1alpha2.
 
-use super::Way;
+use super::Upgrade;
 use super::plan::hops;
 use super::reached::Reached;
 use crate::checks::versions::gateway_api::{ALPHA, BUNDLE, GRPC, HTTP, bundle, definition, stored_again};
@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Remedy, Subject};
 use crate::item::Kind;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let (grpc, http) = (definition(ctx, GRPC), definition(ctx, HTTP));
     let (grpc, _) = (grpc?, http?);
     if grpc.is_none() {

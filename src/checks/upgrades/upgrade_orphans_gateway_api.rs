@@ -1,6 +1,6 @@
 //! `upgrade-orphans-gateway-api`: Linkerd installed the Gateway API, and the target leaves it unmanaged.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::versions::gateway_api::{
     BUNDLE, GRPC, HTTP, brings_gateway_api, bundle, comes_with_linkerd, definition,
 };
@@ -14,10 +14,10 @@ use crate::objects::CustomResourceDefinition;
 const OTHERS: [&str; 2] = ["tcproutes.gateway.networking.k8s.io", "tlsroutes.gateway.networking.k8s.io"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
     let others = OTHERS.map(|name| definition(ctx, name));
-    let others = others.into_iter().filter_map(|other| ctx.noted(other));
+    let others = others.into_iter().filter_map(|other| ctx.or_note(other));
     let there: Vec<&CustomResourceDefinition> = [http?, grpc?].into_iter().chain(others).flatten().collect();
     let row = ctx.knowledge.releases().for_version(way.to);
     let Some(wanted) = row.and_then(|row| row.gateway_api.as_ref()) else {

@@ -1,9 +1,9 @@
 //! `upgrade-path`: the target is not the next minor of the same channel.
 
-use super::Way;
+use super::Upgrade;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
-use crate::checks::{Context, Judgement, Upgrade};
+use crate::checks::{Context, Judgement};
 use crate::command::{meshdoctor, own};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
@@ -11,7 +11,7 @@ use crate::objects::CustomResourceDefinition;
 use crate::version::{Channel, LinkerdVersion, Minor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let mut findings = Vec::new();
     let table = ctx.knowledge.minors();
     let minor = |version: &LinkerdVersion| version.minor(table);
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if family(way.from.channel()) != family(way.to.channel()) {
         findings.push(sideways(ctx, &way));
     } else if way.from.channel() != way.to.channel() {
-        let known = |version| ctx.knowledge.channels().of(version).is_some();
+        let known = |version| ctx.knowledge.channels().origin(version).is_some();
         if known(&way.from) && known(way.to) {
             findings.push(channel(ctx, &way));
         }
@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The target is newer than the release data.
-fn beyond(ctx: &Context<'_>, way: &Way<'_>) -> Option<Finding> {
+fn beyond(ctx: &Context<'_>, way: &Upgrade<'_>) -> Option<Finding> {
     let releases = ctx.knowledge.releases();
     let newest = releases.newest_edge();
     let message = format!(
@@ -76,11 +76,11 @@ fn family(channel: Channel) -> &'static str {
     }
 }
 
-fn about(ctx: &Context<'_>, way: &Way<'_>, message: impl Into<String>) -> Finding {
+fn about(ctx: &Context<'_>, way: &Upgrade<'_>, message: impl Into<String>) -> Finding {
     ctx.finding(Subject::thing("upgrade"), message).evidence(way.seen.clone()).evidence(way.target.clone())
 }
 
-fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32) -> Finding {
+fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance: u32) -> Finding {
     let rows = ctx.knowledge.releases().rows();
     let between: Vec<&ReleaseRow> = rows.iter().filter(|row| row.minor > from && row.minor <= to).collect();
     let remedy = between.iter().fold(Remedy::new(), |remedy, row| {
@@ -108,9 +108,9 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
 }
 
 /// Before 2.12 there was one chart.
-fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn one_chart(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let release = |one: &&CustomResourceDefinition| one.metadata.annotations.contains_key(HELM_RELEASE);
-    let owned = ctx.hints::<CustomResourceDefinition>().iter().filter(release);
+    let owned = ctx.optional_list::<CustomResourceDefinition>().iter().filter(release);
     let owned: Vec<&str> = owned
         .map(|one| one.metadata.name.as_str())
         .filter(|name| name.ends_with("linkerd.io") || name.ends_with("split.smi-spec.io"))
@@ -140,11 +140,11 @@ fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     )
 }
 
-fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn back(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let (installed, earlier) = (&way.from, way.to);
     let keep = Remedy::new().step(StepKind::Note, format!("Keep {installed}, or upgrade to a later release"));
     // The plan of the upgrade that would be undone.
-    let is_planned = Upgrade::target(installed.as_str(), ctx.knowledge.releases()).is_ok();
+    let is_planned = crate::checks::Upgrade::target(installed.as_str(), ctx.knowledge.releases()).is_ok();
     let remedy = match is_planned {
         true => keep.run(
             StepKind::Command,
@@ -171,21 +171,21 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     .remedy(remedy)
 }
 
-fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn same(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     about(ctx, way, "This release is already installed. Applying it again changes only the values")
         .severity(Severity::Info)
         .parameter("same")
         .remedy(Remedy::new().step(StepKind::Note, "Name a later release with --to"))
 }
 
-fn not_comparable(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn not_comparable(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     about(ctx, way, "the two releases cannot be compared: the minors between them are not known")
         .severity(Severity::Warning)
         .parameter("not comparable")
         .remedy(Remedy::new().step(StepKind::Note, "Name the release that the build is based on with --from"))
 }
 
-fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn sideways(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let message = format!(
         "the target is released by {}, the installed release by {}: charts, repositories and images have \
          different names, and values may have a different meaning",
@@ -201,7 +201,7 @@ fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 }
 
 /// The target is in another channel of the same vendor.
-fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+fn channel(ctx: &Context<'_>, way: &Upgrade<'_>) -> Finding {
     let prefix = |version: &LinkerdVersion| version.channel().prefix();
     let message = format!(
         "the target is of the channel {}, the installed release of the channel {}: charts come from \
@@ -215,9 +215,9 @@ fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 
 /// Adds the differences of the target's distribution: charts, images, values, and features that only the
 /// current build has.
-fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
+fn origins(ctx: &Context<'_>, way: &Upgrade<'_>, remedy: Remedy) -> Remedy {
     let channels = ctx.knowledge.channels();
-    let (Some(from), Some(to)) = (channels.of(&way.from), channels.of(way.to)) else { return remedy };
+    let (Some(from), Some(to)) = (channels.origin(&way.from), channels.origin(way.to)) else { return remedy };
     let named = |origin: &Origin| {
         let charts = ["linkerd-crds", "linkerd-control-plane"]
             .map(|chart| origin.chart(chart).unwrap_or(chart).to_owned());

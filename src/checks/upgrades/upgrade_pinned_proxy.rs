@@ -1,10 +1,10 @@
 //! `upgrade-pinned-proxy`: a proxy is pinned to a release whose image has no linkerd-init, which the target
 //! runs from it.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::rewrite::{self, Act};
-use crate::checks::written::{MAKE_PODS, Written};
+use crate::checks::written::{AnnotatedObjects, MAKE_PODS};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
@@ -16,7 +16,7 @@ const PIN: &str = "config.linkerd.io/proxy-version";
 const VALUE: &str = "proxy.image.version";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let Some(edge) = ctx.knowledge.upgrades().init_in_proxy(way.between(ctx)) else {
         return Err(Unjudged::not_applicable(
             "this upgrade does not move linkerd-init into the proxy's image",
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .step(StepKind::ChartValue, format!("Remove {VALUE} from your values before the upgrade"));
         findings.push(about(ctx, &way, Subject::object(Kind::ConfigMap, home, CONFIG), evidence, remedy));
     }
-    let written = Written::of(ctx, &MAKE_PODS);
+    let written = AnnotatedObjects::from_kinds(ctx, &MAKE_PODS);
     for object in &written.objects {
         for site in &object.sites {
             let Some(value) = site.meta.annotation(PIN).filter(|value| old(value).is_some()) else {
@@ -56,7 +56,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn about(ctx: &Context<'_>, way: &Way<'_>, subject: Subject, evidence: Evidence, remedy: Remedy) -> Finding {
+fn about(
+    ctx: &Context<'_>,
+    way: &Upgrade<'_>,
+    subject: Subject,
+    evidence: Evidence,
+    remedy: Remedy,
+) -> Finding {
     ctx.finding(
         subject,
         "the target's injector runs linkerd-init from the proxy's image, and the pinned image does not \

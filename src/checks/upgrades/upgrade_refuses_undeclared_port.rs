@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::policy::{defined, put, set};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Call, Command};
@@ -21,9 +21,9 @@ const QUOTED: usize = 5;
 const PORTS: usize = 4;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let services = ctx.seen::<Service>();
-    let pods = ctx.seen::<Pod>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let services = ctx.partial_list::<Service>();
+    let pods = ctx.partial_list::<Pod>()?;
     let services = services?;
     let profiles = defined::<ServiceProfile>(ctx)?;
     let upgrades = ctx.knowledge.upgrades();
@@ -76,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Services that are affected from the same edge on.
 fn about(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     since: EdgeTag,
     affected: &[(&Service, BTreeSet<u16>)],
 ) -> Option<Finding> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::fetched::Why;
@@ -56,11 +56,11 @@ impl Renaming<'_> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let deployments = ctx.every::<Deployment>()?;
-    let daemon_sets = ctx.hints::<DaemonSet>();
-    let policies = ctx.seen::<NetworkPolicy>();
-    let servers = ctx.seen::<Server>();
+    let way = Upgrade::from_context(ctx)?;
+    let deployments = ctx.complete_list::<Deployment>()?;
+    let daemon_sets = ctx.optional_list::<DaemonSet>();
+    let policies = ctx.partial_list::<NetworkPolicy>();
+    let servers = ctx.partial_list::<Server>();
     let (pods, services) = (monitors::<PodMonitor>(ctx), monitors::<ServiceMonitor>(ctx));
     let (policies, servers, pods, services) = (policies?, servers?, pods?, services?);
     let Some((since, names)) = ctx.knowledge.upgrades().renamed_ports(way.between(ctx)) else {
@@ -83,7 +83,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         let named: BTreeSet<&str> = ports.collect();
         let field = "spec.ingress[].ports[].port";
-        findings.extend(told(
+        findings.extend(reference_finding(
             ctx,
             &way,
             &renaming,
@@ -101,7 +101,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let namespace = &server.metadata.namespace;
         let named = BTreeSet::from([name.as_str()]);
-        findings.extend(told(
+        findings.extend(reference_finding(
             ctx,
             &way,
             &renaming,
@@ -122,7 +122,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The monitors of a kind; empty if no CRD defines it, as without a Prometheus operator.
 fn monitors<'a, K: Listed<Object = Monitor>>(ctx: &Context<'a>) -> Result<&'a [Monitor], Missing> {
-    ctx.seen::<K>().or_else(|missing| match missing.why {
+    ctx.partial_list::<K>().or_else(|missing| match missing.why {
         Why::NotServed => defined::<K>(ctx),
         _ => Err(missing),
     })
@@ -130,7 +130,7 @@ fn monitors<'a, K: Listed<Object = Monitor>>(ctx: &Context<'a>) -> Result<&'a [M
 
 fn of_monitor(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     renaming: &Renaming<'_>,
     kind: Kind,
     monitor: &Monitor,
@@ -155,7 +155,7 @@ fn of_monitor(
     let new_names = |port: &str| -> BTreeSet<&str> {
         looked_into.iter().flat_map(|home| renaming.new_names(port, home, selector)).collect()
     };
-    let by_name = told(
+    let by_name = reference_finding(
         ctx,
         way,
         renaming,
@@ -177,14 +177,14 @@ fn of_monitor(
     let new_names = |old: &str| -> BTreeSet<&str> {
         renaming.names.iter().filter(|row| row.old == old).map(|row| row.new.as_str()).collect()
     };
-    told(ctx, way, renaming, kind, &monitor.metadata, field, old.collect(), new_names)
+    reference_finding(ctx, way, renaming, kind, &monitor.metadata, field, old.collect(), new_names)
 }
 
 /// The finding for an object that refers to ports; `None` if all of them keep their names.
 #[allow(clippy::too_many_arguments, reason = "each is listed with the object in the finding")]
-fn told<'n>(
+fn reference_finding<'n>(
     ctx: &Context<'_>,
-    way: &Way<'_>,
+    way: &Upgrade<'_>,
     renaming: &Renaming<'_>,
     kind: Kind,
     meta: &Meta,

@@ -4,7 +4,7 @@ mod nodes;
 
 use std::collections::HashSet;
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::control_plane::installation::values;
 use crate::checks::quota::{self, Obstacle, Refusal, Rolled};
 use crate::checks::{Context, Judgement};
@@ -16,23 +16,24 @@ use crate::objects::{Deployment, LimitRange, Node, Pod, PodSpec, ResourceQuota, 
 use nodes::Nodes;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
-    let quotas = ctx.seen::<ResourceQuota>();
-    let ranges = ctx.every::<LimitRange>();
-    let pods = ctx.seen::<Pod>()?;
-    let deployments = ctx.seen::<Deployment>()?;
+    let way = Upgrade::from_context(ctx)?;
+    let quotas = ctx.partial_list::<ResourceQuota>();
+    let ranges = ctx.complete_list::<LimitRange>();
+    let pods = ctx.partial_list::<Pod>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let owners = ctx.owners();
     let meshed = pods.iter().filter(|pod| {
         pod.spec.proxy().is_some() && pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished()
     });
-    let meshed: HashSet<Owner> = meshed.map(|pod| owners.of(pod)).collect();
-    let nodes = ctx.or_gap(ctx.every::<Node>()).map(|all| Nodes::new(all, ctx.every::<Pod>().ok()));
+    let meshed: HashSet<Owner> = meshed.map(|pod| owners.owner(pod)).collect();
+    let nodes =
+        ctx.or_gap(ctx.complete_list::<Node>()).map(|all| Nodes::new(all, ctx.complete_list::<Pod>().ok()));
     let is_spread = values(ctx).ok().and_then(|values| values.bool("enablePodAntiAffinity")) == Some(true);
     let spread = nodes.as_ref().filter(|_| is_spread).map(Nodes::usable);
     let spec_of = |meta: &crate::objects::Meta| {
         let is_own = |pod: &&Pod| {
-            let owner = owners.of(pod);
+            let owner = owners.owner(pod);
             owner.kind == "Deployment" && owner.name == meta.name && pod.metadata.namespace == meta.namespace
         };
         pods.iter().find(is_own).map(|pod| &*pod.spec)

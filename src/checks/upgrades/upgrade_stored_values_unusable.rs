@@ -1,6 +1,6 @@
 //! `upgrade-stored-values-unusable`: `linkerd upgrade` cannot read the values that the CLI stored.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::upgrade::{Stored, managed_by};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
@@ -10,15 +10,15 @@ use crate::objects::Secret;
 use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     if !managed_by(ctx).is_by_cli() {
         return Err(Unjudged::not_applicable("the linkerd CLI does not manage this control plane"));
     }
-    let secret = ctx.named::<Secret>(Scope::ControlPlane, STORED_VALUES)?;
+    let secret = ctx.object::<Secret>(Scope::ControlPlane, STORED_VALUES)?;
     let entry = || format!("data[{STORED_VALUES}]");
     let (path, seen, error) = match secret.map(|secret| secret.metadata.annotation(STORED_VALUES_STATE)) {
         None => ("metadata.name".to_owned(), "the Secret does not exist", "it does not find the Secret"),
-        Some(state) => match StoredValues::of(state) {
+        Some(state) => match StoredValues::parse(state) {
             StoredValues::Usable => return Ok(Vec::new().into()),
             StoredValues::Absent => (entry(), "the entry is missing", "it does not find the entry"),
             StoredValues::Empty => {
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     name: STORED_VALUES.to_owned(),
                 };
                 let part = format!("{}, redacted or unreadable", entry());
-                return Err(ctx.lacking(item, Why::NotCaptured, part).into());
+                return Err(ctx.missing(item, Why::NotCaptured, part).into());
             }
         },
     };
@@ -53,8 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The steps that write the Secret again. The CLI writes it whenever it renders the control plane.
-fn remedy(ctx: &Context<'_>, way: &Way<'_>) -> Remedy {
-    let stored = Stored::of(ctx);
+fn remedy(ctx: &Context<'_>, way: &Upgrade<'_>) -> Remedy {
+    let stored = Stored::from_context(ctx);
     let remedy = match stored.by_hand() {
         Some(needed) => stored.written_by_hand(ctx, Remedy::new(), needed),
         None => stored.rendered_again(ctx, way),

@@ -1,12 +1,12 @@
 //! `upgrade-target-not-recommended`: upstream advises against the target.
 
-use super::Way;
+use super::Upgrade;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let way = Way::of(ctx)?;
+    let way = Upgrade::from_context(ctx)?;
     let releases = ctx.knowledge.releases();
     let Some(row) = way.to.edge().and_then(|edge| releases.not_recommended(edge)) else {
         return Ok(Verdict::fine());

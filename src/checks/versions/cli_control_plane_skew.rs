@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
-        .fails_rows(all_failed(ctx, ctx.hints::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
+        .fails_rows(all_failed(ctx, ctx.optional_list::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
         .remedy(remedy(ctx.knowledge, &control_plane, ahead.is_some_and(|ahead| ahead > 0)));
     Ok(vec![finding].into())
 }
@@ -48,7 +48,7 @@ fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: bool) ->
     let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
     let remedy = match control_plane.channel() {
-        _ if knowledge.channels().of(control_plane).is_some() => {
+        _ if knowledge.channels().origin(control_plane).is_some() => {
             remedy.run(StepKind::Command, text, install(knowledge, control_plane))
         }
         Channel::Dev | Channel::Git => {

@@ -8,7 +8,7 @@ use crate::version::LinkerdVersion;
 /// folder first on PATH.
 pub(in crate::checks) fn install(knowledge: &Knowledge, version: &LinkerdVersion) -> Command {
     const EDGE: &str = "https://run.linkerd.io/install-edge";
-    let address = knowledge.channels().of(version).map_or(EDGE, |origin| &origin.cli).to_owned();
+    let address = knowledge.channels().origin(version).map_or(EDGE, |origin| &origin.cli).to_owned();
     let script = program("curl").words("--proto =https --tlsv1.2 -sSfL").arg(address);
     let install = program("env").arg(format!("LINKERD2_VERSION={version}")).words("sh");
     Command::lines([script.pipe(install), Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\"")])

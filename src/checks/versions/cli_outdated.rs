@@ -12,7 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(behind) = behind(ctx, cli) else { return Ok(Verdict::fine()) };
     // A CLI with the control plane's version is not outdated unless a release is expected.
     if !behind.expected {
-        let installed = ctx.noted(installed(ctx)).flatten();
+        let installed = ctx.or_note(installed(ctx)).flatten();
         if installed.is_some_and(|(version, _)| version.same_build(cli)) {
             return Ok(Verdict::fine());
         }

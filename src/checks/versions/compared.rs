@@ -5,7 +5,7 @@
 use crate::checks::Context;
 use crate::checks::control_plane::installation::config;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::model::pod_status::word;
+use crate::model::pod_status::label;
 use crate::objects::ConfigMap;
 use crate::objects::Pod;
 use crate::version::LinkerdVersion;
@@ -34,7 +34,7 @@ pub(super) const DATA_PLANE: Rows =
 pub(in crate::checks) fn tag(pod: &Pod) -> Option<&str> {
     let image = &pod.spec.proxy()?.image;
     let tag = image.rsplit(':').next().filter(|tag| !tag.is_empty() && !image.contains('@'));
-    tag.filter(|_| word(pod) == "Running")
+    tag.filter(|_| label(pod) == "Running")
 }
 
 /// The version in `linkerd-config`, empty if unset; `None` without values.

@@ -19,7 +19,7 @@ use crate::version::LinkerdVersion;
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let (reference, seen) = of_control_plane(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     // A separately set proxy version is intended.
@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let mut findings = Vec::new();
-    for component in components(ctx.hints::<Deployment>(), namespace) {
+    for component in components(ctx.optional_list::<Deployment>(), namespace) {
         let name = &component.deployment.metadata.name;
         let object = format!("Deployment {namespace}/{name}");
         let mut evidence = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 evidence.push(Evidence::field(&object, "spec.template.spec.containers", version.as_str()));
             }
             Some(_) => {}
-            None => ctx.gap(ctx.lacking(
+            None => ctx.gap(ctx.missing(
                 Item::List(Kind::Deployment),
                 Why::Malformed {
                     message: "no image, label or annotation states a Linkerd version".to_owned(),

@@ -11,7 +11,7 @@ use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let advised = advised_against(ctx, &version, &seen);
     // One reason to upgrade suffices, unless a release is expected.
     let behind = behind(ctx, &version).filter(|behind| behind.expected || advised.is_none());

@@ -11,7 +11,7 @@ const GROUPS: [&str; 4] =
     ["gateway.networking.k8s.io", "policy.linkerd.io", "multicluster.linkerd.io", "workload.linkerd.io"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let definitions = ctx.seen::<CustomResourceDefinition>()?;
+    let definitions = ctx.partial_list::<CustomResourceDefinition>()?;
     let mut own = definitions.iter().filter(|d| GROUPS.contains(&d.spec.group.as_str())).peekable();
     if own.peek().is_none() {
         return Err(Unjudged::not_applicable("no CRDs of Linkerd or the Gateway API are installed"));

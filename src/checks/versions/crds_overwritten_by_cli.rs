@@ -22,7 +22,7 @@ const NAMED: usize = 5;
 type Overwritten<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CustomResourceDefinition>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let definitions = ctx.seen::<CustomResourceDefinition>()?;
+    let definitions = ctx.partial_list::<CustomResourceDefinition>()?;
     let Some((version, evidence)) = installed(ctx)? else {
         return Err(Unjudged::not_applicable("no control plane is installed"));
     };

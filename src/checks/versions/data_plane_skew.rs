@@ -38,7 +38,7 @@ enum Gap {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let (control_plane, seen) = of_control_plane(ctx)?;
     let owners = ctx.owners();
     let home = &ctx.namespaces().control_plane;
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 proxy_version(pod).is_some_and(|proxy| !proxy.same_release(expected))
             });
             let pinned = meta.annotation(PIN).is_some();
-            found.entry((gap, pinned, unexpected, owners.of(pod))).or_default().push(pod);
+            found.entry((gap, pinned, unexpected, owners.owner(pod))).or_default().push(pod);
         }
     }
     let findings = found.into_iter().map(|((gap, pinned, unexpected, owner), pods)| {

@@ -27,7 +27,7 @@ pub(in crate::checks) fn definition<'a>(
     ctx: &Context<'a>,
     name: &str,
 ) -> Result<Option<&'a CustomResourceDefinition>, Missing> {
-    ctx.named::<CustomResourceDefinition>(Scope::Cluster, name)
+    ctx.object::<CustomResourceDefinition>(Scope::Cluster, name)
 }
 
 /// The release of a definition, as text and as a version.

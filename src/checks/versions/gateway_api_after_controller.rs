@@ -15,8 +15,8 @@ const DEPLOYMENT: &str = "linkerd-destination";
 const CONTAINER: &str = "policy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>();
-    let definitions = ctx.every::<CustomResourceDefinition>()?;
+    let pods = ctx.partial_list::<Pod>();
+    let definitions = ctx.complete_list::<CustomResourceDefinition>()?;
     let home = ctx.namespaces().control_plane.as_str();
     let started: Vec<(&Pod, Timestamp)> = pods?
         .iter()
@@ -81,9 +81,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The routes of a kind; `None`, with a noted gap, if they are unavailable.
 fn routes<'a>(ctx: &Context<'a>, kind: Kind) -> Option<&'a [Route]> {
     match kind {
-        Kind::HTTPRoute => ctx.noted(ctx.seen::<HTTPRoute>()),
-        Kind::GRPCRoute => ctx.noted(ctx.seen::<GRPCRoute>()),
-        Kind::TLSRoute => ctx.noted(ctx.seen::<TLSRoute>()),
-        _ => ctx.noted(ctx.seen::<TCPRoute>()),
+        Kind::HTTPRoute => ctx.or_note(ctx.partial_list::<HTTPRoute>()),
+        Kind::GRPCRoute => ctx.or_note(ctx.partial_list::<GRPCRoute>()),
+        Kind::TLSRoute => ctx.or_note(ctx.partial_list::<TLSRoute>()),
+        _ => ctx.or_note(ctx.partial_list::<TCPRoute>()),
     }
 }

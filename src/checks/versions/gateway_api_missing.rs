@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let comes = about_to_be(ctx) && http.is_none() && grpc.is_none();
     if !unserved.asked.is_empty() && !comes {
         for other in OTHERS {
-            ctx.noted(definition(ctx, other));
+            ctx.or_note(definition(ctx, other));
         }
         findings.push(no_start(ctx, &judged, &unserved, http.or(grpc)));
     }
@@ -154,7 +154,7 @@ fn no_start(
     let asked: Vec<&str> = unserved.asked.iter().map(|asked| asked.version.as_str()).collect();
     let served = if unserved.served.is_empty() { "nothing".to_owned() } else { unserved.served.join(", ") };
     let remedy = bring(ctx, Remedy::new(), there, judged.wanted);
-    let until = unserved.asked.iter().filter_map(|asked| asked.until()).max();
+    let until = unserved.asked.iter().filter_map(|asked| asked.first_without()).max();
     let remedy = match until.filter(|until| !runs_at_least(ctx, *until)) {
         Some(until) => remedy.step(
             StepKind::Upgrade,

@@ -44,7 +44,7 @@ fn foreign(
     if meta.annotations.contains_key(CREATED_BY) {
         return None;
     }
-    let managed = ManagedBy::told(&meta.labels, &meta.annotations);
+    let managed = ManagedBy::from_labels(&meta.labels, &meta.annotations);
     let keys = meta.labels.keys().chain(meta.annotations.keys());
     let marked = ctx.knowledge.releases().gateway_api_manager(keys.map(|key| key.as_str()));
     let who = match (managed.installer, managed.gitops, marked) {

@@ -16,7 +16,7 @@ use crate::command::kubectl;
 use crate::expression::Expression;
 use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::knowledge::{Decides, Knowledge, KnownDefect, Reach, WorkaroundCommand};
+use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect, Reach, WorkaroundCommand};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, Pod, Workload};
 use deciding::{Deciding, Releases};
@@ -98,13 +98,13 @@ impl Affected<'_> {
     /// Whether a pod is one of the component with the defect.
     fn is_of_pod(&self, ctx: &Context<'_>, pod: &Pod) -> bool {
         match self.row.decides {
-            Decides::Proxy => Releases::of_pod(ctx, self.row, pod),
+            AffectedComponent::Proxy => Releases::of_pod(ctx, self.row, pod),
             // A row that compares pods with other objects is about applications.
-            Decides::ControlPlane => {
+            AffectedComponent::ControlPlane => {
                 let compares = self.row.trigger.as_ref().is_some_and(|trigger| trigger.with.is_some());
                 compares || pod.metadata.namespace == ctx.namespaces().control_plane
             }
-            Decides::ServiceMirror => true,
+            AffectedComponent::ServiceMirror => true,
         }
     }
 
@@ -153,7 +153,7 @@ impl Affected<'_> {
             let meta = &pod.metadata;
             meta.namespace == *namespace && (pods.contains(&meta.name) || meta.name == *name)
         };
-        let pod = ctx.hints::<Pod>().iter().filter(|_| is_of_log).find(is_it)?;
+        let pod = ctx.optional_list::<Pod>().iter().filter(|_| is_of_log).find(is_it)?;
         let status = pod.container_status(&self.row.component)?;
         status.last_state().terminated()?;
         Some(Evidence::other(format!("container {}", status.name), last_end(pod, status).said))
@@ -203,11 +203,13 @@ impl Affected<'_> {
             is_alternative = false;
         }
         let upgrade = match (&fixed, row.decides) {
-            (Some(fixed), Decides::ControlPlane) => format!("upgrade the control plane to {fixed} or newer"),
-            (Some(fixed), Decides::Proxy) => format!(
+            (Some(fixed), AffectedComponent::ControlPlane) => {
+                format!("upgrade the control plane to {fixed} or newer")
+            }
+            (Some(fixed), AffectedComponent::Proxy) => format!(
                 "upgrade to {fixed} or newer, and restart the workloads so that they get proxies of that release"
             ),
-            (Some(fixed), Decides::ServiceMirror) => {
+            (Some(fixed), AffectedComponent::ServiceMirror) => {
                 format!("upgrade the multicluster extension to {fixed} or newer")
             }
             (None, _) => {
@@ -224,13 +226,13 @@ impl Affected<'_> {
 fn scaled(ctx: &Context<'_>, remedy: Remedy, text: &str) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let own = |one: &&Workload| one.metadata.key() == (home, "linkerd-destination");
-    let Some(destination) = ctx.hints::<Deployment>().iter().find(own) else {
+    let Some(destination) = ctx.optional_list::<Deployment>().iter().find(own) else {
         return remedy.step(StepKind::Note, text);
     };
     if destination.spec.replicas.is_some_and(|replicas| replicas > 1) {
         return remedy;
     }
-    match ManagedBy::of(&destination.metadata).in_git() {
+    match ManagedBy::from_metadata(&destination.metadata).in_git() {
         Some(words) => remedy.step(StepKind::Note, format!("{text}: {words}")),
         None => {
             let scale = kubectl().namespace(home).words("scale deployment/linkerd-destination --replicas=2");

@@ -12,7 +12,7 @@ use crate::objects::{Route, TCPRoute, TLSRoute};
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (tls, tcp) = (ctx.seen::<TLSRoute>(), ctx.seen::<TCPRoute>());
+    let (tls, tcp) = (ctx.partial_list::<TLSRoute>(), ctx.partial_list::<TCPRoute>());
     let definitions = [Kind::TLSRoute, Kind::TCPRoute].map(|kind| definition(ctx, &kind.resource()));
     let (version, seen) = release(ctx)?;
     let releases = ctx.knowledge.releases();

@@ -50,7 +50,7 @@ fn selects_nothing(
     effect: &str,
 ) -> Option<Finding> {
     let (namespace, name) = service.metadata.key();
-    let pods = ctx.hints::<Pod>();
+    let pods = ctx.optional_list::<Pod>();
     let labels = &deployment.spec.template.metadata.labels;
     let is_of_component = |pod: &&Pod| {
         let own = &pod.metadata.labels;

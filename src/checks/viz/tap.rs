@@ -52,7 +52,7 @@ pub(super) fn item(secret: &str) -> Item {
 /// It is unknown whether viz is installed, or whether the Secret exists.
 pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Tap<'a>, Unjudged> {
     let namespace = installed_in(ctx, Extension::Viz)?;
-    let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
+    let secret = ctx.object::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
     Ok(Tap { namespace: &namespace.metadata.name, secret })
 }
 

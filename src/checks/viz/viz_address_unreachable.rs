@@ -55,10 +55,10 @@ const SETTINGS: [Setting; 3] = [
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Viz)?;
     let viz = namespace.metadata.name.as_str();
-    let deployments = ctx.seen::<Deployment>()?;
-    let services = ctx.every::<Service>()?;
-    let slices = ctx.noted(ctx.every::<EndpointSlice>());
-    let among = Services { services, slices, pods: ctx.hints::<Pod>() };
+    let deployments = ctx.partial_list::<Deployment>()?;
+    let services = ctx.complete_list::<Service>()?;
+    let slices = ctx.or_note(ctx.complete_list::<EndpointSlice>());
+    let among = Services { services, slices, pods: ctx.optional_list::<Pod>() };
     let mut findings = own_services::findings(ctx, viz, deployments, services);
     for setting in &SETTINGS {
         let Some((deployment, written)) = written(deployments, viz, setting) else { continue };
@@ -71,9 +71,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let workloads = [
-            (Kind::Deployment, ctx.hints::<Deployment>()),
-            (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
-            (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+            (Kind::Deployment, ctx.optional_list::<Deployment>()),
+            (Kind::StatefulSet, ctx.optional_list::<StatefulSet>()),
+            (Kind::DaemonSet, ctx.optional_list::<DaemonSet>()),
         ];
         let workloads =
             workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));

@@ -7,11 +7,11 @@ use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Extension;
-use crate::model::pod_status::word;
+use crate::model::pod_status::label;
 use crate::objects::Pod;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let namespace = installed_in(ctx, Extension::Viz)?;
     let namespace = namespace.metadata.name.as_str();
     let servers: Vec<&Pod> = own(pods, namespace, Extension::Viz)
@@ -20,14 +20,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if servers.iter().any(|pod| pod.status.phase == "Running") {
         return Ok(Verdict::fine());
     }
-    ctx.every::<Pod>()?;
+    ctx.complete_list::<Pod>()?;
     let seen = match servers.as_slice() {
         [] => {
             vec![Evidence::other(format!("Pods in {namespace}"), "none has the label component=metrics-api")]
         }
         some => some
             .iter()
-            .map(|pod| Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", word(pod)))
+            .map(|pod| {
+                Evidence::field(format!("Pod {namespace}/{}", pod.metadata.name), "status", label(pod))
+            })
             .collect(),
     };
     let finding = ctx

@@ -17,7 +17,7 @@ use crate::objects::Pod;
 const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let labelled = installed_in(ctx, Extension::Viz)?;
     let namespace = labelled.metadata.name.as_str();
     let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod))

@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Viz)?;
     if let Some(url) = external(namespace) {
         if let Some((home, name)) = service_of(url)
-            && let Some(services) = ctx.noted(ctx.every::<Service>())
+            && let Some(services) = ctx.or_note(ctx.complete_list::<Service>())
             && !services.iter().any(|s| s.metadata.namespace == home && s.metadata.name == name)
         {
             return Ok(vec![elsewhere_gone(ctx, namespace, url, home, name)].into());
@@ -34,25 +34,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = namespace.metadata.name.as_str();
     let role = vec![ctx.knowledge.extensions().viz_prometheus_role(namespace)];
     let mut findings: Vec<Finding> = Vec::new();
-    let roles = ctx.every::<ClusterRole>();
-    let bindings = ctx.every::<ClusterRoleBinding>();
+    let roles = ctx.complete_list::<ClusterRole>();
+    let bindings = ctx.complete_list::<ClusterRoleBinding>();
     note(ctx, roles, |roles| {
-        findings.extend(absent_of(roles, role.clone()).map(|n| gone(ctx, Kind::ClusterRole, "", &n)))
+        findings
+            .extend(absent_of(roles, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRole, "", &n)))
     });
     note(ctx, bindings, |bindings| {
-        findings
-            .extend(absent_of(bindings, role.clone()).map(|n| gone(ctx, Kind::ClusterRoleBinding, "", &n)));
+        findings.extend(
+            absent_of(bindings, role.clone()).map(|n| object_missing(ctx, Kind::ClusterRoleBinding, "", &n)),
+        );
     });
-    let config = ctx.named::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG);
+    let config = ctx.object::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG);
     note(ctx, config, |config| {
         if config.is_none() {
-            findings.push(gone(ctx, Kind::ConfigMap, namespace, CONFIG));
+            findings.push(object_missing(ctx, Kind::ConfigMap, namespace, CONFIG));
         }
     });
-    if !own(ctx.seen::<Pod>()?, namespace, Extension::Viz)
+    if !own(ctx.partial_list::<Pod>()?, namespace, Extension::Viz)
         .any(|pod| pod.metadata.label("component") == Some("prometheus"))
     {
-        ctx.every::<Pod>()?;
+        ctx.complete_list::<Pod>()?;
         findings.push(spared(no_pods(ctx, namespace), is_installing(ctx, namespace)));
     }
     Ok(findings.into())
@@ -68,7 +70,7 @@ fn service_of(url: &str) -> Option<(&str, &str)> {
 
 /// Whether PodMonitors configure Prometheus and none of them selects proxies.
 fn unscraped(ctx: &Context<'_>) -> bool {
-    let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
+    let monitors = ctx.or_note(defined::<PodMonitor>(ctx)).unwrap_or_default();
     !monitors.is_empty() && !monitors.iter().any(Monitor::asks_proxies)
 }
 
@@ -150,7 +152,7 @@ fn note<T>(ctx: &Context<'_>, part: Result<T, Missing>, judge: impl FnOnce(T)) {
     }
 }
 
-fn gone(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
+fn object_missing(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
     let message = match kind {
         Kind::ConfigMap => "the configuration of viz's Prometheus is missing: its pod cannot start again",
         _ => {

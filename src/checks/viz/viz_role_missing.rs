@@ -8,8 +8,8 @@ use crate::objects::Object;
 use crate::objects::rbac::{AnyBinding, ClusterRole, ClusterRoleBinding, RoleBinding};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let roles = ctx.every::<ClusterRole>()?;
-    let bindings = ctx.every::<ClusterRoleBinding>()?;
+    let roles = ctx.complete_list::<ClusterRole>()?;
+    let bindings = ctx.complete_list::<ClusterRoleBinding>()?;
     let namespace = installed_in(ctx, Extension::Viz)?;
     let known = ctx.knowledge.extensions();
     let namespace = &namespace.metadata.name;
@@ -17,8 +17,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|name| finding(ctx, Kind::ClusterRole, &name, "linkerd-viz ClusterRoles exist"));
     let unbound = absent_of(bindings, known.viz_cluster_role_bindings(namespace))
         .map(|name| finding(ctx, Kind::ClusterRoleBinding, &name, "linkerd-viz ClusterRoleBindings exist"));
-    let reader =
-        ctx.or_gap(ctx.every::<RoleBinding>()).and_then(|bindings| reader_missing(ctx, bindings, namespace));
+    let reader = ctx
+        .or_gap(ctx.complete_list::<RoleBinding>())
+        .and_then(|bindings| reader_missing(ctx, bindings, namespace));
     Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
 }
 

@@ -45,10 +45,10 @@ enum ScrapedComponents {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
-    let Some(config) = ctx.named::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG)? else {
+    let Some(config) = ctx.object::<ConfigMap>(Scope::Extension(Extension::Viz), CONFIG)? else {
         return Ok(Vec::new().into());
     };
-    let deployments = ctx.seen::<Deployment>()?;
+    let deployments = ctx.partial_list::<Deployment>()?;
     let config = ScrapeConfig::parse(config.data.get(FILE).map_or("", String::as_str));
     let mut findings = Vec::new();
     let mut has_other_rules = false;
@@ -64,7 +64,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .into_iter()
             .filter_map(|workload| {
                 let containers = target.containers(workload);
-                let is_kept = |container: &&Container| kept(job, &rules, workload, container) != Some(false);
+                let is_kept =
+                    |container: &&Container| keeps_port(job, &rules, workload, container) != Some(false);
                 (!containers.is_empty() && !containers.iter().any(is_kept)).then_some((workload, containers))
             })
             .collect();
@@ -134,7 +135,12 @@ impl<'a> Matcher<'a> {
 }
 
 /// Whether the job keeps a port of a container; `None` if a rule reads a label whose value is unknown.
-fn kept(job: &ScrapeJob, rules: &[Matcher<'_>], workload: &Workload, container: &Container) -> Option<bool> {
+fn keeps_port(
+    job: &ScrapeJob,
+    rules: &[Matcher<'_>],
+    workload: &Workload,
+    container: &Container,
+) -> Option<bool> {
     let namespace = &workload.metadata.namespace;
     if !job.namespaces.is_empty() && !job.namespaces.iter().any(|name| namespace == name) {
         return Some(false);

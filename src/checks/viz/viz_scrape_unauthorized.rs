@@ -14,7 +14,7 @@ const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";
 const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let closed: Vec<&Pod> = pods
         .iter()
         .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished())
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if closed.is_empty() {
         return Ok(Verdict::fine());
     }
-    let policies = ctx.every::<AuthorizationPolicy>()?;
+    let policies = ctx.complete_list::<AuthorizationPolicy>()?;
     let open = allowing(policies);
     let closed = closed.into_iter().filter(|pod| !open.contains(pod.metadata.namespace.as_str()));
     let findings = by_owner(ctx, closed.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {

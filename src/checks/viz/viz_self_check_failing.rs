@@ -15,7 +15,7 @@ const SELF_CHECK: &str = "viz extension self-check";
 const CLIENT: &str = "can initialize the client";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    let pods = ctx.partial_list::<Pod>()?;
     let labelled = installed_in(ctx, Extension::Viz)?;
     let namespace = labelled.metadata.name.as_str();
     let running = |program: Program| -> Vec<&Pod> {
@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings = Vec::new();
     for pod in servers {
-        findings.extend(ask(ctx, pod, Program::MetricsApi));
+        findings.extend(self_check_finding(ctx, pod, Program::MetricsApi));
     }
     if external(labelled).is_some() {
         return Ok(findings.into());
@@ -37,13 +37,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(no_prometheus(pods, namespace));
     }
     for pod in databases {
-        findings.extend(ask(ctx, pod, Program::Prometheus));
+        findings.extend(self_check_finding(ctx, pod, Program::Prometheus));
     }
     Ok(findings.into())
 }
 
 /// The finding for the answer of a pod, if it is unhealthy. A missing answer is noted.
-fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
+fn self_check_finding(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let answer = ctx.or_gap(ctx.probe(program, namespace, name))?;
     if answer.is_well() {
@@ -62,7 +62,7 @@ fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let object = format!("Pod {namespace}/{name}");
     let finding = ctx
         .finding(Subject::object(Kind::Pod, namespace, name), message)
-        .evidence(Evidence::other(format!("{object} port {}", program.port()), answer.in_words()))
+        .evidence(Evidence::other(format!("{object} port {}", program.port()), answer.describe()))
         .fails_rows(rows)
         .remedy(
             Remedy::new().run(

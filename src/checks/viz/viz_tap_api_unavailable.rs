@@ -16,7 +16,7 @@ const TRUSTED: &str = "tap API server has valid cert";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = extension_namespace(ctx, Extension::Viz)?;
-    let service = ctx.named::<APIService>(Scope::Cluster, API)?;
+    let service = ctx.object::<APIService>(Scope::Cluster, API)?;
     let installed = namespace.ok_or_else(|| absent(Extension::Viz)).and_then(|namespace| {
         runs(ctx, Extension::Viz)?;
         Ok(namespace)
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     };
     let namespace = namespace.metadata.name.as_str();
-    let taps: Vec<&Pod> = own(ctx.hints::<Pod>(), namespace, Extension::Viz)
+    let taps: Vec<&Pod> = own(ctx.optional_list::<Pod>(), namespace, Extension::Viz)
         .filter(|pod| pod.metadata.label("component") == Some("tap"))
         .collect();
     let (evidence, state) = match service {
@@ -97,7 +97,7 @@ enum TapProblem {
 /// The condition of tap's APIService, if the API server cannot open the socket of its egress proxy, through which it
 /// also calls webhooks. Reads the APIService.
 pub(in crate::checks) fn egress_is_down(ctx: &Context<'_>) -> Option<Evidence> {
-    let service = ctx.named::<APIService>(Scope::Cluster, API).ok().flatten()?;
+    let service = ctx.object::<APIService>(Scope::Cluster, API).ok().flatten()?;
     let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available")?;
     egress_socket(&condition.message).filter(|_| condition.status != "True")?;
     Some(available(condition))

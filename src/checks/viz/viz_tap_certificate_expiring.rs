@@ -2,7 +2,7 @@
 
 use super::tap::{Tap, tap};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{Soon, dates, expiry, is_overdue, renewed_by};
+use crate::checks::dates::{ExpiryWindow, dates, expiry, is_overdue, renewed_by};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{ending, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -15,10 +15,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(Ok(served)) = tap.secret.map(served) else {
         return Err(Unjudged::blocked("viz-tap-certificate-invalid", "tap has no readable certificate"));
     };
-    let ending = ending(&served, ctx.now(), Soon::horizon(ctx));
+    let ending = ending(&served, ctx.now(), ExpiryWindow::horizon(ctx));
     // An expired later certificate in the bundle fails the row too.
     let ended = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Over;
-    let soon = Soon::of(ctx, &served).filter(|_| !served.iter().skip(1).any(ended)).unwrap_or(Soon::ForBoth);
+    let soon = ExpiryWindow::first_of(ctx, &served)
+        .filter(|_| !served.iter().skip(1).any(ended))
+        .unwrap_or(ExpiryWindow::ForBoth);
     let said: Vec<String> = ending
         .into_iter()
         .map(|certificate| format!("{}: {}", certificate.summary(), dates(certificate, ctx.now())))
@@ -50,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             see_renewal(&tap),
         ),
         // A certificate with timely renewal only matters to the row.
-        Some((_, false)) if soon == Soon::AsSet => return Ok(Verdict::fine()),
+        Some((_, false)) if soon == ExpiryWindow::AsSet => return Ok(Verdict::fine()),
         // Certificates with a shorter lifetime are always within 60 days.
         Some((tool, false)) => (
             Severity::Info,
@@ -72,7 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
     // An overdue renewal stays overdue whatever the expiry.
     let finding = match (tool, soon) {
-        (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
+        (Some((_, true)), ExpiryWindow::AsSet) => soon.graded(finding.likely()),
         (Some((_, true)), _) => finding.likely(),
         (Some((_, false)), _) => finding,
         (None, _) => soon.graded(finding),

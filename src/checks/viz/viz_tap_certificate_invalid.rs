@@ -29,15 +29,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     };
     let api = Item::Named { kind: Kind::APIService, scope: Scope::Cluster, name: API.to_owned() };
-    let service = ctx.named::<APIService>(Scope::Cluster, API)?;
+    let service = ctx.object::<APIService>(Scope::Cluster, API)?;
     let Some(service) = service else {
         return Err(Unjudged::blocked("viz-tap-api-unavailable", "the APIService of tap is missing"));
     };
     let trusted = from_base64_pool(&service.spec.ca_bundle)
-        .map_err(|message| ctx.lacking(api, Why::Malformed { message }, "its caBundle"))?;
+        .map_err(|message| ctx.missing(api, Why::Malformed { message }, "its caBundle"))?;
     let name = format!("tap.{}.svc", tap.namespace);
     let refused = refusal(&served, (&service.spec.ca_bundle, &trusted), &name)
-        .map_err(|message| ctx.lacking(item(SECRET), Why::Malformed { message }, "its certificate"))?;
+        .map_err(|message| ctx.missing(item(SECRET), Why::Malformed { message }, "its certificate"))?;
     let mut findings = Vec::from_iter(outdated(ctx, &tap, &served, &trusted));
     if !trusted.is_empty()
         && let Err(error) = from_base64_bundle(&service.spec.ca_bundle).and_then(at_least_one)

@@ -12,8 +12,8 @@ use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::{MutatingWebhookConfiguration, Secret};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let configurations = ctx.every::<MutatingWebhookConfiguration>();
-    let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
+    let configurations = ctx.complete_list::<MutatingWebhookConfiguration>();
+    let secret = ctx.object::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
     let namespace = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
     let Some((configuration, webhook)) = injector_webhook(configurations?, namespace) else {
         return Err(Unjudged::not_applicable("no webhook of the injector of tap is registered"));
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
          to compare"
         )));
     };
-    let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
+    let wrong = |item: Item, part: &str, message: String| ctx.missing(item, Why::Malformed { message }, part);
     let served =
         serving::served(secret).map_err(|message| wrong(item(SECRET), "its certificate", message))?;
     let trusted = from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {

@@ -13,21 +13,21 @@ use crate::objects::{Deployment, MutatingWebhookConfiguration, Secret};
 const CONFIGURATION: &str = "linkerd-tap-injector-webhook-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let deployments = ctx.seen::<Deployment>();
-    let configurations = ctx.every::<MutatingWebhookConfiguration>();
-    let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), INJECTOR_SECRET);
+    let deployments = ctx.partial_list::<Deployment>();
+    let configurations = ctx.complete_list::<MutatingWebhookConfiguration>();
+    let secret = ctx.object::<Secret>(Scope::Extension(Extension::Viz), INJECTOR_SECRET);
     let namespace = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
     let is_injector = |meta: &crate::objects::Meta| meta.namespace == namespace && meta.name == INJECTOR;
     if !deployments?.iter().any(|one| is_injector(&one.metadata)) {
-        ctx.every::<Deployment>()?;
+        ctx.complete_list::<Deployment>()?;
         return Err(Unjudged::not_applicable("viz has no injector of tap"));
     }
     let mut findings = Vec::new();
-    let configurations = ctx.noted(configurations);
+    let configurations = ctx.or_note(configurations);
     if configurations.is_some_and(|all| injector_webhook(all, namespace).is_none()) {
         findings.push(without_webhook(ctx, namespace));
     }
-    if let Some(None) = ctx.noted(secret) {
+    if let Some(None) = ctx.or_note(secret) {
         findings.push(without_secret(ctx, namespace));
     }
     let installing = is_installing(ctx, namespace);

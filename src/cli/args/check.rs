@@ -142,8 +142,8 @@ pub struct Check {
     /// With 'observed', list only findings that the evidence proves.
     ///
     /// Inferred findings are then counted but not listed, and cannot fail the run.
-    #[arg(long, value_enum, default_value_t = Told::Likely, conflicts_with = "verify", help_heading = "Checks")]
-    pub confidence: Told,
+    #[arg(long, value_enum, default_value_t = ConfidenceArg::Likely, conflicts_with = "verify", help_heading = "Checks")]
+    pub confidence: ConfidenceArg,
     /// Retry for up to DURATION (5m) until the checks pass, like linkerd check.
     ///
     /// Stops early if a finding cannot resolve itself, for example an expired certificate.
@@ -209,7 +209,7 @@ pub enum FailOn {
 
 /// `--confidence`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Told {
+pub enum ConfidenceArg {
     /// Also inferred findings.
     #[default]
     Likely,

@@ -1,8 +1,8 @@
 //! Values of the control-plane chart in objects of a change, applied on top of those in the cluster. If the resulting
 //! values are unknown, a text states the reason.
-use super::{CONTROL_PLANE, few, laid};
+use super::{CONTROL_PLANE, as_change, few};
 use crate::chart::gitops::Installed;
-use crate::chart::values_input::Given;
+use crate::chart::values_input::ValuesInput;
 use crate::checks::chart;
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
@@ -47,7 +47,7 @@ pub(in crate::cli) fn over_control_plane(
     match fit[..] {
         [] => {}
         [one] => {
-            set = laid(&given(one), today);
+            set = as_change(&values_input(one), today);
             if set.count() == 0 {
                 unlaid.push(said(
                     one,
@@ -96,8 +96,8 @@ fn unfit(one: &Installed, namespace: &str, knowledge: &Knowledge) -> Option<Stri
         .map(|edge| format!("installs {edge}, but only charts of {first} to {through} are known"))
 }
 
-fn given(one: &Installed) -> Given {
-    Given {
+fn values_input(one: &Installed) -> ValuesInput {
+    ValuesInput {
         chart: one.chart.clone(),
         release: None,
         files: one.files.clone(),

@@ -28,7 +28,7 @@ fn next() -> String {
 
 /// The form of a value in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Written {
+pub(in crate::cli) enum ValueForm {
     Text,
     Number,
     Truth,
@@ -45,14 +45,14 @@ pub(in crate::cli) struct Setting {
     /// Value after the flag's `=`; `None` for a flag without a value.
     pub(super) value: Option<String>,
     /// Form of the value in the file.
-    pub(in crate::cli) written: Written,
+    pub(in crate::cli) written: ValueForm,
     /// Its line, from 1.
     pub(super) line: usize,
 }
 
 impl Setting {
     /// The word for the command line: `--fail-on=warning`.
-    pub(super) fn word(&self) -> String {
+    pub(super) fn argument(&self) -> String {
         match &self.value {
             Some(value) => format!("--{}={value}", self.flag),
             None => format!("--{}", self.flag),
@@ -65,7 +65,7 @@ impl Setting {
     }
 
     /// Whether it corresponds to this value on the command line, alone or in a comma-separated list.
-    pub(super) fn says(&self, flag: &str, value: &str) -> bool {
+    pub(super) fn contains(&self, flag: &str, value: &str) -> bool {
         let own = |own: &str| own == value || own.split(',').any(|part| part == value);
         self.flag == flag && self.value.as_deref().is_some_and(own)
     }
@@ -138,7 +138,7 @@ impl Reader<'_> {
                 command: "check".to_owned(),
                 flag: "severity".to_owned(),
                 value: Some(format!("{check_name}={level}")),
-                written: Written::Text,
+                written: ValueForm::Text,
                 line: self.line(check),
             });
         }
@@ -205,7 +205,7 @@ impl Reader<'_> {
         arg: &clap::Arg,
         key: &Key<'_>,
         value: &Value<'_>,
-    ) -> Result<Vec<(Option<String>, Written, usize)>, Stop> {
+    ) -> Result<Vec<(Option<String>, ValueForm, usize)>, Stop> {
         let name = key.get_ref();
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         let alone = is_flag || arg.get_num_args().is_some_and(|given| given.min_values() == 0);
@@ -215,7 +215,7 @@ impl Reader<'_> {
             Ok((Some(text), written, line))
         };
         match value.get_ref() {
-            DeValue::Boolean(true) if alone => Ok(vec![(None, Written::Truth, self.line(key))]),
+            DeValue::Boolean(true) if alone => Ok(vec![(None, ValueForm::Truth, self.line(key))]),
             DeValue::Boolean(false) if alone => Ok(Vec::new()),
             _ if is_flag => Err(self.wrong(key, format!("{name} must be true or false"))),
             DeValue::Array(_) if !matches!(arg.get_action(), ArgAction::Append) => {
@@ -231,7 +231,7 @@ impl Reader<'_> {
     }
 
     /// One value of the type that its flag takes; else a description of the expected value.
-    fn one(&self, arg: &clap::Arg, value: &Value<'_>) -> Result<(String, Written), String> {
+    fn one(&self, arg: &clap::Arg, value: &Value<'_>) -> Result<(String, ValueForm), String> {
         let kind = arg.get_value_parser().type_id();
         let is_path = kind == ValueParser::path_buf().type_id();
         let value = value.get_ref();
@@ -264,20 +264,20 @@ impl Reader<'_> {
 }
 
 /// A value as on the command line; lists and maps as JSON.
-fn plain(value: &DeValue<'_>) -> Result<(String, Written), String> {
+fn plain(value: &DeValue<'_>) -> Result<(String, ValueForm), String> {
     Ok(match value {
-        DeValue::String(text) => (text.to_string(), Written::Text),
+        DeValue::String(text) => (text.to_string(), ValueForm::Text),
         DeValue::Integer(number) => {
             let read = i64::from_str_radix(number.as_str(), number.radix());
             (
                 read.map_err(|_| format!("{} is too large for a number", number.as_str()))?.to_string(),
-                Written::Number,
+                ValueForm::Number,
             )
         }
-        DeValue::Float(number) => (number.as_str().to_owned(), Written::Number),
-        DeValue::Boolean(value) => (value.to_string(), Written::Truth),
-        DeValue::Datetime(moment) => (moment.to_string(), Written::Other),
-        DeValue::Array(_) | DeValue::Table(_) => (json(value)?.to_string(), Written::Other),
+        DeValue::Float(number) => (number.as_str().to_owned(), ValueForm::Number),
+        DeValue::Boolean(value) => (value.to_string(), ValueForm::Truth),
+        DeValue::Datetime(moment) => (moment.to_string(), ValueForm::Other),
+        DeValue::Array(_) | DeValue::Table(_) => (json(value)?.to_string(), ValueForm::Other),
     })
 }
 

@@ -363,7 +363,7 @@ mod tests {
             command: "check".to_owned(),
             flag: "new-flag".to_owned(),
             value: None,
-            written: super::super::Written::Truth,
+            written: super::super::ValueForm::Truth,
             line: 1,
         };
         let found = Found { path: Path::new("meshdoctor.toml"), verifies: false };

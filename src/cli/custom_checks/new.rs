@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use crate::card::CaseKind;
 use crate::cases;
-use crate::checks::expressed::Brought;
+use crate::checks::expressed::CustomCheck;
 use crate::cli::args::New;
 use crate::cli::files;
 use crate::cli::output;
@@ -20,7 +20,7 @@ const TEMPLATE: &str = include_str!("card.md");
 const POD: &str = "{containers: [{name: app, image: registry.example.com/app:1}]}";
 
 /// The kind that a card is for.
-struct Of {
+struct CardSubject {
     /// As in `for`: `pods`, `certificates.v1.cert-manager.io`.
     resource: String,
     /// The same without version: `certificates.cert-manager.io`.
@@ -51,9 +51,9 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
         let cause = format!("{} already exists", path.display());
         return Err(Stop::usage(cause, "choose another id, or another folder with --dir").into());
     }
-    let text = of(args)?.card();
+    let text = subject(args)?.card();
     let folder = args.folder.display().to_string();
-    let brought = Brought::read(&args.check, &text, super::IN_CASES).map_err(|error| {
+    let brought = CustomCheck::read(&args.check, &text, super::IN_CASES).map_err(|error| {
         let next = match error.message.starts_with("rule") {
             true => "choose another kind with --for".to_owned(),
             false if crate::checks::find(&args.check).is_some() => {
@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
 }
 
 /// Inserts the results of the cases into the card.
-fn with_expectations(brought: Brought, mut text: String) -> anyhow::Result<String> {
+fn with_expectations(brought: CustomCheck, mut text: String) -> anyhow::Result<String> {
     let check = brought.register();
     for case in check.cases() {
         let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned))?;
@@ -90,7 +90,7 @@ fn with_expectations(brought: Brought, mut text: String) -> anyhow::Result<Strin
     Ok(text)
 }
 
-fn of(args: &New) -> Result<Of, Stop> {
+fn subject(args: &New) -> Result<CardSubject, Stop> {
     let said = args.of.as_str();
     let parts: Vec<&str> = said.splitn(3, '.').collect();
     if let Some(kind) = &args.kind {
@@ -101,7 +101,7 @@ fn of(args: &New) -> Result<Of, Stop> {
                 "with --kind, use RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io",
             ));
         };
-        return Ok(Of {
+        return Ok(CardSubject {
             resource: said.to_owned(),
             listed: format!("{plural}.{group}"),
             api_version: format!("{group}/{version}"),
@@ -121,7 +121,7 @@ fn of(args: &New) -> Result<Of, Stop> {
         ));
     };
     let info = kind.info();
-    Ok(Of {
+    Ok(CardSubject {
         resource: kind.resource(),
         listed: kind.resource(),
         api_version: kind.api_version(),
@@ -131,7 +131,7 @@ fn of(args: &New) -> Result<Of, Stop> {
     })
 }
 
-impl Of {
+impl CardSubject {
     fn card(&self) -> String {
         let scope = match self.namespaced {
             true => {

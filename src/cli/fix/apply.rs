@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use super::cluster::{Cluster, Reading};
-use crate::cli::output::say;
+use crate::cli::output::print_line;
 use crate::cli::stop::Stop;
 use crate::command::own;
 use crate::finding::Applies;
@@ -53,12 +53,15 @@ pub(super) fn run(
             (Confirmation::Yes, Some(command)) => execute(number, &render::guarded(command, "exit 1"))?,
             (Confirmation::Yes, None) => {}
             (Confirmation::No, Some(_)) => {
-                say(&format!("step {number} skipped"));
+                print_line(&format!("step {number} skipped"));
                 declined = true;
                 continue;
             }
             (Confirmation::No, None) | (Confirmation::Quit, _) => {
-                say(&format!("stopped before step {number}; {} plans the rest again", own("fix --apply")));
+                print_line(&format!(
+                    "stopped before step {number}; {} plans the rest again",
+                    own("fix --apply")
+                ));
                 return Ok(latest);
             }
         }
@@ -68,21 +71,21 @@ pub(super) fn run(
         }
         let fresh = cluster.read()?.report;
         let now = State::from_report(&fresh);
-        say(&render::effect_text(number, &state.change_to(&now)));
+        print_line(&render::effect_text(number, &state.change_to(&now)));
         (state, latest) = (now, Some(fresh));
     }
     Ok(latest)
 }
 
 fn show((number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
-    say("");
-    say(&format!("step {number} of {all}: {}", step.step.text));
+    print_line("");
+    print_line(&format!("step {number} of {all}: {}", step.step.text));
     let command = step.step.command.iter().flat_map(|command| command.rendered());
-    command.for_each(|line| say(&format!("  {line}")));
+    command.for_each(|line| print_line(&format!("  {line}")));
     let expected = render::proof_text(proof);
     match proof {
         Proof::Manual | Proof::Conditional => {}
-        _ => say(&expected),
+        _ => print_line(&expected),
     }
 }
 

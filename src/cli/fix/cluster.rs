@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::overlay::{Overlay, Questions};
 use crate::checks::{Check, Settings};
 use crate::cli::args::{self, Fix, Reports};
-use crate::cli::evidence::Way;
+use crate::cli::evidence::EvidenceSource;
 use crate::cli::examine::{self, Examination};
 use crate::cli::{asked, change, check, namespaces};
 use crate::item::{Item, Kind};
@@ -55,8 +55,8 @@ impl<'a> Cluster<'a> {
     /// It cannot be read.
     pub(super) fn read(&self) -> anyhow::Result<Reading> {
         let began = Instant::now();
-        let way = Way::new(&self.check.evidence, &self.check.connection);
-        let kept = change::kept(&way, &self.check.verbosity, &self.items, None)?;
+        let way = EvidenceSource::new(&self.check.evidence, &self.check.connection);
+        let kept = change::gather_and_save(&way, &self.check.verbosity, &self.items, None)?;
         let settings = Settings { rerun: kept.read.rerun.clone(), ..self.settings.clone() };
         namespaces::of_check(&self.check, &kept.read.collected)?;
         let report = examine::judge(&Examination {

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     })?;
     if !args.verbosity.quiet {
         for line in file_summary(&repair) {
-            output::say(&line);
+            output::print_line(&line);
         }
     }
     let open = if args.write { repair.left.len() } else { repair.findings.len() };

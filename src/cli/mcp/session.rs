@@ -124,7 +124,7 @@ impl Session {
     ///
     /// # Errors
     /// It is not known, or no longer.
-    pub(super) fn kept(&self, id: &str) -> Result<Arc<Whole>, Stop> {
+    pub(super) fn stored_answer(&self, id: &str) -> Result<Arc<Whole>, Stop> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.results.iter().find(|whole| whole.id == id).cloned();
         found.ok_or_else(|| {
@@ -141,7 +141,7 @@ impl Session {
         if let (BASELINE, Some(path)) = (id, &self.args.baseline) {
             return Ok(path.clone());
         }
-        let whole = self.kept(id)?;
+        let whole = self.stored_answer(id)?;
         if !whole.is_report {
             let next = "give the report of an answer of check, rehearse or with";
             return Err(Stop::usage(format!("the result {id:?} is not a report"), next).into());

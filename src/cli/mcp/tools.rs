@@ -436,7 +436,7 @@ fn diff(session: &Session, arguments: DiffArguments) -> anyhow::Result<Answer> {
 
 fn coverage(session: &Session, arguments: &CoverageArguments) -> anyhow::Result<Answer> {
     let report = match &arguments.report {
-        Some(id) => session.kept(id)?,
+        Some(id) => session.stored_answer(id)?,
         None => session.keep(session.run(&check_words(&CheckArguments::default()).0)?, REPORT),
     };
     let document = report.document.iter().filter(|(key, _)| COVERAGE.contains(&key.as_str()));
@@ -464,7 +464,7 @@ fn next_page(session: &Session, arguments: &PageArguments) -> anyhow::Result<Ans
     };
     let (id, from) = arguments.cursor.split_once(':').ok_or_else(wrong)?;
     let from: usize = from.parse().map_err(|_| wrong())?;
-    let whole = session.kept(id)?;
+    let whole = session.stored_answer(id)?;
     match whole.elements() {
         Some(all) if from < all.len() => Ok(whole.answer(from)),
         _ => Err(wrong().into()),

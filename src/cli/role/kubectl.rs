@@ -22,7 +22,7 @@ pub(super) fn command() -> Command {
 }
 
 /// Copies flags of this role to the fields that the commands read.
-pub(super) fn heed(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Error> {
+pub(super) fn apply(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Error> {
     let connection = match &mut cli.command {
         args::Command::Check(check) => &mut check.connection,
         args::Command::Collect(collect) => &mut collect.connection,

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, CommandFactory};
 
 use super::super::args::{self, Cli};
 use super::super::output;
-use super::{Asked, Role, cli, flags, go_booleans};
+use super::{CommandLine, Role, cli, flags, go_booleans};
 use crate::exit;
 
 /// Identifies a call by `linkerd check`: it always requests JSON in this form.
@@ -23,25 +23,27 @@ const DEFAULT_NAMESPACE: &str = "linkerd";
 /// off by `--wait 1s`.
 const AT_LEAST: Duration = Duration::from_secs(60);
 
-pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
+pub(super) fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let second = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if second == "_extension-metadata" {
-        return Ok(Asked::Answered(metadata(words)));
+        return Ok(CommandLine::Answered(metadata(words)));
     }
     if matches!(second, "install" | "uninstall") && !words.iter().any(|word| word == "-h" || word == "--help")
     {
-        return Ok(Asked::Answered(nothing_to(second)));
+        return Ok(CommandLine::Answered(nothing_to(second)));
     }
     let command = command();
     let called = words.iter().any(|word| word == CALLED) && second == "check";
     let (words, ignored) = if called { known(words, &command) } else { (words.to_vec(), Vec::new()) };
     for flag in ignored {
-        output::say(&format!("warning: ignoring {flag}, which this version of meshdoctor does not know"));
+        output::print_line(&format!(
+            "warning: ignoring {flag}, which this version of meshdoctor does not know"
+        ));
     }
     let words = go_booleans(&go_lists(&words), &command);
     let (mut cli, matches) = cli(command, &words)?;
-    heed(&mut cli, &matches, called);
-    Ok(Asked::Command(Box::new(cli)))
+    apply(&mut cli, &matches, called);
+    Ok(CommandLine::Command(Box::new(cli)))
 }
 
 /// The command, with the flags that every extension accepts.
@@ -70,11 +72,11 @@ fn command() -> Command {
 }
 
 /// Copies flags of this role to the fields that the commands read.
-fn heed(cli: &mut Cli, matches: &ArgMatches, called: bool) {
+fn apply(cli: &mut Cli, matches: &ArgMatches, called: bool) {
     let Some((_, matches)) = matches.subcommand() else { return };
     let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten();
     if given("api-addr").is_some_and(|address| !address.is_empty()) {
-        output::say("warning: ignoring --api-addr; meshdoctor contacts only the API server");
+        output::print_line("warning: ignoring --api-addr; meshdoctor contacts only the API server");
     }
     if let args::Command::Check(check) = &mut cli.command
         && called
@@ -159,7 +161,7 @@ fn nothing_to(word: &str) -> anyhow::Result<u8> {
         crate::command::own("check")
     );
     if !std::io::stdout().is_terminal() {
-        output::say(&sentence);
+        output::print_line(&sentence);
     }
     output::print(&format!("# {sentence}\n"))?;
     Ok(exit::FINE)
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(ignored, ["--tomorrow", "--some-day"]);
         assert_eq!(kept.len(), sent.len() - 4, "without them, the default namespace and what is empty");
         let (mut cli, matches) = cli(command(), &go_booleans(&go_lists(&kept), &command())).unwrap();
-        heed(&mut cli, &matches, true);
+        apply(&mut cli, &matches, true);
         let args::Command::Check(check) = cli.command else { panic!("another command") };
         assert_eq!((check.connection.timeout, check.wait), (Some(Duration::from_secs(300)), None));
         assert_eq!(check.connection.as_user.as_deref(), Some("ann"));

@@ -36,7 +36,7 @@ pub(super) fn current() -> Role {
 }
 
 /// A parsed command line.
-pub(super) enum Asked {
+pub(super) enum CommandLine {
     /// A command to run.
     Command(Box<Cli>),
     /// A request that the role has already handled.
@@ -47,24 +47,24 @@ pub(super) enum Asked {
 ///
 /// # Errors
 /// Help was requested, or the command line is invalid.
-pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
+pub(super) fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
-    let role = *CALLED.get_or_init(|| Role::of(name));
+    let role = *CALLED.get_or_init(|| Role::from_program_name(name));
     role.called().keep();
     match role {
-        Role::Own => cli(command(), words).map(|(cli, _)| Asked::Command(Box::new(cli))),
+        Role::Own => cli(command(), words).map(|(cli, _)| CommandLine::Command(Box::new(cli))),
         Role::Linkerd => linkerd::parse(words),
         Role::Kubectl => {
             let command = kubectl::command();
             let words = go_booleans(words, &command);
             let (mut cli, matches) = cli(command, &words)?;
-            kubectl::heed(&mut cli, &matches)?;
-            Ok(Asked::Command(Box::new(cli)))
+            kubectl::apply(&mut cli, &matches)?;
+            Ok(CommandLine::Command(Box::new(cli)))
         }
         Role::KubectlCompletion => {
             let line: Vec<String> =
                 words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-            Ok(Asked::Answered(super::output::print(&complete::answer(kubectl::command(), &line))))
+            Ok(CommandLine::Answered(super::output::print(&complete::answer(kubectl::command(), &line))))
         }
     }
 }
@@ -82,7 +82,10 @@ fn command() -> Command {
 
 /// Whether a configuration file applies: not in calls by `linkerd check`, which passes its own flags.
 pub(super) fn takes_a_file(words: &[OsString]) -> bool {
-    matches!(Role::of(words.first().map_or(OsStr::new(""), OsString::as_os_str)), Role::Own | Role::Kubectl)
+    matches!(
+        Role::from_program_name(words.first().map_or(OsStr::new(""), OsString::as_os_str)),
+        Role::Own | Role::Kubectl
+    )
 }
 
 /// The error for a command line that is invalid only in this role: cause and next step.
@@ -93,7 +96,7 @@ pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
 }
 
 impl Role {
-    fn of(name: &OsStr) -> Role {
+    fn from_program_name(name: &OsStr) -> Role {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         match file.strip_suffix(".exe").unwrap_or(&file) {
             "linkerd-meshdoctor" => Role::Linkerd,
@@ -173,7 +176,7 @@ mod tests {
             ("/linkerd-meshdoctor/doctor", Role::Own),
             ("", Role::Own),
         ] {
-            assert_eq!(Role::of(OsStr::new(name)), role, "{name}");
+            assert_eq!(Role::from_program_name(OsStr::new(name)), role, "{name}");
         }
     }
 

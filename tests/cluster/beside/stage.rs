@@ -13,8 +13,8 @@ use crate::harness::binaries::kubernetes_version;
 use crate::harness::kubeconfig::ADMIN;
 use crate::harness::linkerd_cli::LinkerdCli;
 use crate::harness::objects::ObjectSet;
-use crate::harness::{Cluster, Options, say};
-use crate::parity_rows::{Pair, Rows, Said, unexplained};
+use crate::harness::{Cluster, Options, print_line};
+use crate::parity_rows::{Pair, RowAnswer, Rows, unexplained};
 
 /// Two workloads that request a proxy, and a Service.
 const WORKLOADS: &str = r#"
@@ -73,7 +73,7 @@ impl Beside {
     pub(super) fn empty(cli: &LinkerdCli) -> Option<Beside> {
         let cluster = Cluster::start(Options::played())?;
         cluster.add_nodes(3, &kubernetes_version());
-        let doctor = Doctor::of(&cluster, ADMIN);
+        let doctor = Doctor::new(&cluster, ADMIN);
         Some(Beside { cluster, doctor, cli: cli.clone(), installed: ObjectSet::default() })
     }
 
@@ -101,7 +101,7 @@ impl Beside {
     }
 
     /// The rows of the real command.
-    pub(super) fn theirs(&self, words: &[&str]) -> Rows {
+    pub(super) fn linkerd_rows(&self, words: &[&str]) -> Rows {
         let (_, out, err) = self.linkerd(false, &[&["check", "-o", "json"], words].concat());
         let documents = documents(&out);
         assert!(!documents.is_empty(), "{} {words:?}: {out}\n{err}", self.cli.version);
@@ -109,7 +109,7 @@ impl Beside {
     }
 
     /// Our rows.
-    pub(super) fn ours(&self, words: &[&str]) -> Rows {
+    pub(super) fn own_rows(&self, words: &[&str]) -> Rows {
         let output = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
             .args(["check", "-o", "linkerd", "--kubeconfig", text(&self.doctor.file("kubeconfig"))])
             .args(["--expected-version", &self.cli.version, "--linkerd-cli", text(&self.cli.program)])
@@ -136,11 +136,11 @@ impl Beside {
     pub(super) fn differences_of(&self, state: &str, ways: &[&[&str]]) -> Vec<String> {
         let mut all = Vec::new();
         for &words in ways {
-            let (theirs, ours) = (self.theirs(words), self.ours(words));
+            let (theirs, ours) = (self.linkerd_rows(words), self.own_rows(words));
             let pair = Pair { state, theirs: &theirs, ours: &ours, unrecorded: &[] };
             let wrong = unexplained(&pair, &mut BTreeSet::new());
             all.extend(wrong.into_iter().map(|text| format!("{} {words:?} {text}", self.cli.version)));
-            say(&format!(
+            print_line(&format!(
                 "{} {state} {words:?}: {} rows beside {}",
                 self.cli.version,
                 ours.len(),
@@ -211,7 +211,7 @@ pub(super) fn rows(document: Document) -> Rows {
     let of_category = |category: meshdoctor::render::linkerd::DocumentCategory| {
         let name = category.name;
         let said = move |row: meshdoctor::render::linkerd::DocumentRow| {
-            ((name.clone(), row.description), Said { result: row.result, error: row.error })
+            ((name.clone(), row.description), RowAnswer { result: row.result, error: row.error })
         };
         category.checks.into_iter().map(said)
     };

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::say;
+use super::print_line;
 use super::skip::{Need, skipped};
 
 /// The programs: name, folder of the module, and Go package.
@@ -97,7 +97,7 @@ fn find_or_build() -> Result<Binaries, String> {
         match PROGRAMS.iter().find(|(name, ..)| !folder.join(name).is_file()) {
             None => return Ok(Binaries { folder }),
             Some((missing, ..)) => {
-                say(&format!("KUBEBUILDER_ASSETS is not used: it holds no {missing}"));
+                print_line(&format!("KUBEBUILDER_ASSETS is not used: it holds no {missing}"));
             }
         }
     }
@@ -106,8 +106,8 @@ fn find_or_build() -> Result<Binaries, String> {
         let _lock = lock(&built)?;
         let missing: Vec<_> = PROGRAMS.iter().filter(|(name, ..)| !built.join(name).is_file()).collect();
         if !missing.is_empty() {
-            say(&format!("building {} programs into {}", missing.len(), built.display()));
-            say("this takes 5 minutes on 2 cores, and later runs reuse them");
+            print_line(&format!("building {} programs into {}", missing.len(), built.display()));
+            print_line("this takes 5 minutes on 2 cores, and later runs reuse them");
         }
         for module in ["etcd", "kwok", "kubernetes"] {
             if missing.iter().any(|(_, of, _)| *of == module) {
@@ -116,7 +116,7 @@ fn find_or_build() -> Result<Binaries, String> {
         }
         for (name, module, package) in missing {
             build(&built, name, module, package)?;
-            say(&format!("built {name}"));
+            print_line(&format!("built {name}"));
         }
     }
     Ok(Binaries { folder: built })

@@ -22,7 +22,7 @@ use super::kubeconfig::{ADMIN, Context, token, write_kubeconfig};
 use super::process::Process;
 use super::road::Road;
 use super::slot::Slot;
-use super::{Api, front, say};
+use super::{Api, front, print_line};
 
 /// Options of a cluster.
 #[derive(Debug, Clone, Default)]
@@ -190,7 +190,7 @@ impl Cluster {
 
         if options.played {
             let kubeconfig = at("admin.kubeconfig");
-            write_kubeconfig(Path::new(&kubeconfig), &[(ADMIN, Context::of(&url, &authority, ADMIN))]);
+            write_kubeconfig(Path::new(&kubeconfig), &[(ADMIN, Context::new(&url, &authority, ADMIN))]);
             let connection = [
                 &format!("--kubeconfig={kubeconfig}"),
                 &format!("--authentication-kubeconfig={kubeconfig}"),
@@ -230,14 +230,14 @@ impl Cluster {
     pub fn context(&self, user: &str) -> Context {
         assert!(user == ADMIN || self.users.iter().any(|name| name == user), "no user {user} was requested");
         let url = self.front.as_ref().map_or(&self.url, |front| &front.url);
-        Context::of(url, &self.authority, user)
+        Context::new(url, &self.authority, user)
     }
 
     /// A context that goes through a front with the test's own rule; both end when the returned values are
     /// dropped.
     pub fn context_behind(&self, user: &str, rule: Arc<Rule>) -> (Front, Context) {
         let front = Front::start(&self.url, &self.authority, rule);
-        let context = Context::of(&front.url, &self.authority, user);
+        let context = Context::new(&front.url, &self.authority, user);
         (front, context)
     }
 
@@ -273,7 +273,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.processes.clear();
         if let Some(folder) = self.folder.take().filter(|_| std::thread::panicking()) {
-            say(&format!("the logs of the cluster are kept in {}", folder.keep().display()));
+            print_line(&format!("the logs of the cluster are kept in {}", folder.keep().display()));
         }
     }
 }

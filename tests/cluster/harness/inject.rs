@@ -13,7 +13,7 @@ pub struct Injected<'a> {
 
 impl<'a> Injected<'a> {
     /// The proxy of the first injected workload among these objects.
-    pub fn of(objects: &'a [Value]) -> Option<Injected<'a>> {
+    pub fn find(objects: &'a [Value]) -> Option<Injected<'a>> {
         let templates = objects.iter().map(|object| &object["spec"]["template"]);
         templates.into_iter().find(|template| has_proxy(template)).map(|template| Injected { template })
     }

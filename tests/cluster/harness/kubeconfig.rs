@@ -21,7 +21,7 @@ pub struct Context {
 
 impl Context {
     /// The user at the server of this address.
-    pub fn of(url: &str, authority: &str, user: &str) -> Context {
+    pub fn new(url: &str, authority: &str, user: &str) -> Context {
         Context { server: url.to_owned(), authority: authority.to_owned(), token: token(user) }
     }
 

@@ -196,7 +196,7 @@ pub fn injected(release: &str, mut objects: Vec<Value>) -> Vec<Value> {
     let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str());
     let anchors = anchors.expect("every control plane brings its trust anchors");
     workloads.iter_mut().chain(&mut objects).for_each(|object| trust(object, anchors));
-    let injected = Injected::of(&workloads).expect("the workloads of every release are injected");
+    let injected = Injected::find(&workloads).expect("the workloads of every release are injected");
     objects.iter_mut().for_each(|object| injected.inject(object));
     objects
 }

@@ -30,7 +30,7 @@ pub fn linkerd_clis() -> Vec<LinkerdCli> {
             found.filter(|program| program.is_file()).take(1).collect()
         }
     };
-    let mut clis: Vec<LinkerdCli> = programs.into_iter().map(LinkerdCli::of).collect();
+    let mut clis: Vec<LinkerdCli> = programs.into_iter().map(LinkerdCli::new).collect();
     clis.sort_by(|a, b| a.version.cmp(&b.version));
     if clis.is_empty() {
         skipped(
@@ -42,7 +42,7 @@ pub fn linkerd_clis() -> Vec<LinkerdCli> {
 }
 
 impl LinkerdCli {
-    fn of(program: PathBuf) -> LinkerdCli {
+    fn new(program: PathBuf) -> LinkerdCli {
         let mut cli = LinkerdCli { program, version: String::new() };
         let said = cli.run(Path::new("/nonexistent"), Path::new("/"), &["version", "--client", "--short"]);
         cli.version = String::from_utf8(said.stdout).unwrap().trim().to_owned();
@@ -92,6 +92,6 @@ impl Cluster {
         let workloads = cli.rendered(&folder, &inject).objects;
         self.apply_in_order(&workloads);
         objects.extend(workloads);
-        ObjectSet::of(objects)
+        ObjectSet::new(objects)
     }
 }

@@ -28,7 +28,7 @@ use std::io::Write as _;
 /// Prints a line on the terminal even while the test harness captures the output of tests.
 ///
 /// Meant for information that matters in a successful run: skipped tests, and steps that take minutes.
-pub fn say(line: &str) {
+pub fn print_line(line: &str) {
     // A closed stderr does not fail a test.
     let _ = writeln!(std::io::stderr(), "cluster tests: {line}");
 }

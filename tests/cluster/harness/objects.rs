@@ -41,7 +41,7 @@ fn unblank_key(object: &mut Value) {
 
 impl ObjectSet {
     /// These objects.
-    pub fn of(mut objects: Vec<Value>) -> ObjectSet {
+    pub fn new(mut objects: Vec<Value>) -> ObjectSet {
         objects.iter_mut().for_each(unblank_key);
         objects.sort_by_key(rank);
         ObjectSet { objects, version: None }

@@ -36,7 +36,7 @@ fn judged_again(bundle: &str, checks: &str, exit: i32) -> Value {
 }
 
 /// The names of the objects that were found.
-fn named(report: &Value) -> Vec<String> {
+fn found_objects(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     findings.map(|one| one["subjects"][0]["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -59,10 +59,10 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     );
     let bundle = folder.path().join("saved.tar.gz").display().to_string();
     let report = judged_of(folder.path(), PUMPS, &home, &["--save", &bundle], 1);
-    assert_eq!(named(&report), ["north"], "{report:#}");
+    assert_eq!(found_objects(&report), ["north"], "{report:#}");
 
     // The bundle of that run gives the same report; without the card, the kind is ignored.
-    assert_eq!(named(&judged_again(&bundle, &home, 1)), ["north"]);
+    assert_eq!(found_objects(&judged_again(&bundle, &home, 1)), ["north"]);
     ran(&["check", "--bundle", &bundle, "--only", "annotation-unknown"], 0);
     let kept = unpacked(&bundle);
     assert!(kept.contains("\"manual\"") && !kept.contains("a-private-remark"), "{kept}");
@@ -101,12 +101,12 @@ fn the_pods_of_custom_resources_are_injected_or_not() {
     let dump = format!("{healthy}\n---\n{list}");
     let saved = folder.path().join("asks.tar.gz").display().to_string();
     let report = judged_of(folder.path(), &dump, &asks, &["--save", &saved], 1);
-    assert_eq!(named(&report), ["out"], "{report:#}");
-    assert_eq!(named(&judged_again(&saved, &asks, 1)), ["out"]);
+    assert_eq!(found_objects(&report), ["out"], "{report:#}");
+    assert_eq!(found_objects(&judged_again(&saved, &asks, 1)), ["out"]);
     assert!(!unpacked(&saved).contains("a-private-remark"));
     let saved = folder.path().join("asks-not.tar.gz").display().to_string();
     judged_of(folder.path(), &dump, &asks_not, &["--save", &saved], 0);
     let report = judged_again(&saved, &asks, 4);
-    assert_eq!(named(&report), Vec::<String>::new(), "{report:#}");
+    assert_eq!(found_objects(&report), Vec::<String>::new(), "{report:#}");
     assert!(report.to_string().contains("linkerd-config is unknown"), "{report:#}");
 }

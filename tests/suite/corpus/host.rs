@@ -38,7 +38,7 @@ static HOSTS: LazyLock<BTreeMap<String, Host>> = LazyLock::new(|| {
 });
 
 /// The host of that name.
-pub fn named(name: &str) -> &'static Host {
+pub fn host(name: &str) -> &'static Host {
     HOSTS.get(name).unwrap_or_else(|| panic!("hosts.yaml has no {name:?}"))
 }
 

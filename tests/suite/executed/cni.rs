@@ -15,7 +15,7 @@ const HOME: &str = "linkerd-cni";
 const CONFIG: &str = "linkerd-cni-config";
 
 /// The namespace of linkerd-cni.
-fn home(world: &World) -> String {
+fn cni_namespace(world: &World) -> String {
     let of = |object: &Value| {
         let is_it = object["metadata"]["labels"]["k8s-app"] == "linkerd-cni"
             || object["metadata"]["name"] == "linkerd-cni";
@@ -40,7 +40,7 @@ pub fn upgrade(world: &mut World, call: &Call) -> Result<(), String> {
 
 /// The values of the installed release, as its objects show them.
 fn current(world: &World) -> Value {
-    let home = home(world);
+    let home = cni_namespace(world);
     let set = world.get(Kind::DaemonSet, &home, HOME);
     let containers = set.and_then(|set| set.pointer("/spec/template/spec/containers")?.as_array());
     let repair = containers.into_iter().flatten().find(|one| one["name"] == "repair-controller");
@@ -80,7 +80,7 @@ fn rendered(world: &World, call: &Call, current: &Value) -> Result<Vec<Value>, S
     values::given(&mut values, call, &world.folder)?;
     let mut objects = manifests("cni", "");
     objects.retain(|object| object["metadata"]["name"] != "linkerd-config");
-    let home = home(world);
+    let home = cni_namespace(world);
     let has_mode = values.get("iptablesMode").is_some();
     for object in &mut objects {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -170,7 +170,7 @@ fn config(data: &mut Value, values: &Value, has_mode: bool) {
 }
 
 fn daemon_set(object: &mut Value, values: &Value, world: &World) {
-    let home = home(world);
+    let home = cni_namespace(world);
     let live = world.get(Kind::DaemonSet, &home, HOME);
     let image = |version: &str| json!(format!("cr.l5d.io/linkerd/cni-plugin:{version}"));
     let running = live.and_then(|live| live.pointer("/spec/template/spec/containers/0/image")).cloned();
@@ -205,7 +205,7 @@ fn daemon_set(object: &mut Value, values: &Value, world: &World) {
 
 /// The pods of linkerd-cni that started write their files on their nodes.
 pub fn settle(world: &mut World) {
-    let home = home(world);
+    let home = cni_namespace(world);
     let daemon_set = (Kind::DaemonSet, (home.clone(), HOME.to_owned()));
     let is_restarted = world.restarted.contains(&daemon_set);
     world.restarted.retain(|restarted| *restarted != daemon_set);
@@ -226,7 +226,7 @@ pub fn settle(world: &mut World) {
 
 /// The installer of a node writes its files.
 pub fn add_entry(world: &mut World, node: &str) {
-    let home = home(world);
+    let home = cni_namespace(world);
     let Some(config) = world.get(Kind::ConfigMap, &home, CONFIG).cloned() else { return };
     let files = world.nodes[node].clone();
     let installed = installed(world, (&home, node), files, &config["data"]);

@@ -33,7 +33,7 @@ impl ObjectSink for Objects {
 pub fn based_on(bases: &str) -> Scene {
     let content = BlockKind::Cluster { on: Some(bases.to_owned()) };
     let block = Block { line: 1, content, text: String::new() };
-    Scene::of(&[block], &crate::case::base).unwrap()
+    Scene::parse(&[block], &crate::case::base).unwrap()
 }
 
 /// The cluster some hours later, as the commands left it.
@@ -46,10 +46,10 @@ pub fn later(scene: &Scene, world: &World, hours: i64) -> Scene {
         let change = Change::new(&next.memory, &set, Knowledge::embedded(), now);
         let fetch = |kind| {
             let mut objects = Objects::default();
-            futures::executor::block_on(change.fetch(&Request::of(Item::List(kind)), &mut objects));
+            futures::executor::block_on(change.fetch(&Request::new(Item::List(kind)), &mut objects));
             (kind, objects.0)
         };
-        Kind::every().map(fetch).collect()
+        Kind::all().map(fetch).collect()
     };
     next.memory.objects.clear();
     for object in lists.iter().flat_map(|(_, objects)| objects) {

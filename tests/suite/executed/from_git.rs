@@ -34,7 +34,7 @@ fn remedies_in_git_cure_their_cases() {
         for tool in [Tool::ArgoCd, Tool::Flux] {
             let mut results = Vec::new();
             for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
-                let scene = tool.installs(&Scene::of(&case.blocks, &case::base).unwrap());
+                let scene = tool.installs(&Scene::parse(&case.blocks, &case::base).unwrap());
                 let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
                 let mut steps = report.findings.iter().flat_map(|finding| &finding.remedy.steps);
                 if steps.any(|step| step.settings.is_some()) {
@@ -55,7 +55,7 @@ fn a_change_in_git_without_a_sync_cures_nothing() {
     let Some(machine) = Machine::new() else { return };
     let check = checks::find("heartbeat-failing").unwrap();
     let case = check.cases().iter().find(|case| case.kind == CaseKind::Fires).unwrap();
-    let scene = Tool::ArgoCd.installs(&Scene::of(&case.blocks, &case::base).unwrap());
+    let scene = Tool::ArgoCd.installs(&Scene::parse(&case.blocks, &case::base).unwrap());
     let report = of_check(&CaseOverlay::new(&scene, &[]), &Set::default(), check);
     let steps: Vec<_> =
         report.findings[0].remedy.steps.iter().filter(|step| step.settings.is_some()).collect();

@@ -105,7 +105,7 @@ fn as_manifest(mut object: Value) -> Value {
 }
 
 /// The namespace of the control plane.
-fn home(world: &World) -> String {
+fn control_plane_namespace(world: &World) -> String {
     let of = |object: &Value| {
         let component = &object["metadata"]["labels"]["linkerd.io/control-plane-component"];
         (component == "destination" || component == "identity")
@@ -121,13 +121,13 @@ pub fn crds(world: &World) -> Vec<Value> {
 
 /// The values that the cluster stores.
 pub fn stored(world: &World) -> Option<Value> {
-    let config = world.get(Kind::ConfigMap, &home(world), "linkerd-config")?;
+    let config = world.get(Kind::ConfigMap, &control_plane_namespace(world), "linkerd-config")?;
     serde_yaml::from_str(config["data"]["values"].as_str()?).ok()
 }
 
 /// `linkerd install` and `linkerd upgrade`.
 pub fn control_plane(world: &mut World, call: &Call, is_upgrade: bool) -> Result<Vec<Value>, String> {
-    let home = home(world);
+    let home = control_plane_namespace(world);
     let overrides = world.get(Kind::Secret, &home, "linkerd-config-overrides");
     if is_upgrade && overrides.is_none() {
         return Err(
@@ -440,7 +440,7 @@ fn linked(world: &World) -> Vec<Value> {
         .filter(|object| object["kind"] == "Secret")
         .map(|secret| {
             let mut copy = secret.clone();
-            copy["metadata"]["namespace"] = json!(home(world));
+            copy["metadata"]["namespace"] = json!(control_plane_namespace(world));
             copy
         })
         .collect();

@@ -484,7 +484,7 @@ mod tests {
         let machine = Machine::new()?;
         let check = checks::find("webhook-key-mismatch").unwrap();
         let case = check.cases().iter().find(|case| case.kind == CaseKind::Fires).unwrap();
-        let scene = Scene::of(&case.blocks, &case::base).unwrap();
+        let scene = Scene::parse(&case.blocks, &case::base).unwrap();
         let steps: Vec<(usize, &Step)> = (1..).zip(steps).collect();
         Some(machine.run(check, (&scene, &authorities::Keys::default()), &steps))
     }

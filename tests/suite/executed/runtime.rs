@@ -89,17 +89,17 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
         let before = old.period.map(|_| value);
         new.series.push(Series { meaning, labels, value, before });
     };
-    for series in old.of(MetricMeaning::IssuerLifetime) {
+    for series in old.series(MetricMeaning::IssuerLifetime) {
         if let (Some(at), Some(end)) = (read_at, issuer) {
             #[allow(clippy::cast_precision_loss, reason = "seconds of some years")]
             gauge(series.meaning, series.labels.clone(), (end - at) as f64);
         }
     }
-    for series in old.of(MetricMeaning::CertificateRefreshedAt) {
+    for series in old.series(MetricMeaning::CertificateRefreshedAt) {
         #[allow(clippy::cast_precision_loss, reason = "seconds since 1970")]
         gauge(series.meaning, series.labels.clone(), world.seconds as f64);
     }
-    for series in old.of(MetricMeaning::BalancerEndpoints) {
+    for series in old.series(MetricMeaning::BalancerEndpoints) {
         let value = match series.label("endpoint_state") {
             "ready" => ready(world, series.label("backend_namespace"), series.label("backend_name")),
             _ => 0.0,
@@ -107,7 +107,7 @@ fn started(world: &World, old: &ProxyMetrics, all: &[Answer]) -> ProxyMetrics {
         gauge(series.meaning, series.labels.clone(), value);
     }
     // The same traffic needs the same memory.
-    for series in old.of(MetricMeaning::ResidentMemory) {
+    for series in old.series(MetricMeaning::ResidentMemory) {
         gauge(series.meaning, series.labels.clone(), series.value);
     }
     if old.container == "destination" {
@@ -199,7 +199,7 @@ fn policy(world: &World, scene: &Scene, old: &PortPolicy) -> PortPolicy {
         Target { namespace: old.namespace.clone(), workload: Some(old.pod.clone()), port: Some(old.port) };
     let document = as_controller(&evidence, &[target]);
     let answer = &document["inbound"][format!("{}/{}", old.namespace, old.pod)][old.port.to_string()];
-    PortPolicy { answer: InboundAnswer::of(answer).unwrap_or_else(|| old.answer.clone()), ..old.clone() }
+    PortPolicy { answer: InboundAnswer::parse(answer).unwrap_or_else(|| old.answer.clone()), ..old.clone() }
 }
 
 /// The controller of a link mirrors Services again whose namespace exists now.

@@ -142,7 +142,7 @@ fn answer(world: &mut World, request: &Request) -> (u16, Value) {
 
 /// The kinds that are served, each in all versions that cards use.
 fn served() -> impl Iterator<Item = (Kind, &'static str)> {
-    Kind::every().flat_map(|kind| {
+    Kind::all().flat_map(|kind| {
         let info = kind.info();
         std::iter::once(info.version).chain(info.older.iter().copied()).map(move |version| (kind, version))
     })
@@ -231,7 +231,7 @@ fn object(
         review["status"] = json!({"allowed": true});
         return (201, review);
     }
-    let kind = Kind::every().find(|kind| kind.info().group == group && kind.info().plural == plural);
+    let kind = Kind::all().find(|kind| kind.info().group == group && kind.info().plural == plural);
     let Some(kind) = kind else {
         return (404, failure(404, "the server could not find the requested resource"));
     };

@@ -70,7 +70,7 @@ pub fn key(kind: Kind, object: &Value) -> Key {
 /// The objects of a source in memory.
 pub fn objects(memory: &Memory) -> Objects {
     let all = memory.objects.iter().flat_map(|(kind, all)| all.iter().map(|held| (*kind, held)));
-    let read = |(kind, held): (Kind, &meshdoctor::source::memory::Held)| {
+    let read = |(kind, held): (Kind, &meshdoctor::source::memory::StoredObject)| {
         let object: Value = serde_json::from_slice(&held.json).unwrap();
         ((kind, (held.namespace.clone(), held.name.clone())), object)
     };

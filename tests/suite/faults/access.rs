@@ -31,7 +31,7 @@ async fn a_review_is_posted_with_what_is_asked_and_nothing_else() {
     })
     .await;
     assert_eq!(ask(&server).await, Fetched::Complete);
-    let posted: Vec<_> = server.asked().into_iter().filter(|asked| asked.method != "GET").collect();
+    let posted: Vec<_> = server.requests().into_iter().filter(|asked| asked.method != "GET").collect();
     let [review] = posted.as_slice() else { panic!("one review: {posted:?}") };
     assert_eq!(review.path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
     let body: serde_json::Value = serde_json::from_slice(&review.body).unwrap();

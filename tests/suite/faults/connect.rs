@@ -13,7 +13,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::server::{Reply, Server, version};
-use super::{CANARY, Kubeconfig, told};
+use super::{CANARY, Kubeconfig, printed_error};
 
 async fn failure(kubeconfig: &Kubeconfig, change: impl FnOnce(&mut Connect)) -> ConnectError {
     let mut connect = kubeconfig.connect();
@@ -27,7 +27,7 @@ async fn answered(reply: impl Fn() -> Reply + Send + Sync + 'static) -> (String,
     let kubeconfig = Kubeconfig::new(&server.url(), &json!({ "token": CANARY }));
     let error = failure(&kubeconfig, |connect| connect.request_timeout = Duration::from_secs(1)).await;
     assert!(!error.is_usage());
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     (cause.replace(&server.url(), "SERVER"), next)
 }
 
@@ -70,7 +70,7 @@ async fn nobody_listening_is_refused_at_once() {
     let begun = std::time::Instant::now();
     let error = failure(&Kubeconfig::new(&url, &json!({ "token": CANARY })), |_| {}).await;
     assert!(begun.elapsed() < Duration::from_secs(10));
-    assert_eq!(told(&error).0, format!("{url} refused the connection"));
+    assert_eq!(printed_error(&error).0, format!("{url} refused the connection"));
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_version_that_is_denied_does_not_stop_the_rest() {
     })
     .await;
     let live = super::live(&server).await;
-    let request = meshdoctor::request::Request::of(meshdoctor::item::Item::ServerVersion);
+    let request = meshdoctor::request::Request::new(meshdoctor::item::Item::ServerVersion);
     let (fetched, _) = super::fetch(&live, request).await;
     let reason = meshdoctor::fetched::Why::Denied { message: "no version for you".to_owned() };
     assert_eq!(fetched, meshdoctor::fetched::Fetched::Missing { reason });
@@ -152,7 +152,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
     // Recreated clusters have an authority of the same name with another key.
     for other in [authority("kubernetes"), authority("other")] {
         let kubeconfig = Kubeconfig::with_cluster(&trusting(&server, &other), &user);
-        let (cause, next) = told(&failure(&kubeconfig, |_| {}).await);
+        let (cause, next) = printed_error(&failure(&kubeconfig, |_| {}).await);
         let wanted = "it is signed by an authority that is not in the kubeconfig";
         assert_eq!(cause, format!("{untrusted}{wanted}"));
         assert!(next.contains("certificate-authority-data"), "{next}");
@@ -163,7 +163,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
 
     let mut named = trusting(&server, &own);
     named["tls-server-name"] = "elsewhere.example.org".into();
-    let (cause, _) = told(&failure(&Kubeconfig::with_cluster(&named, &user), |_| {}).await);
+    let (cause, _) = printed_error(&failure(&Kubeconfig::with_cluster(&named, &user), |_| {}).await);
     assert_eq!(cause, format!("{untrusted}it is for another host name than the server in the kubeconfig"));
 
     let old = tls_server(&own, None, |params| {
@@ -171,7 +171,8 @@ async fn certificates_are_checked_and_the_fault_is_named() {
         params.not_after = rcgen::date_time_ymd(2021, 1, 1);
     })
     .await;
-    let (cause, _) = told(&failure(&Kubeconfig::with_cluster(&trusting(&old, &own), &user), |_| {}).await);
+    let (cause, _) =
+        printed_error(&failure(&Kubeconfig::with_cluster(&trusting(&old, &own), &user), |_| {}).await);
     assert!(cause.ends_with("is not trusted: it has expired"), "{cause}");
 }
 
@@ -186,7 +187,7 @@ async fn a_client_certificate_is_shown_and_its_lack_is_told() {
     });
     Live::connect(Kubeconfig::with_cluster(&trusting(&server, &own), &user).connect()).await.unwrap();
     let error = failure(&Kubeconfig::with_cluster(&trusting(&server, &own), &json!({})), |_| {}).await;
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     assert!(matches!(error, ConnectError::Tls { .. }), "{cause}");
     assert!(next.contains("client certificate"), "{next}");
 }
@@ -196,12 +197,15 @@ async fn tls_where_there_is_none_is_told() {
     let server = Server::start(|_| version()).await;
     let url = format!("https://{}", server.address);
     let error = failure(&Kubeconfig::new(&url, &json!({ "token": CANARY })), |_| {}).await;
-    assert_eq!(told(&error).0, format!("TLS connection to {url} failed: the server does not use TLS"));
+    assert_eq!(
+        printed_error(&error).0,
+        format!("TLS connection to {url} failed: the server does not use TLS")
+    );
 }
 
 /// Two contexts for two servers, and one for a cluster that does not exist.
 fn contexts(first: &str, second: &str) -> Kubeconfig {
-    Kubeconfig::of(&format!(
+    Kubeconfig::parse(&format!(
         "
 apiVersion: v1
 kind: Config
@@ -249,32 +253,33 @@ async fn names_that_lead_nowhere_come_with_the_nearest_real_one() {
     let with = async |name: &str| failure(&kubeconfig, |c| c.context = Some(name.to_owned())).await;
     let error = with("prod-ue").await;
     assert!(error.is_usage());
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     assert_eq!(cause, "the context \"prod-ue\" does not exist; did you mean \"prod-eu\"?");
     assert_eq!(next, "give a context of the kubeconfig; it has lost, nobody, prod-eu, prod-us");
     let error = with("lost").await;
     assert!(!error.is_usage());
     let wanted = "context \"lost\" refers to the cluster \"ue\", which is missing from the kubeconfig";
-    assert_eq!(told(&error).0, wanted);
+    assert_eq!(printed_error(&error).0, wanted);
     let wanted = "context \"nobody\" refers to the user \"eu-admim\", which is missing from the kubeconfig; did you mean \"eu-admin\"?";
-    assert_eq!(told(&with("nobody").await).0, wanted);
+    assert_eq!(printed_error(&with("nobody").await).0, wanted);
     let error = failure(&kubeconfig, |connect| connect.as_groups = vec!["ops".to_owned()]).await;
     assert!(error.is_usage());
-    assert_eq!(told(&error).0, "--as-group needs a user to impersonate");
+    assert_eq!(printed_error(&error).0, "--as-group needs a user to impersonate");
 }
 
 #[tokio::test]
 async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
-    let broken = Kubeconfig::of(&format!("users:\n- name: u\n  user:\n    token: \"{CANARY}\n  x: [\n"));
-    let (cause, _) = told(&failure(&broken, |_| {}).await);
+    let broken = Kubeconfig::parse(&format!("users:\n- name: u\n  user:\n    token: \"{CANARY}\n  x: [\n"));
+    let (cause, _) = printed_error(&failure(&broken, |_| {}).await);
     assert!(cause.contains("not a valid kubeconfig, at line "), "{cause}");
-    let wrong_type = Kubeconfig::of(&format!("users: {CANARY}\n"));
-    let (cause, _) = told(&failure(&wrong_type, |_| {}).await);
+    let wrong_type = Kubeconfig::parse(&format!("users: {CANARY}\n"));
+    let (cause, _) = printed_error(&failure(&wrong_type, |_| {}).await);
     assert!(cause.contains("not a valid kubeconfig"), "{cause}");
-    let (cause, _) = told(&failure(&Kubeconfig::of("{}"), |_| {}).await);
+    let (cause, _) = printed_error(&failure(&Kubeconfig::parse("{}"), |_| {}).await);
     assert_eq!(cause, "the kubeconfig has no current context");
-    let error = failure(&Kubeconfig::of("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
-    assert_eq!(told(&error).0, "the kubeconfig /nonexistent/config does not exist");
+    let error =
+        failure(&Kubeconfig::parse("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
+    assert_eq!(printed_error(&error).0, "the kubeconfig /nonexistent/config does not exist");
     let cluster = |cluster| Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY }));
     for (cluster, wanted) in [
         (cluster(json!({})), "the cluster has no server"),
@@ -292,13 +297,13 @@ async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
             "the proxy must be http, https or socks5",
         ),
     ] {
-        let (cause, _) = told(&failure(&cluster, |_| {}).await);
+        let (cause, _) = printed_error(&failure(&cluster, |_| {}).await);
         assert_eq!(cause, format!("the kubeconfig cannot be used: {wanted}"));
     }
     let user = json!({ "client-certificate-data": base64("x"), "client-key-data": base64(CANARY) });
-    told(&failure(&Kubeconfig::new("https://127.0.0.1:9", &user), |_| {}).await);
+    printed_error(&failure(&Kubeconfig::new("https://127.0.0.1:9", &user), |_| {}).await);
     let user = json!({ "auth-provider": { "name": "gcp", "config": { "access-token": CANARY } } });
-    let (cause, next) = told(&failure(&Kubeconfig::new("https://127.0.0.1:9", &user), |_| {}).await);
+    let (cause, next) = printed_error(&failure(&Kubeconfig::new("https://127.0.0.1:9", &user), |_| {}).await);
     assert!(cause.contains("auth-provider \"gcp\""), "{cause}");
     assert!(next.contains("gke-gcloud-auth-plugin"), "{next}");
 }
@@ -311,7 +316,7 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
         "proxy-url": format!("http://user:{CANARY}@{}", proxy.address),
     });
     let error = failure(&Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY })), |_| {}).await;
-    let (cause, _) = told(&error);
+    let (cause, _) = printed_error(&error);
     let wanted = format!(
         "the proxy http://{} does not connect to https://api.example.invalid:6443: the proxy refused: tunnel error: proxy authorization required",
         proxy.address

@@ -7,7 +7,7 @@ use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::request::Request;
 use meshdoctor::source::live::{ConnectError, Live};
 
-use super::server::{Asked, Reply, Server};
+use super::server::{ReceivedRequest, Reply, Server};
 use super::{Kubeconfig, fetch, live, live_with, names, page, pods};
 
 /// The reason why a list is incomplete.
@@ -18,7 +18,7 @@ fn partly(fetched: Fetched) -> String {
     }
 }
 
-fn number(asked: &Asked) -> usize {
+fn number(asked: &ReceivedRequest) -> usize {
     asked.query("continue").map_or(0, |token| token.parse().unwrap())
 }
 
@@ -33,7 +33,7 @@ async fn repeated_continue_token_ends_the_list() {
     let (fetched, taken) = pods(&live).await;
     assert_eq!(partly(fetched), "the API server repeated a continue token; stopped after page 2");
     assert_eq!(taken.names[..3], names(0, 3));
-    assert!(server.asked().len() <= 2);
+    assert!(server.requests().len() <= 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -46,7 +46,7 @@ async fn cycle_of_continue_tokens_ends_the_list() {
     let live = live(&server).await;
     let reason = partly(pods(&live).await.0);
     assert!(reason.starts_with("the API server repeated a continue token"), "{reason}");
-    assert!(server.asked().len() <= 6);
+    assert!(server.requests().len() <= 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +60,7 @@ async fn new_tokens_with_empty_pages_end_the_list() {
     let reason = partly(pods(&live).await.0);
     let sparse = "the API server sent 10 pages in a row with fewer than 25 objects; the rest was not read";
     assert_eq!(reason, sparse);
-    assert!(server.asked().len() <= 12);
+    assert!(server.requests().len() <= 12);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,7 +75,7 @@ async fn new_tokens_with_single_objects_end_the_list() {
     let sparse = "the API server sent 10 pages in a row with fewer than 25 objects; the rest was not read";
     assert_eq!(partly(fetched), sparse);
     assert_eq!(taken.names, names(0, 10));
-    assert!(server.asked().len() <= 12);
+    assert!(server.requests().len() <= 12);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,7 +110,7 @@ async fn list_in_one_piece_has_no_second_page() {
     let live = live(&server).await;
     let reason = partly(pods(&live).await.0);
     assert_eq!(reason, "the API server announced another page of an unpaged list");
-    assert_eq!(server.asked().len(), 7);
+    assert_eq!(server.requests().len(), 7);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -148,12 +148,12 @@ async fn silent_server_is_given_up_after_some_requests() {
     }
     let first = begun.elapsed();
     for _ in 0..100 {
-        let (fetched, _) = fetch(&live, Request::of(Item::List(Kind::Event))).await;
+        let (fetched, _) = fetch(&live, Request::new(Item::List(Kind::Event))).await;
         let message = "not requested: 8 requests to the API server timed out".to_owned();
         assert_eq!(fetched, Fetched::Missing { reason: Why::Failed { message } });
     }
     assert!(begun.elapsed() - first < Duration::from_secs(2));
-    assert_eq!(server.asked().len(), 8);
+    assert_eq!(server.requests().len(), 8);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,7 +167,7 @@ async fn refusals_are_answers_and_give_nothing_up() {
     for _ in 0..7 {
         let (fetched, _) = pods(&live).await;
         assert_eq!(fetched, Fetched::Missing { reason: Why::TimedOut { seconds: 1 } });
-        let (fetched, _) = fetch(&live, Request::of(Item::List(Kind::Event))).await;
+        let (fetched, _) = fetch(&live, Request::new(Item::List(Kind::Event))).await;
         assert!(matches!(fetched, Fetched::Missing { reason: Why::Denied { .. } }), "{fetched:?}");
     }
 }
@@ -227,8 +227,8 @@ async fn watch_cache_is_read_in_one_list() {
     let live = cached(&server).await;
     let (fetched, taken) = pods(&live).await;
     assert_eq!((fetched, taken.names), (Fetched::Complete, names(0, 1_200)));
-    assert_eq!(fetch(&live, Request::of(Item::List(Kind::Service))).await.0, Fetched::Complete);
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(fetch(&live, Request::new(Item::List(Kind::Service))).await.0, Fetched::Complete);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -256,7 +256,7 @@ async fn refused_watch_cache_is_left_aside() {
     }
     let server = Server::start(|_| Reply::status(403, "Forbidden", "no")).await;
     assert!(matches!(pods(&cached(&server).await).await.0, Fetched::Missing { reason: Why::Denied { .. } }));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

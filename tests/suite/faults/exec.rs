@@ -7,7 +7,7 @@ use meshdoctor::source::live::{ConnectError, Live};
 use serde_json::{Value, json};
 
 use super::server::{Reply, Server};
-use super::{CANARY, Kubeconfig, told};
+use super::{CANARY, Kubeconfig, printed_error};
 
 /// A user whose credentials come from a shell script. The script finds its folder in `$FOLDER`.
 fn user(folder: &Path, script: &str, change: impl FnOnce(&mut Value)) -> Value {
@@ -77,7 +77,7 @@ async fn a_plugin_that_fails_is_quoted_without_its_secrets() {
         "echo 'first line' >&2\necho 'Token {CANARY} has expired,' >&2\necho 'run aws sso login' >&2\nexit 255"
     );
     let error = connect(&script, |_| {}).await.err().unwrap();
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     let wanted = "the credential plugin \"sh\" failed (exit status: 255): first line Token k8s-aws-v1.[hidden] has expired, run aws sso login";
     assert_eq!(cause, wanted);
     assert!(next.starts_with("log in again"), "{next}");
@@ -94,7 +94,7 @@ async fn a_plugin_that_hangs_is_given_up() {
     let begun = Instant::now();
     let error = Live::connect(options).await.err().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(20));
-    assert_eq!(told(&error).0, "the credential plugin \"sh\" did not finish within 1 s");
+    assert_eq!(printed_error(&error).0, "the credential plugin \"sh\" did not finish within 1 s");
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_plugin_that_is_not_installed_comes_with_the_kubeconfigs_advice() {
     .await
     .err()
     .unwrap();
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     assert_eq!(
         cause,
         "the credential plugin \"kubectl-no-such-plugin\" that the kubeconfig names is not installed"
@@ -132,7 +132,7 @@ async fn a_plugin_that_babbles_is_not_quoted() {
         (credential(&json!({ "clientKeyData": CANARY })), "a client key without its certificate"),
     ] {
         let error = connect(&prints(&printed), |_| {}).await.err().unwrap();
-        assert_eq!(told(&error).0, format!("the credential plugin \"sh\" returned {wanted}"));
+        assert_eq!(printed_error(&error).0, format!("the credential plugin \"sh\" returned {wanted}"));
     }
 }
 
@@ -141,7 +141,7 @@ async fn credentials_of_yesterday_are_not_even_tried() {
     let answer = credential(&json!({ "token": CANARY, "expirationTimestamp": "2020-01-01T00:00:00Z" }));
     let error = connect(&prints(&answer), |_| {}).await.err().unwrap();
     assert_eq!(
-        told(&error).0,
+        printed_error(&error).0,
         "the credential plugin \"sh\" returned credentials that expired at 2020-01-01T00:00:00Z"
     );
 }
@@ -152,7 +152,7 @@ async fn a_plugin_that_insists_on_a_terminal_is_not_started_without_one() {
         .await
         .err()
         .unwrap();
-    assert_eq!(told(&error).0, "the credential plugin \"sh\" needs a terminal, but there is none");
+    assert_eq!(printed_error(&error).0, "the credential plugin \"sh\" needs a terminal, but there is none");
     let answer = credential(&json!({ "token": CANARY }));
     assert!(connect(&prints(&answer), |exec| exec["interactiveMode"] = "IfAvailable".into()).await.is_ok());
 }
@@ -173,7 +173,7 @@ async fn a_plugin_whose_credentials_are_refused_is_named() {
     let server = Server::raw(None, |_| Reply::status(401, "Unauthorized", "Unauthorized")).await;
     let user = user(folder.path(), &prints(&credential(&json!({ "token": CANARY }))), |_| {});
     let error = Live::connect(Kubeconfig::new(&server.url(), &user).connect()).await.err().unwrap();
-    let (cause, next) = told(&error);
+    let (cause, next) = printed_error(&error);
     assert_eq!(
         cause,
         format!("{} rejects the credentials of user \"u\" (HTTP 401: Unauthorized)", server.url())

@@ -9,7 +9,7 @@ use meshdoctor::fetched::{Fetched, Why};
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::objects::Pod;
 
-use super::server::{Asked, Reply, Server};
+use super::server::{ReceivedRequest, Reply, Server};
 use super::{live, names, page};
 
 /// A field with bytes.
@@ -60,7 +60,7 @@ fn sorted(from: usize, to: usize) -> Vec<String> {
     names
 }
 
-fn asked_for_protobuf(asked: &Asked) {
+fn asked_for_protobuf(asked: &ReceivedRequest) {
     assert_eq!(asked.header("accept"), "application/vnd.kubernetes.protobuf, application/json");
 }
 
@@ -77,7 +77,7 @@ async fn pages_come_in_protobuf_packed_or_not() {
         })
         .await;
         assert_eq!(collected(&server).await, (Fetched::Complete, sorted(0, 620)));
-        assert_eq!(server.asked().len(), 2);
+        assert_eq!(server.requests().len(), 2);
     }
 }
 

@@ -11,11 +11,11 @@ use meshdoctor::node_files::NodeFiles;
 use meshdoctor::request::Request;
 use meshdoctor::source::{ObjectSink, Source};
 
-use super::server::{Asked, Reply, Server};
+use super::server::{ReceivedRequest, Reply, Server};
 use super::{Taken, fetch, live, live_with, names, page, pods};
 
 /// Three pages of pods: 0-499, 500-999, 1000-1199.
-fn three_pages(asked: &Asked) -> Reply {
+fn three_pages(asked: &ReceivedRequest) -> Reply {
     assert_eq!(asked.path, "/api/v1/pods");
     assert_eq!(asked.query("limit"), Some("500"));
     Reply::json(&match asked.query("continue") {
@@ -33,7 +33,7 @@ async fn pages_come_in_order_and_each_is_asked_for_once() {
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
     assert_eq!((fetched, taken.names), (Fetched::Complete, names(0, 1200)));
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 3);
     for asked in &asked {
         assert_eq!(asked.header("user-agent"), format!("meshdoctor/{}", env!("CARGO_PKG_VERSION")));
@@ -52,7 +52,7 @@ async fn compression_can_be_turned_off() {
     let live = live_with(&server, |connect| connect.disable_compression = true).await;
     let (fetched, taken) = pods(&live).await;
     assert_eq!((fetched, taken.names.len()), (Fetched::Complete, 1200));
-    assert!(server.asked().iter().all(|asked| asked.header("accept-encoding").is_empty()));
+    assert!(server.requests().iter().all(|asked| asked.header("accept-encoding").is_empty()));
     let traffic = live.traffic()[0].1;
     assert_eq!(traffic.wire_bytes, traffic.body_bytes);
 }
@@ -66,14 +66,14 @@ struct Waiting<'a> {
 impl ObjectSink for Waiting<'_> {
     fn object(&mut self, _: &[u8]) {
         let begun = Instant::now();
-        while self.came == 0 && self.server.asked().len() < 2 {
+        while self.came == 0 && self.server.requests().len() < 2 {
             assert!(begun.elapsed() < Duration::from_secs(20), "the next page is not requested");
             std::thread::sleep(Duration::from_millis(5));
         }
         if self.came == 0 {
             // While the first page is not consumed, a third one would only use memory.
             std::thread::sleep(Duration::from_millis(300));
-            assert_eq!(self.server.asked().len(), 2);
+            assert_eq!(self.server.requests().len(), 2);
         }
         self.came += 1;
     }
@@ -95,7 +95,7 @@ async fn the_next_page_is_on_its_way_while_this_one_is_taken_in_and_no_third() {
     .await;
     let live = live(&server).await;
     let mut waiting = Waiting { server: &server, came: 0 };
-    let fetched = live.fetch(&Request::of(Item::List(Kind::Pod)), &mut waiting).await;
+    let fetched = live.fetch(&Request::new(Item::List(Kind::Pod)), &mut waiting).await;
     assert_eq!((fetched, waiting.came), (Fetched::Complete, 2000));
 }
 
@@ -106,7 +106,7 @@ async fn forbidden_is_denied_in_the_servers_words_and_not_asked_again() {
     let live = live(&server).await;
     let (fetched, _) = pods(&live).await;
     assert_eq!(fetched, Fetched::Missing { reason: Why::Denied { message: message.to_owned() } });
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn an_expired_token_begins_the_list_again() {
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
     assert_eq!((fetched, taken.restarts, taken.names), (Fetched::Complete, 1, names(0, 1200)));
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn a_token_that_always_expires_ends_in_one_list_without_pages() {
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
     assert_eq!((fetched, taken.restarts, taken.names), (Fetched::Complete, 3, names(0, 700)));
-    assert_eq!(server.asked().len(), 7);
+    assert_eq!(server.requests().len(), 7);
 }
 
 #[tokio::test]
@@ -194,11 +194,11 @@ async fn a_failing_server_is_asked_three_times() {
     .await;
     let live = live(&server).await;
     assert_eq!(pods(&live).await.0, Fetched::Complete);
-    assert_eq!(server.asked().len(), 3);
-    let (fetched, _) = fetch(&live, Request::of(Item::List(Kind::Event))).await;
+    assert_eq!(server.requests().len(), 3);
+    let (fetched, _) = fetch(&live, Request::new(Item::List(Kind::Event))).await;
     let message = "HTTP 503: etcdserver: no leader".to_owned();
     assert_eq!(fetched, Fetched::Missing { reason: Why::Failed { message } });
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
 }
 
 #[tokio::test]
@@ -215,15 +215,15 @@ async fn silence_is_a_time_out_wherever_it_begins() {
     let (fetched, taken) = pods(&live).await;
     assert_eq!(fetched, Fetched::Partial { reasons: vec![timed_out.clone()] });
     assert_eq!(taken.names, names(0, 500));
-    let (fetched, taken) = fetch(&live, Request::of(Item::List(Kind::Event))).await;
+    let (fetched, taken) = fetch(&live, Request::new(Item::List(Kind::Event))).await;
     assert_eq!(fetched, Fetched::Partial { reasons: vec![timed_out.clone()] });
     // Objects that arrived before the server fell silent are kept.
     assert!((1..500).contains(&taken.names.len()), "{}", taken.names.len());
     assert_eq!(taken.names, names(0, taken.names.len()));
-    let (fetched, _) = fetch(&live, Request::of(Item::List(Kind::Service))).await;
+    let (fetched, _) = fetch(&live, Request::new(Item::List(Kind::Service))).await;
     assert_eq!(fetched, Fetched::Missing { reason: timed_out });
     // A list that timed out is not requested again.
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn pages_of_proxies_are_no_lists() {
     })
     .await;
     let live = live(&server).await;
-    let reason = async |kind| match fetch(&live, Request::of(Item::List(kind))).await.0 {
+    let reason = async |kind| match fetch(&live, Request::new(Item::List(kind))).await.0 {
         Fetched::Missing { reason } => reason.to_string(),
         other => panic!("{other:?}"),
     };
@@ -366,7 +366,7 @@ async fn a_list_that_is_given_up_asks_for_no_more_pages() {
     .await;
     let live = live(&server).await;
     let mut taken = Taken::default();
-    let request = Request::of(Item::List(Kind::Pod));
+    let request = Request::new(Item::List(Kind::Pod));
     let given_up = tokio::time::timeout(Duration::from_millis(300), live.fetch(&request, &mut taken)).await;
     assert!(given_up.is_err());
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -40,7 +40,7 @@ fn shown(text: &impl ToString) -> String {
 }
 
 /// The printed parts of an error: cause and next step, both safe to show.
-fn told(error: &ConnectError) -> (String, String) {
+fn printed_error(error: &ConnectError) -> (String, String) {
     shown(&format!("{error:?}"));
     let (cause, next) = (shown(error), shown(&error.next_step()));
     assert!(!next.is_empty());
@@ -59,7 +59,7 @@ impl Kubeconfig {
     }
 
     fn with_cluster(cluster: &serde_json::Value, user: &serde_json::Value) -> Kubeconfig {
-        Kubeconfig::of(
+        Kubeconfig::parse(
             &serde_json::json!({
                 "apiVersion": "v1", "kind": "Config", "current-context": "prod-eu",
                 "clusters": [{ "name": "c", "cluster": cluster }],
@@ -70,7 +70,7 @@ impl Kubeconfig {
         )
     }
 
-    fn of(text: &str) -> Kubeconfig {
+    fn parse(text: &str) -> Kubeconfig {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config");
         std::fs::write(&path, text).unwrap();
@@ -124,7 +124,7 @@ impl ObjectSink for Taken {
 }
 
 async fn pods(live: &Live) -> (Fetched, Taken) {
-    fetch(live, Request::of(Item::List(Kind::Pod))).await
+    fetch(live, Request::new(Item::List(Kind::Pod))).await
 }
 
 async fn fetch(live: &Live, request: Request) -> (Fetched, Taken) {

@@ -23,7 +23,7 @@ async fn nobody_is_asked_without_the_flag() {
     let server = Server::start(|_| Reply::text(200, "text/plain", "x")).await;
     let live = live(&server).await;
     assert_eq!(fetch(&live, prometheus()).await.0, Fetched::Missing { reason: Why::NotOffered });
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn frame(stream: &mut TcpStream, channel: u8, data: &[u8]) -> Option<()> {
     stream.write_all(data).await.ok()
 }
 
-async fn asked(answer: &'static [u8]) -> (Fetched, Vec<serde_json::Value>) {
+async fn probe(answer: &'static [u8]) -> (Fetched, Vec<serde_json::Value>) {
     struct Kept(Vec<serde_json::Value>);
     impl meshdoctor::source::ObjectSink for Kept {
         fn object(&mut self, json: &[u8]) {
@@ -134,7 +134,7 @@ async fn asked(answer: &'static [u8]) -> (Fetched, Vec<serde_json::Value>) {
 
 #[tokio::test]
 async fn what_a_program_says_is_reduced_to_facts() {
-    let (fetched, kept) = asked(
+    let (fetched, kept) = probe(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2f\r\n{\"status\":\"success\",\"data\":{\"result\":[{\"metric\"\r\n\
           37\r\n:{\"namespace\":\"shop\",\"pod\":\"web-1\"},\"value\":[1,\"2\"]}]}}\r\n0\r\n\r\n",
     )
@@ -147,7 +147,7 @@ async fn what_a_program_says_is_reduced_to_facts() {
 #[tokio::test]
 async fn a_program_that_is_not_well_says_so() {
     let (fetched, kept) =
-        asked(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 20\r\n\r\nService Unavailable\n").await;
+        probe(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 20\r\n\r\nService Unavailable\n").await;
     assert_eq!(fetched, Fetched::Complete);
     assert_eq!(kept[0]["answer"], serde_json::json!({"status": 503, "trouble": "Service Unavailable"}));
 }

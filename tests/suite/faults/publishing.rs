@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use meshdoctor::report_api::Published;
 use serde_json::{Value, json};
 
-use super::server::{Asked, Reply, Server};
+use super::server::{ReceivedRequest, Reply, Server};
 use super::{live, shown};
 
 const REPORTS: &str = "/apis/openreports.io/v1alpha1";
@@ -35,12 +35,12 @@ fn list(items: &[Value]) -> Reply {
     )
 }
 
-fn is_list(asked: &Asked) -> bool {
+fn is_list(asked: &ReceivedRequest) -> bool {
     asked.method == "GET" && asked.query("labelSelector").is_some()
 }
 
 fn sent(server: &Server, method: &str) -> Vec<String> {
-    server.asked().into_iter().filter(|asked| asked.method == method).map(|asked| asked.path).collect()
+    server.requests().into_iter().filter(|asked| asked.method == method).map(|asked| asked.path).collect()
 }
 
 #[tokio::test]

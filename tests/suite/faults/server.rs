@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 /// A request that the server received.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ReceivedRequest {
     pub method: String,
     pub path: String,
     pub query: BTreeMap<String, String>,
@@ -27,7 +27,7 @@ pub struct Asked {
     pub time: usize,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub fn query(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str)
     }
@@ -163,18 +163,18 @@ impl Reply {
     }
 }
 
-type Script = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+type Script = Arc<dyn Fn(&ReceivedRequest) -> Reply + Send + Sync>;
 
 /// A running server; it ends with its runtime.
 pub struct Server {
     pub address: SocketAddr,
     pub tls: bool,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
     /// Starts a server. `/version` is answered for the script.
-    pub async fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Server {
+    pub async fn start(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Server {
         Server::raw(None, move |asked| match asked.path.as_str() {
             "/version" => version(),
             _ => script(asked),
@@ -185,7 +185,7 @@ impl Server {
     /// Starts a server, with TLS if an acceptor is given, that answers only from the script.
     pub async fn raw(
         tls: Option<tokio_rustls::TlsAcceptor>,
-        script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -215,11 +215,11 @@ impl Server {
     }
 
     /// All requests except those for `/version`, in order.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.everything_asked().into_iter().filter(|asked| asked.path != "/version").collect()
     }
 
-    pub fn everything_asked(&self) -> Vec<Asked> {
+    pub fn everything_asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -228,7 +228,7 @@ pub fn version() -> Reply {
     Reply::json(&serde_json::json!({ "major": "1", "minor": "31", "gitVersion": "v1.31.5-eks-abcdef0" }))
 }
 
-async fn serve<I>(io: I, script: Script, log: Arc<Mutex<Vec<Asked>>>)
+async fn serve<I>(io: I, script: Script, log: Arc<Mutex<Vec<ReceivedRequest>>>)
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
 {
@@ -250,7 +250,7 @@ where
                 let path = parts.uri.path().to_owned();
                 let time = 1 + log.iter().filter(|a| a.path == path && a.query == query).count();
                 let method = parts.method.to_string();
-                let asked = Asked { method, path, query, headers: parts.headers, body, time };
+                let asked = ReceivedRequest { method, path, query, headers: parts.headers, body, time };
                 log.push(asked.clone());
                 drop(log);
                 script(&asked)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use meshdoctor::item::Kind;
-use meshdoctor::source::memory::{Held, Memory};
+use meshdoctor::source::memory::{Memory, StoredObject};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -93,7 +93,7 @@ impl Server {
     }
 
     /// The paths that it was asked for, in order.
-    pub fn asked(&self) -> Vec<String> {
+    pub fn requested_paths(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -203,8 +203,8 @@ fn answer(memory: &Memory, path: &str, query: &str) -> (u16, Value) {
     };
     let kind = Kind::ALL.iter().find(|kind| kind.info().plural == plural && kind.info().group == group);
     let held = kind.and_then(|kind| memory.objects.get(kind)).map_or(&[][..], Vec::as_slice);
-    let here = |held: &&Held| namespace.is_none_or(|namespace| held.namespace == namespace);
-    let read = |held: &Held| -> Value { serde_json::from_slice(&held.json).unwrap() };
+    let here = |held: &&StoredObject| namespace.is_none_or(|namespace| held.namespace == namespace);
+    let read = |held: &StoredObject| -> Value { serde_json::from_slice(&held.json).unwrap() };
     match name {
         Some(name) => match held.iter().filter(here).find(|held| held.name == name) {
             Some(held) => (200, read(held)),

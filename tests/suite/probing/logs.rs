@@ -66,7 +66,7 @@ async fn logs_are_read_where_they_are_asked_for_and_only_known_lines_are_kept() 
     ] {
         assert!(all.contains(part), "{part}: {all}");
     }
-    let asked = server.asked();
+    let asked = server.requested_paths();
     let logs: Vec<&String> = asked.iter().filter(|path| path.ends_with("/log")).collect();
     // The control plane, the controllers of links, and the proxy that is not ready.
     let wanted = ["/linkerd/pods/", "/linkerd-multicluster/pods/controller-east-", "web-5d9f8c7b66-4xq7p"];
@@ -95,7 +95,7 @@ async fn without_the_flag_no_log_is_read() {
     let server = Server::start(troubled()).await;
     let ran = twice(&server, &[], &[]).await;
     assert_eq!(ran.outcomes(&[CONTROL_PLANE])[0].1, Outcome::NotChecked);
-    assert!(!server.asked().iter().any(|path| path.ends_with("/log")));
+    assert!(!server.requested_paths().iter().any(|path| path.ends_with("/log")));
 }
 
 /// What a ticket of a live cluster holds is judged again as the cluster was, logs included.

@@ -84,9 +84,9 @@ async fn growth_between_two_reads_is_judged_live_and_from_the_bundle() {
         assert_eq!(ran.outcomes(&[EXPIRED])[0].1, Outcome::Pass, "{:#?}", ran.document.coverage);
         let quoted = format!("{:?}", ran.document.findings);
         assert!(quoted.contains("5 requests shed within 30 seconds"), "{quoted}");
-        let forwards = server.asked().iter().filter(|path| path.contains("portforward")).count();
+        let forwards = server.requested_paths().iter().filter(|path| path.contains("portforward")).count();
         let pods = server
-            .asked()
+            .requested_paths()
             .iter()
             .filter(|path| path.contains("/web-5d9f8c7b66-") && path.contains("portforward"))
             .count();
@@ -112,7 +112,7 @@ async fn served(memory: Memory, more: &[(&str, u16, Says)]) -> Server {
 
 /// How often a port of a pod was forwarded.
 fn forwards(server: &Server, pod: &str) -> usize {
-    let asked = server.asked();
+    let asked = server.requested_paths();
     asked.iter().filter(|path| path.contains(pod) && path.contains("portforward")).count()
 }
 
@@ -144,7 +144,7 @@ async fn proxies_beyond_the_limit_are_named() {
     let words = ["check", "--kubeconfig", &config, "--max-proxies", "1", "-o", "json"];
     let (document, status) = run(&words).await;
     assert!(status == 2 && document.to_string().contains("--proxies"), "{status}: {document}");
-    assert_eq!(without.asked(), Vec::<String>::new());
+    assert_eq!(without.requested_paths(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -221,7 +221,7 @@ async fn without_the_flag_no_port_is_forwarded() {
     let config = super::kubeconfig(folder.path(), &server).display().to_string();
     let words = ["check", "--kubeconfig", &config, "--linkerd-cli", "none", "-o", "json", "--only", SHED];
     let (_, status) = run(&words).await;
-    assert!(status != 1 && !server.asked().iter().any(|path| path.contains("portforward")));
+    assert!(status != 1 && !server.requested_paths().iter().any(|path| path.contains("portforward")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -240,11 +240,15 @@ async fn sync_samples_proxies_of_the_selected_namespace_only() {
     assert_eq!(states(&document).get("\"shop\""), Some(&"\"valid\"".to_owned()), "{document:#}");
     // The clients of the control plane are not in these metrics.
     assert_eq!(status, 4, "{document:#}");
-    assert!(server.asked().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
+    assert!(
+        server.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/"))
+    );
     let other = started(&says).await;
     let config = super::kubeconfig(folder.path(), &other).display().to_string();
     let words = [&words[..2], &[&config], &words[3..], &["-n", "linkerd"]].concat();
     let (document, _) = run(&words).await;
     assert!(states(&document).keys().all(|namespace| namespace == "\"linkerd\""), "{document:#}");
-    assert!(!other.asked().iter().any(|path| path.contains("portforward") && path.contains("/shop/")));
+    assert!(
+        !other.requested_paths().iter().any(|path| path.contains("portforward") && path.contains("/shop/"))
+    );
 }

@@ -152,14 +152,14 @@ async fn what_programs_say_is_judged_alike_live_and_from_the_bundle() {
     let (anchors, _, _) = certificate("root.linkerd.cluster.local");
     let token = format!("failed to sign in with Bearer {}", canary::token());
     let world = World::well()
-        .says("linkerd-proxy-injector", 8443, Says::Tls(other))
-        .says("metrics-api", 9995, Says::http(500, &token))
-        .says(
+        .answering("linkerd-proxy-injector", 8443, Says::Tls(other))
+        .answering("metrics-api", 9995, Says::http(500, &token))
+        .answering(
             "controller-east",
             9999,
             Says::http(200, "# TYPE\ngateway_alive{target_cluster_name=\"east\"} 0\n"),
         )
-        .says("prometheus", 9090, Says::http(200, r#"{"status":"success","data":{"result":[]}}"#));
+        .answering("prometheus", 9090, Says::http(200, r#"{"status":"success","data":{"result":[]}}"#));
     let (server, keys) = world.start(&linked(Some(&anchors)).await).await;
     let ran = twice(&server, &keys, &PROBE).await;
     assert_eq!(ran.outcomes(&ASKING), all(Outcome::Findings), "{:#?}", ran.document.coverage);
@@ -173,7 +173,7 @@ async fn a_connection_that_breaks_before_the_answer_is_made_again() {
     for (breaks, outcome) in [(2, Outcome::Pass), (usize::MAX, Outcome::NotChecked)] {
         let well = Says::http(200, "ok\n");
         let broken = Says::After(Arc::new(AtomicUsize::new(breaks)), Box::new(well));
-        let world = World::well().says("metrics-api", 9995, broken);
+        let world = World::well().answering("metrics-api", 9995, broken);
         let (server, keys) = world.start(&linked(None).await).await;
         let ran = twice(&server, &keys, &PROBE).await;
         assert_eq!(ran.outcomes["viz-self-check-failing"], outcome, "{:#?}", ran.document.coverage);
@@ -188,8 +188,8 @@ async fn without_the_flag_nobody_is_asked_and_the_flag_is_named() {
     let (server, keys) = World::well().start(&other).await;
     let ran = twice(&server, &keys, &[]).await;
     assert_eq!(ran.outcomes(&ASKING), all(Outcome::NotChecked));
-    assert!(!server.asked().iter().any(|path| path.contains("portforward")));
-    assert_eq!(other.asked(), Vec::<String>::new());
+    assert!(!server.requested_paths().iter().any(|path| path.contains("portforward")));
+    assert_eq!(other.requested_paths(), Vec::<String>::new());
     for id in ASKING {
         let gaps: Vec<_> = ran
             .document

@@ -79,7 +79,7 @@ impl Played {
         Played { url, asked }
     }
 
-    fn asked(&self) -> Vec<String> {
+    fn requested_paths(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -234,9 +234,9 @@ async fn checked(memory: Memory, answers: Answers) -> Outcomes {
         "2s",
     ];
     let ran = twice(&server, &[TOKEN.to_owned()], &words).await;
-    assert!(!server.asked().iter().any(|path| path.contains("portforward")));
+    assert!(!server.requested_paths().iter().any(|path| path.contains("portforward")));
     assert!(!format!("{:?}", ran.document).contains(TOKEN));
-    Outcomes { ran, asked: played.asked(), url: played.url }
+    Outcomes { ran, asked: played.requested_paths(), url: played.url }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -472,7 +472,7 @@ async fn own_certificate_authority_is_trusted_only_if_named() {
         let is_untrusted = reasons.contains("certificate");
         assert_eq!(is_untrusted, outcome == Outcome::NotChecked, "{authority:?}: {reasons}");
         // Nothing is sent to a server that is not trusted.
-        assert_eq!(played.asked().is_empty(), outcome == Outcome::NotChecked, "{authority:?}");
+        assert_eq!(played.requested_paths().is_empty(), outcome == Outcome::NotChecked, "{authority:?}");
     }
 }
 
@@ -493,9 +493,9 @@ async fn server_of_viz_is_found_and_read_through_a_port_forward() {
         let words = ["--prometheus", "viz", "--request-timeout", "3s"];
         let ran = twice(&server, &[], &words).await;
         assert_eq!(ran.outcomes(&[SHED])[0].1, outcome, "{:#?}", ran.document.coverage);
-        assert!(server.asked().iter().any(|path| path.contains("portforward")));
-        assert_eq!(played.asked().is_empty(), !is_reached);
-        assert!(played.asked().iter().all(|head| head.starts_with("GET /api/v1/")));
+        assert!(server.requested_paths().iter().any(|path| path.contains("portforward")));
+        assert_eq!(played.requested_paths().is_empty(), !is_reached);
+        assert!(played.requested_paths().iter().all(|head| head.starts_with("GET /api/v1/")));
         // The finding is a warning.
         assert_eq!(ran.status == 0, is_reached);
     }

@@ -74,7 +74,7 @@ impl World {
     }
 
     /// Where one program says this instead.
-    pub(super) fn says(mut self, pod: &str, port: u16, says: Says) -> World {
+    pub(super) fn answering(mut self, pod: &str, port: u16, says: Says) -> World {
         *self.programs.get_mut(&(pod.to_owned(), port)).unwrap() = says;
         self
     }

@@ -21,8 +21,8 @@ pub struct Cluster {
 
 impl Cluster {
     /// The cluster with these objects applied; `injected` are workloads that the injector of the release has changed.
-    pub fn of(mut objects: Vec<Value>, injected: &[Value]) -> Cluster {
-        let sidecar = Sidecar::of(&objects, injected);
+    pub fn new(mut objects: Vec<Value>, injected: &[Value]) -> Cluster {
+        let sidecar = Sidecar::new(&objects, injected);
         objects.extend((0..NODES).map(|at| node(&format!("node-{at}"), at, CREATED)));
         let usual = ["default", "kube-system", "kube-public", "kube-node-lease"];
         objects.extend(
@@ -188,7 +188,7 @@ struct Sidecar {
 
 impl Sidecar {
     /// The proxy of a workload that was injected, with the init containers and the form that the control plane has itself.
-    fn of(objects: &[Value], injected: &[Value]) -> Sidecar {
+    fn new(objects: &[Value], injected: &[Value]) -> Sidecar {
         let named = |kind: &str, name: &str| {
             objects
                 .iter()

@@ -135,12 +135,12 @@ impl fmt::Display for Arg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.0 {
             match part {
-                Part::Known(word) => f.write_str(&quote::word(word))?,
-                Part::Text(text) => f.write_str(&quote::word(text))?,
+                Part::Known(word) => f.write_str(&quote::shell_word(word))?,
+                Part::Text(text) => f.write_str(&quote::shell_word(text))?,
                 Part::Path(path) if path.starts_with('-') => {
-                    f.write_str(&quote::word(&format!("./{path}")))?
+                    f.write_str(&quote::shell_word(&format!("./{path}")))?
                 }
-                Part::Path(path) => f.write_str(&quote::word(path))?,
+                Part::Path(path) => f.write_str(&quote::shell_word(path))?,
                 Part::Variable(name) => write!(f, "\"${name}\"")?,
                 Part::Placeholder(name) => write!(f, "\"${{{name}:?}}\"")?,
                 Part::Output(line) => write!(f, "\"$({line})\"")?,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Options of a run that affect its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Asked {
+pub struct RerunOptions {
     /// `installed`, `pre` (`--pre`), `crds` (`--crds`) or `upgrade` (`--to`).
     pub mode: String,
     /// `--to`.
@@ -48,7 +48,7 @@ pub struct Asked {
     pub to_cni: Option<String>,
 }
 
-impl Asked {
+impl RerunOptions {
     /// The corresponding flags, for people; empty for the default.
     pub fn flags(&self) -> String {
         let mut words: Vec<String> = Vec::new();

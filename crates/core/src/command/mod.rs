@@ -25,7 +25,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use arg::Arg;
-pub use asked::Asked;
+pub use asked::RerunOptions;
 pub use call::{Call, NODE_IMAGE, Program, collect_from_nodes, helm, kubectl, linkerd, meshdoctor, program};
 pub use called::{Called, own};
 pub use connection::Connection;

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 /// The text as one word for `sh`, bash, dash, zsh or fish.
-pub(super) fn word(text: &str) -> String {
+pub(super) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c) || c == '=';
     // zsh expands a leading = to a program's path, and older fish a leading % to a process.
     if !text.is_empty() && text.chars().all(plain) && !text.starts_with(['=', '%']) {
@@ -72,7 +72,7 @@ mod tests {
 
     /// The value of a word in a shell.
     fn taken(shell: &str, text: &str) -> String {
-        let script = format!("printf '%s' {}", word(text));
+        let script = format!("printf '%s' {}", shell_word(text));
         let ran = Command::new(shell).arg("-c").arg(script).output().expect("a shell");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).expect("text")
@@ -81,17 +81,17 @@ mod tests {
     #[test]
     fn plain_words_are_not_quoted() {
         for plain in ["kubectl", "-n", "shop", "a=b", "spec.nodeName=x", "metadata.name!=y", "v1.6.2"] {
-            assert_eq!(word(plain) == plain, !plain.contains('!'), "{plain}");
+            assert_eq!(shell_word(plain) == plain, !plain.contains('!'), "{plain}");
         }
-        assert_eq!(word(""), "''");
-        assert_eq!(word("it's"), r#"'it'"'"'s'"#);
-        assert_eq!(word("=ls"), "'=ls'");
-        assert_eq!(word("%self"), "'%self'");
-        assert_eq!(word(r"{.data.ca\.crt}"), r"'{.data.ca\.crt}'");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("it's"), r#"'it'"'"'s'"#);
+        assert_eq!(shell_word("=ls"), "'=ls'");
+        assert_eq!(shell_word("%self"), "'%self'");
+        assert_eq!(shell_word(r"{.data.ca\.crt}"), r"'{.data.ca\.crt}'");
         // Escapes of fish.
-        assert_eq!(word(r"\';touch P;#"), r#"''"\\"''"'"';touch P;#'"#);
-        assert_eq!(word(r"a\\b\"), r#"'a'"\\"'\b'"\\"''"#);
-        assert_eq!(word("a\nb"), "\"$(printf 'a\\012b')\"");
+        assert_eq!(shell_word(r"\';touch P;#"), r#"''"\\"''"'"';touch P;#'"#);
+        assert_eq!(shell_word(r"a\\b\"), r#"'a'"\\"'\b'"\\"''"#);
+        assert_eq!(shell_word("a\nb"), "\"$(printf 'a\\012b')\"");
     }
 
     #[cfg(unix)]
@@ -134,7 +134,7 @@ mod tests {
         ];
         for text in texts {
             for shell in ["sh", "bash"] {
-                assert_eq!(taken(shell, text), text, "{shell}: {}", word(text));
+                assert_eq!(taken(shell, text), text, "{shell}: {}", shell_word(text));
             }
         }
     }
@@ -149,7 +149,7 @@ mod tests {
 
         #[test]
         fn no_word_controls_a_terminal(text in "[^\0]{0,40}") {
-            let word = word(text.trim_end_matches('\n'));
+            let word = shell_word(text.trim_end_matches('\n'));
             prop_assert!(!word.contains(crate::terminal::is_hostile), "{}", word);
         }
     }

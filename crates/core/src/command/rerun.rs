@@ -82,7 +82,7 @@ impl Repeated {
         )
     }
 
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Repeated::LinkerdNamespace => "--linkerd-namespace",
             Repeated::CniNamespace => "--cni-namespace",
@@ -114,7 +114,7 @@ fn without_folder(value: &str) -> String {
 
 impl Rerun {
     /// Adds the scope options, and an option that the evidence requires.
-    pub fn asked(&self, call: Call, required: Option<Repeated>) -> Call {
+    pub fn with_scope_options(&self, call: Call, required: Option<Repeated>) -> Call {
         let call = repeated(call, self.options.iter().filter(|flag| flag.option != Repeated::Knowledge));
         // Metrics come from one source.
         let provides = |option: Repeated, required: Repeated| {
@@ -122,7 +122,7 @@ impl Rerun {
         };
         let is_missing =
             |required: &Repeated| self.options.iter().all(|flag| !provides(flag.option, *required));
-        required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.word()))
+        required.filter(is_missing).into_iter().fold(call, |call, required| call.words(required.label()))
     }
 
     /// The same without the folders of given files: they name the user and the machine, and mean nothing elsewhere.
@@ -149,7 +149,7 @@ impl Rerun {
 
 fn repeated<'a>(call: Call, flags: impl IntoIterator<Item = &'a Flag>) -> Call {
     flags.into_iter().fold(call, |call, flag| {
-        let call = call.words(flag.option.word());
+        let call = call.words(flag.option.label());
         match &flag.value {
             Some(value) => call.arg(value),
             None => call,

@@ -48,7 +48,7 @@ pub enum Place {
 /// The location of an object or a field in the given manifests.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Written {
+pub struct ManifestLocation {
     /// `Deployment shop/web`.
     pub object: String,
     /// The field: `spec.template.metadata.annotations[linkerd.io/inject]`.

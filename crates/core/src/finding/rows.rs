@@ -23,7 +23,7 @@ impl FailedRows {
     }
 
     /// The rows that the rule named, by description; empty if it named none, or all apply.
-    pub fn named(&self) -> &[&'static str] {
+    pub fn names(&self) -> &[&'static str] {
         self.only.as_deref().unwrap_or_default()
     }
 

@@ -19,7 +19,7 @@ pub struct Moment {
 
 impl Moment {
     /// From a field that may be unset.
-    pub fn of(
+    pub fn new(
         at: Option<Timestamp>,
         object: impl fmt::Display,
         field: impl Into<String>,

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 /// A key of a map.
 pub(super) fn key(text: &str) -> String {
-    word(text)
+    scalar(text)
 }
 
 /// A value that is neither a list nor a map.
 pub(super) fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => word(text),
+        Value::String(text) => scalar(text),
         other => other.to_string(),
     }
 }
@@ -29,7 +29,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A text without quotes if every YAML reader reads it as this text.
-fn word(text: &str) -> String {
+fn scalar(text: &str) -> String {
     const OTHER_TYPES: [&str; 8] = ["y", "n", "yes", "no", "on", "off", "true", "false"];
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./@".contains(letter);
     let is_safe = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::asked::Asked;
+use super::asked::Query;
 use super::{Scope, UnknownKind};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
@@ -65,7 +65,7 @@ impl fmt::Display for Access {
         write!(f, "{}/{}", self.verb, self.resource)?;
         match &self.scope {
             Scope::Cluster => Ok(()),
-            scope => write!(f, "/{}", scope.word()),
+            scope => write!(f, "/{}", scope.label()),
         }
     }
 }
@@ -141,7 +141,7 @@ impl Object for AccessReview {
     }
 }
 
-impl Asked for Access {
+impl Query for Access {
     fn answers(&self) -> &'static str {
         "SelfSubjectAccessReview"
     }
@@ -155,7 +155,7 @@ impl Asked for Access {
         Some(Box::new(Vec::<AccessReview>::new()))
     }
 
-    fn in_words(&self, namespace: Option<&str>) -> String {
+    fn describe(&self, namespace: Option<&str>) -> String {
         let place = namespace.map(|namespace| format!(" in {namespace}")).unwrap_or_default();
         format!("permission to {} {}{place}", self.verb, self.resource)
     }
@@ -193,7 +193,7 @@ impl Asked for Access {
         })
     }
 
-    fn kept(&self) -> Option<(String, String)> {
+    fn bundle_path(&self) -> Option<(String, String)> {
         let folder = "cluster/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned();
         Some((folder, format!("{}.{}", self.verb, self.resource)))
     }

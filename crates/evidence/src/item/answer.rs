@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::Asked;
+use super::asked::Query;
 use super::{Probe, Program};
 use crate::certificates::{Certificate, from_pem};
 use crate::command::{Arg, kubectl};
@@ -45,7 +45,7 @@ impl Object for ProbeAnswer {
     by_metadata!();
 }
 
-impl Asked for Probe {
+impl Query for Probe {
     fn answers(&self) -> &'static str {
         "ProbeAnswer"
     }
@@ -58,7 +58,7 @@ impl Asked for Probe {
         Some(Box::new(Vec::<ProbeAnswer>::new()))
     }
 
-    fn in_words(&self, namespace: Option<&str>) -> String {
+    fn describe(&self, namespace: Option<&str>) -> String {
         match namespace {
             Some(namespace) => format!("answer of {} in pod {namespace}/{}", self.program.name(), self.pod),
             None => format!("answer of {}", self.program.name()),
@@ -101,7 +101,7 @@ impl Asked for Probe {
                     .in_context(Arg::placeholder("OTHER_CLUSTER"))
                     .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
             )),
-            (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(GapRemediation::say(
+            (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(GapRemediation::instruction(
                 "check that the API server reaches the kubelet and the kubelet the pod; kubectl \
                  port-forward uses the same path",
             )),
@@ -109,7 +109,7 @@ impl Asked for Probe {
         }
     }
 
-    fn kept(&self) -> Option<(String, String)> {
+    fn bundle_path(&self) -> Option<(String, String)> {
         Some((format!("probes/{}", self.program.name()), self.pod.clone()))
     }
 
@@ -155,7 +155,7 @@ impl Response {
     }
 
     /// Description for evidence.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (self.status, self.trouble.as_str()) {
             (200, "") => "200".to_owned(),
             (0 | 200, trouble) => trouble.to_owned(),
@@ -285,10 +285,10 @@ mod tests {
         assert_eq!(said.pods, ["shop/web-1"]);
         let failed =
             Response::read(Program::Prometheus, 200, br#"{"status":"error","error":"query timed out"}"#);
-        assert_eq!(failed.in_words(), "error: query timed out");
+        assert_eq!(failed.describe(), "error: query timed out");
         assert!(!Response::read(Program::Prometheus, 200, b"<html>login</html>").is_well());
         assert_eq!(
-            Response::read(Program::Prometheus, 503, b"\n Service Unavailable\n").in_words(),
+            Response::read(Program::Prometheus, 503, b"\n Service Unavailable\n").describe(),
             "HTTP 503: Service Unavailable"
         );
     }

@@ -10,7 +10,7 @@ use crate::objects::Store;
 use crate::redact::{self, Rule};
 
 /// A query.
-pub trait Asked {
+pub trait Query {
     /// Kind of its result in files and bundles: `ProbeAnswer`.
     fn answers(&self) -> &'static str;
 
@@ -23,7 +23,7 @@ pub trait Asked {
     }
 
     /// Its name in reports: `permission to create secrets in linkerd`.
-    fn in_words(&self, namespace: Option<&str>) -> String;
+    fn describe(&self, namespace: Option<&str>) -> String;
 
     /// Whether it exists several times in a run, so that its name includes the target. Otherwise reports use the name
     /// in cards.
@@ -43,7 +43,7 @@ pub trait Asked {
     fn close(&self, why: &Why, namespace: Option<&str>) -> Option<GapRemediation>;
 
     /// Folder and file name in a bundle; `None` if the manifest contains it.
-    fn kept(&self) -> Option<(String, String)> {
+    fn bundle_path(&self) -> Option<(String, String)> {
         None
     }
 
@@ -59,7 +59,7 @@ pub trait Asked {
 }
 
 /// Redaction rule for the results of a query, created once per process.
-pub(super) fn rule(asked: &dyn Asked) -> &'static Rule {
+pub(super) fn rule(asked: &dyn Query) -> &'static Rule {
     static RULES: Mutex<Option<HashMap<&'static str, &'static Rule>>> = Mutex::new(None);
     let mut rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
     rules.get_or_insert_default().entry(asked.answers()).or_insert_with(|| {

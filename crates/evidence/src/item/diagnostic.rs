@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asked::Asked;
+use super::asked::Query;
 use super::proxy_metrics::ProxyMetrics;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
@@ -202,14 +202,14 @@ impl Answer {
 impl InboundAnswer {
     /// Parses a response of the controller, in the format of its API or of the CLI, which names each variant `Kind`.
     /// `None` if it is another text.
-    pub fn of(answer: &Value) -> Option<InboundAnswer> {
+    pub fn parse(answer: &Value) -> Option<InboundAnswer> {
         let (protocol, settings) = chosen(answer.get("protocol")?)?;
         let labels = answer.get("labels")?;
         let mut authorizations = by(answer);
         let mut routes = Vec::new();
         let lists = [settings.get("http_routes"), settings.get("routes")];
         for route in lists.into_iter().flatten().filter_map(Value::as_array).flatten() {
-            let name = named(route.get("metadata"));
+            let name = object_name(route.get("metadata"));
             authorizations.extend(by(route).into_iter().map(|by| format!("route {name}: {by}")));
             routes.push(name);
         }
@@ -227,7 +227,7 @@ fn chosen(of: &Value) -> Option<(String, &Value)> {
     Some((name.to_ascii_lowercase(), value))
 }
 
-fn named(metadata: Option<&Value>) -> String {
+fn object_name(metadata: Option<&Value>) -> String {
     let name = metadata.and_then(chosen).and_then(|(_, value)| match value {
         Value::String(name) => Some(name.clone()),
         resource => resource.get("name")?.as_str().map(str::to_owned),
@@ -249,7 +249,7 @@ fn by(of: &Value) -> Vec<String> {
 #[derive(Debug)]
 pub struct OfDiagnostics;
 
-impl Asked for OfDiagnostics {
+impl Query for OfDiagnostics {
     fn answers(&self) -> &'static str {
         "Diagnostic"
     }
@@ -267,7 +267,7 @@ impl Asked for OfDiagnostics {
         Some(Box::new(Vec::<Diagnostic>::new()))
     }
 
-    fn in_words(&self, _: Option<&str>) -> String {
+    fn describe(&self, _: Option<&str>) -> String {
         "metrics and output of linkerd diagnostics".to_owned()
     }
 
@@ -278,7 +278,7 @@ impl Asked for OfDiagnostics {
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
-        Some(GapRemediation::say(match why {
+        Some(GapRemediation::instruction(match why {
             Why::NotOffered | Why::NotCaptured => {
                 "read metrics with --proxies or --prometheus, or provide the output of linkerd diagnostics \
                  proxy-metrics, controller-metrics, policy or endpoints -o json with --diagnostics FILE"
@@ -314,7 +314,7 @@ mod tests {
             "authorizations": [{"labels": {"kind": "authorizationpolicy", "name": "a"}},
                                {"labels": {"kind": "authorizationpolicy", "name": "b"}}],
         });
-        let answer = InboundAnswer::of(&api).expect("an answer");
+        let answer = InboundAnswer::parse(&api).expect("an answer");
         assert_eq!(answer.server, "server web");
         assert_eq!(answer.protocol, "detect");
         assert_eq!(answer.routes, ["default", "get"]);
@@ -322,11 +322,11 @@ mod tests {
             answer.authorizations,
             ["authorizationpolicy a", "authorizationpolicy b", "route get: default probe"]
         );
-        assert_eq!(InboundAnswer::of(&printed), Some(answer));
+        assert_eq!(InboundAnswer::parse(&printed), Some(answer));
         for other in
             [serde_json::json!({}), serde_json::json!({"protocol": "TCP", "labels": {}}), Value::Null]
         {
-            assert_eq!(InboundAnswer::of(&other), None, "{other}");
+            assert_eq!(InboundAnswer::parse(&other), None, "{other}");
         }
     }
 }

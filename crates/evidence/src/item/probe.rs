@@ -85,7 +85,7 @@ pub struct Probe {
 
 impl Probe {
     /// A query of every running pod of a program.
-    pub fn of(program: Program) -> Probe {
+    pub fn new(program: Program) -> Probe {
         Probe { program, pod: String::new() }
     }
 }

@@ -154,14 +154,14 @@ impl Denied {
 
 impl ProxyMetrics {
     /// The series with a meaning.
-    pub fn of(&self, meaning: MetricMeaning) -> impl Iterator<Item = &Series> {
+    pub fn series(&self, meaning: MetricMeaning) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(move |series| series.meaning == meaning)
     }
 
     /// The growth of each counter with a meaning that grew between two reads, as a whole number.
     pub fn grown(&self, meaning: MetricMeaning) -> impl Iterator<Item = (&Series, u64)> {
         let has_two = self.period.is_some();
-        self.of(meaning).filter(move |_| has_two).filter_map(|series| {
+        self.series(meaning).filter(move |_| has_two).filter_map(|series| {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
             let growth = series.growth().round() as u64;
             (growth > 0).then_some((series, growth))
@@ -177,12 +177,12 @@ impl ProxyMetrics {
 
     /// Value of the only series with a meaning.
     pub fn value(&self, meaning: MetricMeaning) -> Option<f64> {
-        self.of(meaning).next().map(|series| series.value)
+        self.series(meaning).next().map(|series| series.value)
     }
 
     /// The version that a proxy reports about itself; `None` if it is not one.
     pub fn build(&self) -> Option<&str> {
-        let version = self.of(MetricMeaning::ProxyBuild).next()?.label("version");
+        let version = self.series(MetricMeaning::ProxyBuild).next()?.label("version");
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
         (1..=LONGEST_VERSION)
             .contains(&version.len())

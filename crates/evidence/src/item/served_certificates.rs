@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::UnknownKind;
-use super::asked::Asked;
+use super::asked::Query;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
 use crate::names::{self, Rule};
@@ -122,7 +122,7 @@ pub struct ServedBy {
     pub error: String,
 }
 
-impl Asked for Server {
+impl Query for Server {
     fn answers(&self) -> &'static str {
         "ServedCertificates"
     }
@@ -135,7 +135,7 @@ impl Asked for Server {
         Some(Box::new(Vec::<ServedCertificates>::new()))
     }
 
-    fn in_words(&self, namespace: Option<&str>) -> String {
+    fn describe(&self, namespace: Option<&str>) -> String {
         let place = namespace.map(|namespace| format!(" in {namespace}")).unwrap_or_default();
         format!("the certificates that linkerd-{self}{place} serves")
     }
@@ -159,7 +159,7 @@ impl Asked for Server {
         matches!(why, Why::NotCaptured | Why::NotOffered).then(GapRemediation::with_probe)
     }
 
-    fn kept(&self) -> Option<(String, String)> {
+    fn bundle_path(&self) -> Option<(String, String)> {
         Some(("served".to_owned(), self.name().to_owned()))
     }
 

@@ -1,6 +1,6 @@
 //! User-provided evidence: node files and logs.
 
-use super::asked::Asked;
+use super::asked::Query;
 use crate::command::collect_from_nodes;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
@@ -9,7 +9,7 @@ use crate::gap_remediation::GapRemediation;
 #[derive(Debug)]
 pub struct OfNodes;
 
-impl Asked for OfNodes {
+impl Query for OfNodes {
     fn answers(&self) -> &'static str {
         ""
     }
@@ -18,7 +18,7 @@ impl Asked for OfNodes {
         ""
     }
 
-    fn in_words(&self, _: Option<&str>) -> String {
+    fn describe(&self, _: Option<&str>) -> String {
         "node evidence".to_owned()
     }
 
@@ -32,7 +32,7 @@ impl Asked for OfNodes {
                 "provide node evidence: --nodes with a snapshot of meshdoctor node-snapshot, or a bundle of",
                 collect_from_nodes().words("--output bundle.tar.gz"),
             ),
-            _ => GapRemediation::say(
+            _ => GapRemediation::instruction(
                 "collect the node's files again with read permission, and provide them with --nodes \
                  NAME=PATH",
             ),
@@ -49,7 +49,7 @@ impl Asked for OfNodes {
 #[derive(Debug)]
 pub struct OfLogs;
 
-impl Asked for OfLogs {
+impl Query for OfLogs {
     fn answers(&self) -> &'static str {
         "Log"
     }
@@ -58,7 +58,7 @@ impl Asked for OfLogs {
         "{metadata: {namespace: text, name: text}, text: sentence}"
     }
 
-    fn in_words(&self, _: Option<&str>) -> String {
+    fn describe(&self, _: Option<&str>) -> String {
         "log texts".to_owned()
     }
 
@@ -69,7 +69,7 @@ impl Asked for OfLogs {
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
-        Some(GapRemediation::say(match why {
+        Some(GapRemediation::instruction(match why {
             Why::Denied { .. } => "grant get on pods/log",
             Why::TimedOut { .. } | Why::Failed { .. } => {
                 "run again; -v shows the responses of the API server"

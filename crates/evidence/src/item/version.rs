@@ -1,6 +1,6 @@
 //! Versions of the API server and of the operator's `linkerd` command.
 
-use super::asked::Asked;
+use super::asked::Query;
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
@@ -13,7 +13,7 @@ const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState:
 #[derive(Debug)]
 pub struct OfServer;
 
-impl Asked for OfServer {
+impl Query for OfServer {
     fn answers(&self) -> &'static str {
         "Version"
     }
@@ -22,7 +22,7 @@ impl Asked for OfServer {
         PASSES
     }
 
-    fn in_words(&self, _: Option<&str>) -> String {
+    fn describe(&self, _: Option<&str>) -> String {
         "the API server's version".to_owned()
     }
 
@@ -52,7 +52,7 @@ impl Asked for OfServer {
 #[derive(Debug)]
 pub struct OfCli;
 
-impl Asked for OfCli {
+impl Query for OfCli {
     fn answers(&self) -> &'static str {
         "Version"
     }
@@ -61,7 +61,7 @@ impl Asked for OfCli {
         PASSES
     }
 
-    fn in_words(&self, _: Option<&str>) -> String {
+    fn describe(&self, _: Option<&str>) -> String {
         "the version of the linkerd CLI".to_owned()
     }
 
@@ -70,7 +70,7 @@ impl Asked for OfCli {
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<GapRemediation> {
-        Some(GapRemediation::say(match why {
+        Some(GapRemediation::instruction(match why {
             Why::NotOffered | Why::NotCaptured => {
                 "provide the version of the linkerd CLI: --linkerd-cli VERSION"
             }

@@ -158,7 +158,7 @@ pub(super) fn probes(
     });
     let links = gathered.get(&Item::List(Kind::Link)).and_then(|g| g.answer.as_ref());
     let links = links.map(Answer::objects::<Link>).unwrap_or_default();
-    let of_links = items.contains(&Item::Probe(Probe::of(Program::LinkedCluster)));
+    let of_links = items.contains(&Item::Probe(Probe::new(Program::LinkedCluster)));
     let linked = links.iter().filter(|_| of_links).map(|link| Request {
         item: Item::Probe(Probe { program: Program::LinkedCluster, pod: link.metadata.name.clone() }),
         namespace: Some(link.metadata.namespace.to_string()),

@@ -106,11 +106,11 @@ impl Border<'_> {
     }
 
     fn passed(&self, json: &[u8]) -> Result<Passed, serde_json::Error> {
-        Sanitized::read(self.kind, self.rule, json, self.alone(), self.live)
+        Sanitized::read(self.kind, self.rule, json, self.type_of_single_object(), self.live)
     }
 
     /// API servers omit both in list items, but saved objects need them.
-    fn alone(&self) -> Option<(&str, &str)> {
+    fn type_of_single_object(&self) -> Option<(&str, &str)> {
         self.alone.as_ref().map(|(version, kind)| (version.as_str(), *kind))
     }
 
@@ -121,7 +121,7 @@ impl Border<'_> {
             return None;
         }
         let (Passed { object, touched }, length) =
-            Sanitized::read_first(self.kind, self.rule, text, self.alone())?;
+            Sanitized::read_first(self.kind, self.rule, text, self.type_of_single_object())?;
         let value = match &self.whole {
             Some(_) => Some(object.value().ok()?),
             None => None,
@@ -143,7 +143,7 @@ impl Border<'_> {
         let raw: LogObject = serde_json::from_slice(json)?;
         let kept = raw.clone().normalised();
         let touched = kept.text != raw.text;
-        let passed = Sanitized::of(self.kind, self.rule, serde_json::to_value(kept)?)?;
+        let passed = Sanitized::new(self.kind, self.rule, serde_json::to_value(kept)?)?;
         Ok(Passed { touched, ..passed })
     }
 

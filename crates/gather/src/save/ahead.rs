@@ -16,7 +16,7 @@ const WAITING: usize = 2;
 
 /// Compresses the pages of one archive.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct SavePlan {
     form: Form,
     spool: Option<Spool>,
     work: Option<Work>,
@@ -33,10 +33,10 @@ struct Work {
 /// One page: offset, compressed length, and uncompressed length.
 type SpoolPage = (u64, u64, u64);
 
-impl Ahead {
+impl SavePlan {
     /// For an archive in a folder.
-    pub(super) fn of(form: Form, folder: &Path) -> Ahead {
-        Ahead { form, spool: Some(Spool::within(folder)), work: None, given: 0 }
+    pub(super) fn new(form: Form, folder: &Path) -> SavePlan {
+        SavePlan { form, spool: Some(Spool::within(folder)), work: None, given: 0 }
     }
 
     /// Accepts a page if it is large enough, and returns its number; otherwise returns the page.

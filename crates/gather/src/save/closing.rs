@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::collect::Collected;
-use crate::command::{Asked, Rerun};
+use crate::command::{Rerun, RerunOptions};
 use crate::item::Namespaces;
 use crate::model::cluster::TimeSource;
 use crate::request::Request;
@@ -13,7 +13,7 @@ use crate::source::Uncollected;
 
 /// Metadata of a bundle.
 #[derive(Debug, Clone)]
-pub struct Closing {
+pub struct ClosingEntries {
     /// The time at which the saved run judged the evidence; a replay uses the same. `None` if the time of the
     /// evidence is unknown, so that a replay judges it at its own time and states this.
     pub captured_at: Option<Timestamp>,
@@ -30,16 +30,20 @@ pub struct Closing {
     /// Options to request the same evidence again.
     pub rerun: Rerun,
     /// Tickets only: the options of the run, if they were not the defaults.
-    pub asked: Option<Asked>,
+    pub asked: Option<RerunOptions>,
 }
 
-impl Closing {
+impl ClosingEntries {
     /// Metadata of a collected cluster.
-    pub fn of(collected: &Collected, cluster: Option<String>, cli_version: Option<String>) -> Closing {
+    pub fn new(
+        collected: &Collected,
+        cluster: Option<String>,
+        cli_version: Option<String>,
+    ) -> ClosingEntries {
         let cluster_name = cluster;
         let cluster = &collected.cluster;
         let is_dated = cluster.live || cluster.time_source != TimeSource::Clock;
-        Closing {
+        ClosingEntries {
             captured_at: is_dated.then_some(cluster.at),
             cluster: cluster_name,
             namespaces: collected.cluster.namespaces.clone(),

@@ -13,14 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use self::ahead::Ahead;
+use self::ahead::SavePlan;
 use self::pack::{Content, parent};
 use crate::source::bundle::manifest::{
     ClusterRecord, ItemRecord, LeftOut, MANIFEST, Manifest, NodeRecord, RedactionRecord, SCHEMA, Tool,
     folder, named_file, segment,
 };
 
-pub use self::closing::{Closing, Contents};
+pub use self::closing::{ClosingEntries, Contents};
 pub use self::pack::{Form, SaveError, ready, save, stream};
 pub use self::packed::{Entry, Packed};
 
@@ -61,7 +61,7 @@ pub struct Writer {
 #[derive(Debug)]
 struct SaverState {
     spool: Spool,
-    ahead: Ahead,
+    ahead: SavePlan,
     items: BTreeMap<Request, Pages>,
     ended: BTreeMap<Request, Fetched>,
     nodes: BTreeMap<String, Vec<(String, SpoolPosition)>>,
@@ -119,7 +119,7 @@ impl Writer {
     fn within(folder: &Path, form: Form, path: &Path) -> Writer {
         let state = SaverState {
             spool: Spool::within(folder),
-            ahead: Ahead::of(form, folder),
+            ahead: SavePlan::new(form, folder),
             items: BTreeMap::new(),
             ended: BTreeMap::new(),
             nodes: BTreeMap::new(),
@@ -136,7 +136,7 @@ impl Writer {
     ///
     /// # Errors
     /// It could not be written, or an object could not be stored during collection.
-    pub fn finish(self, closing: Closing) -> Result<Saved, SaveError> {
+    pub fn finish(self, closing: ClosingEntries) -> Result<Saved, SaveError> {
         self.pack(closing, Contents::default())?.write()
     }
 
@@ -144,12 +144,12 @@ impl Writer {
     ///
     /// # Errors
     /// An object could not be stored during collection.
-    pub fn pack(self, closing: Closing, contents: Contents) -> Result<Packed, SaveError> {
+    pub fn pack(self, closing: ClosingEntries, contents: Contents) -> Result<Packed, SaveError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(what) = state.error {
             return Err(SaveError::Content { path: self.path, what });
         }
-        let nodes = match contents.left_out.contains(&Request::of(Item::NodeFiles)) {
+        let nodes = match contents.left_out.contains(&Request::new(Item::NodeFiles)) {
             true => 0,
             false => state.nodes.len(),
         };
@@ -291,7 +291,11 @@ impl SaverState {
     }
 
     /// All files, the manifest first, and the number of their objects.
-    fn files(self, closing: Closing, contents: Contents) -> io::Result<(Vec<(Entry, Content)>, usize)> {
+    fn files(
+        self,
+        closing: ClosingEntries,
+        contents: Contents,
+    ) -> io::Result<(Vec<(Entry, Content)>, usize)> {
         let whole = self.spool.finish();
         let packed = self.ahead.finish()?;
         let mut files = BTreeMap::new();
@@ -301,7 +305,7 @@ impl SaverState {
         let cli_version = closing.cli_version.or(self.cli_version);
         let mut ended = self.ended;
         if cli_version.is_some() {
-            ended.insert(Request::of(Item::CliVersion), Fetched::Complete);
+            ended.insert(Request::new(Item::CliVersion), Fetched::Complete);
         }
         for (request, fetched) in ended {
             let pages = self.items.get(&request);
@@ -325,7 +329,7 @@ impl SaverState {
                         .cloned()
                         .ok_or_else(|| io::Error::other("a page was not packed"))?,
                 };
-                let entry = Entry::of(&name, &content, full.objects, full.redacted);
+                let entry = Entry::new(&name, &content, full.objects, full.redacted);
                 files.insert(name.clone(), (entry, content));
                 names.push(name);
             }
@@ -333,7 +337,7 @@ impl SaverState {
             records.push(ItemRecord { item, namespace: request.namespace, fetched, objects, files: names });
         }
         let mut nodes = Vec::new();
-        let without_nodes = contents.left_out.contains(&Request::of(Item::NodeFiles));
+        let without_nodes = contents.left_out.contains(&Request::new(Item::NodeFiles));
         for (node, kept) in self.nodes.into_iter().filter(|_| !without_nodes) {
             let folder = format!("nodes/{}", segment(&node));
             nodes.push(NodeRecord { node, folder: folder.clone(), files: kept.len() });
@@ -341,7 +345,7 @@ impl SaverState {
                 let blob = whole.slice(offset, len);
                 let redacted = packed::markers(&blob.bytes(u64::MAX)?);
                 let (name, content) = (format!("{folder}/{path}"), Content::Blob(blob));
-                files.insert(name.clone(), (Entry::of(&name, &content, 0, redacted), content));
+                files.insert(name.clone(), (Entry::new(&name, &content, 0, redacted), content));
             }
         }
         let manifest = Manifest {
@@ -367,7 +371,7 @@ impl SaverState {
         let first = first.map(|(name, bytes)| {
             let redacted = packed::markers(&bytes);
             let content = Content::Bytes(bytes);
-            (Entry::of(&name, &content, 0, redacted), content)
+            (Entry::new(&name, &content, 0, redacted), content)
         });
         Ok((first.chain(files.into_values()).collect(), total))
     }

@@ -73,7 +73,7 @@ impl Form {
     ///
     /// # Errors
     /// The name has no known format.
-    pub fn of(path: &Path) -> Result<Form, SaveError> {
+    pub fn from_path(path: &Path) -> Result<Form, SaveError> {
         let text = path.to_string_lossy();
         let name = text.to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
@@ -134,7 +134,7 @@ fn pour(blob: &Blob, to: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// The name has no known format, something is in the way, or the folder is not writable.
 pub fn ready(path: &Path) -> Result<Form, SaveError> {
-    let form = Form::of(path)?;
+    let form = Form::from_path(path)?;
     if let Ok(mut entries) = fs::read_dir(path) {
         match form {
             Form::Folder if entries.next().is_some() => return Err(SaveError::NotEmpty(path.to_owned())),

@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(name: &str, content: &Content, objects: usize, redacted: usize) -> Entry {
+    pub(super) fn new(name: &str, content: &Content, objects: usize, redacted: usize) -> Entry {
         Entry { name: name.to_owned(), bytes: content.len(), objects, redacted }
     }
 }
@@ -56,7 +56,7 @@ impl Packed {
     /// It could not be written; no files are left.
     pub fn write(self) -> Result<Saved, SaveError> {
         let Packed { path, form, files, seconds, objects, nodes } = self;
-        let files = named(files);
+        let files = file_names(files);
         match pack::write(&path, form, &files, seconds) {
             Ok(bytes) => Ok(Saved { path, bytes, objects, nodes }),
             Err(error) => Err(SaveError::Write { path, error }),
@@ -68,7 +68,7 @@ impl Packed {
     /// # Errors
     /// The stream cannot be written.
     pub fn stream<W: Write>(self, out: W) -> io::Result<()> {
-        pack::tar(self.form, out, &named(self.files), self.seconds)?.flush()
+        pack::tar(self.form, out, &file_names(self.files), self.seconds)?.flush()
     }
 
     /// Its size when written, in bytes.
@@ -77,11 +77,11 @@ impl Packed {
     /// Compressed data cannot be read.
     pub fn size(self) -> io::Result<u64> {
         let form = if self.form == Form::Folder { Form::TarGz } else { self.form };
-        Ok(pack::tar(form, CountingSink(0), &named(self.files), self.seconds)?.0)
+        Ok(pack::tar(form, CountingSink(0), &file_names(self.files), self.seconds)?.0)
     }
 }
 
-fn named(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
+fn file_names(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
     files.into_iter().map(|(entry, content)| (entry.name, content)).collect()
 }
 

@@ -51,7 +51,7 @@ impl BoundedErrors {
     }
 
     /// Each message, and finally the number of others.
-    pub fn said(&self) -> impl Iterator<Item = String> {
+    pub fn messages(&self) -> impl Iterator<Item = String> {
         let more = (self.more > 0).then(|| left_out(self.more));
         self.messages.iter().cloned().chain(more)
     }
@@ -83,11 +83,11 @@ pub fn bounded(fetched: Fetched) -> Fetched {
 
 fn short(why: Why) -> Why {
     match why {
-        Why::Denied { message } => Why::Denied { message: said(&message) },
-        Why::Malformed { message } => Why::Malformed { message: said(&message) },
-        Why::NoValue { message, close } => Why::NoValue { message: said(&message), close },
-        Why::NotJudged { message } => Why::NotJudged { message: said(&message) },
-        Why::Failed { message } => Why::Failed { message: said(&message) },
+        Why::Denied { message } => Why::Denied { message: redacted(&message) },
+        Why::Malformed { message } => Why::Malformed { message: redacted(&message) },
+        Why::NoValue { message, close } => Why::NoValue { message: redacted(&message), close },
+        Why::NotJudged { message } => Why::NotJudged { message: redacted(&message) },
+        Why::Failed { message } => Why::Failed { message: redacted(&message) },
         other @ (Why::NotServed
         | Why::NotCaptured
         | Why::PerhapsMore
@@ -99,7 +99,7 @@ fn short(why: Why) -> Why {
 }
 
 /// The text of an error from any source, redacted and limited in length.
-fn said(message: &str) -> String {
+fn redacted(message: &str) -> String {
     shortened(crate::redact::text(message).into_owned())
 }
 
@@ -125,7 +125,7 @@ mod tests {
         for at in 0..50_000 {
             few.add(|| format!("line {at}"));
         }
-        let said: Vec<String> = few.said().collect();
+        let said: Vec<String> = few.messages().collect();
         assert_eq!(said.len(), MOST + 1);
         assert_eq!(said[MOST], "and 49980 more of the same kind");
         let mut other = BoundedErrors::default();

@@ -175,7 +175,7 @@ impl Diagnostics {
     /// Controllers in Go do not export their clock: that of the last read of their pod's proxy is used. It may be
     /// minutes older, so it is not the time of an issuer's lifetime.
     fn set_clock(&self, metrics: &mut ProxyMetrics) {
-        let has_lifetime = metrics.of(MetricMeaning::IssuerLifetime).next().is_some();
+        let has_lifetime = metrics.series(MetricMeaning::IssuerLifetime).next().is_some();
         if metrics.read_at.is_some() || metrics.container.is_empty() || has_lifetime {
             return;
         }
@@ -224,7 +224,7 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     if let Some(rows) = value.as_array() {
         return endpoints(rows).ok_or(Unread::Other);
     }
-    if let Some(answer) = InboundAnswer::of(&value) {
+    if let Some(answer) = InboundAnswer::parse(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
             return Err(Unread::Of(
                 "the output of linkerd diagnostics policy does not name its pod and port: use --diagnostics \

@@ -29,7 +29,7 @@ pub struct ContainerLog {
 
 impl ContainerLog {
     /// Source of the log.
-    pub fn of(&self) -> LogOf {
+    pub fn key(&self) -> LogOf {
         let (namespace, pod) = (self.namespace.clone(), self.pod.clone());
         LogOf::Pod { namespace, pod, container: Some(self.container.clone()) }
     }
@@ -96,8 +96,8 @@ impl Logs {
 
     /// Adds a log of a cluster, reduced; earlier additions are older.
     pub fn add(&mut self, tail: &ContainerLog, text: String, cut: bool) {
-        let kept = LogObject::new(&tail.of(), text, cut).normalised();
-        let held = self.texts.entry(tail.of()).or_default();
+        let kept = LogObject::new(&tail.key(), text, cut).normalised();
+        let held = self.texts.entry(tail.key()).or_default();
         held.0.push_str(&kept.text);
         if !held.0.is_empty() && !held.0.ends_with('\n') {
             held.0.push('\n');

@@ -14,7 +14,7 @@ use crate::request::Request;
 
 /// One object: its namespace and name, and its JSON.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct StoredObject {
     /// Namespace; empty for cluster-scoped objects.
     pub namespace: String,
     pub name: String,
@@ -29,7 +29,7 @@ pub type ServedByPod = (String, Result<String, String>);
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     /// Objects by kind.
-    pub objects: BTreeMap<Kind, Vec<Held>>,
+    pub objects: BTreeMap<Kind, Vec<StoredObject>>,
     /// Complete kinds.
     pub completeness: Completeness,
     /// Items that fail whatever objects exist.
@@ -43,7 +43,7 @@ pub struct Memory {
     /// Extension commands on PATH; `None` if they are unknown.
     pub cli_extensions: Option<Vec<String>>,
     /// Responses of running programs, each as the JSON of a [`crate::item::ProbeAnswer`].
-    pub probes: Vec<(Probe, Held)>,
+    pub probes: Vec<(Probe, StoredObject)>,
     /// Certificates in PEM that the pods of servers serve, or errors.
     pub served: BTreeMap<Server, Vec<ServedByPod>>,
     /// Node evidence.
@@ -98,7 +98,7 @@ impl Memory {
             (true, "") => "default".to_owned(),
             (true, namespace) => namespace.to_owned(),
         };
-        let held = Held { namespace, name, json: object.to_string().into_bytes() };
+        let held = StoredObject { namespace, name, json: object.to_string().into_bytes() };
         let list = self.objects.entry(kind).or_default();
         match list.iter_mut().find(|h| h.namespace == held.namespace && h.name == held.name) {
             Some(earlier) => *earlier = held,
@@ -126,7 +126,7 @@ impl Memory {
         if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
     }
 
-    fn named(&self, kind: Kind, namespace: &str, name: &str, sink: &mut dyn ObjectSink) -> Fetched {
+    fn read_object(&self, kind: Kind, namespace: &str, name: &str, sink: &mut dyn ObjectSink) -> Fetched {
         let held = self.objects.get(&kind).into_iter().flatten();
         match held.into_iter().find(|h| h.name == name && h.namespace == namespace) {
             Some(object) => {
@@ -146,7 +146,7 @@ impl Source for Memory {
 
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         if let Item::Probe(Probe { program, .. }) = &request.item
-            && let Some(why) = self.trouble.get(&Item::Probe(Probe::of(*program)))
+            && let Some(why) = self.trouble.get(&Item::Probe(Probe::new(*program)))
         {
             return Fetched::Missing { reason: why.clone() };
         }
@@ -175,7 +175,7 @@ impl Source for Memory {
                     Scope::Cluster => "",
                     _ => request.namespace.as_deref().unwrap_or_default(),
                 };
-                self.named(*kind, namespace, name, sink)
+                self.read_object(*kind, namespace, name, sink)
             }
             Item::Served(server) => {
                 let pods = self.served.get(server);
@@ -184,7 +184,7 @@ impl Source for Memory {
             }
             Item::Probe(probe) => {
                 let place = (request.namespace.as_deref().unwrap_or_default(), probe.pod.as_str());
-                let of = |held: &&(Probe, Held)| {
+                let of = |held: &&(Probe, StoredObject)| {
                     held.0 == *probe && (held.1.namespace.as_str(), held.1.name.as_str()) == place
                 };
                 match self.probes.iter().find(of) {

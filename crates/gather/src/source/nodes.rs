@@ -46,7 +46,7 @@ struct UnreadNodeFiles {
 
 /// A value of `--nodes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum NodesInput {
     /// `NAME=PATH`: a snapshot of one node, or a copy of its CNI configuration directory.
     Node {
         /// The node's name.
@@ -63,16 +63,16 @@ impl NodeEvidence {
     ///
     /// # Errors
     /// A path does not exist or has no node name, or no path contains node evidence.
-    pub fn open(given: &[Given]) -> Result<NodeEvidence, LoadError> {
-        let path = |given: &Given| match given {
-            Given::Node { path, .. } | Given::Several(path) => path.display().to_string(),
+    pub fn open(given: &[NodesInput]) -> Result<NodeEvidence, LoadError> {
+        let path = |given: &NodesInput| match given {
+            NodesInput::Node { path, .. } | NodesInput::Several(path) => path.display().to_string(),
         };
         let name = given.iter().map(path).collect::<Vec<_>>().join(", ");
         let mut evidence = NodeEvidence { name, ..NodeEvidence::default() };
         let mut budget = Budget::default();
         for given in given {
             match given {
-                Given::Node { name, path } => {
+                NodesInput::Node { name, path } => {
                     let shown = path.display().to_string();
                     if !is_subdomain(name) {
                         let why = format!("--nodes {name}={shown}: {name:?} is not a valid node name");
@@ -89,7 +89,7 @@ impl NodeEvidence {
                     };
                     evidence.add_node(name, &shown, &tree);
                 }
-                Given::Several(path) => {
+                NodesInput::Several(path) => {
                     let shown = path.display().to_string();
                     match open(path, &mut budget)? {
                         Opened::Tree(tree) => evidence.several(&shown, tree, &mut budget)?,

@@ -11,7 +11,7 @@ mod set;
 pub use annotated::{Annotated, annotated};
 use serde_yaml::{Mapping, Value};
 
-use super::stored_values::{Held, Spots};
+use super::stored_values::{Spots, ValuePositions};
 use super::values::as_go_reads;
 use super::values_input::ValuesFile;
 use crate::archive::{folder_of, joined};
@@ -220,7 +220,7 @@ impl Document<'_> {
     fn map(&self, object: &str, path: &str) -> Option<ValuesFile> {
         let Value::Mapping(root) = self.value(path)? else { return None };
         let above = format!("{path}.");
-        Some(self.held(object, (self.text.clone(), root), above.clone(), Spots::Below(above)))
+        Some(self.values_file(object, (self.text.clone(), root), above.clone(), Spots::Below(above)))
     }
 
     /// Values at a path, given as text; an error if they cannot be parsed.
@@ -243,8 +243,8 @@ impl Document<'_> {
         let here = self.root.at(path).unwrap_or((node.line, node.column));
         let indented = if *literal { self.indented(here.0, text) } else { None };
         Some(Ok(match indented {
-            Some(lines) => self.held(object, (lines, root), above, Spots::Below(String::new())),
-            None => self.held(object, (text.clone(), root), above, Spots::Here(here)),
+            Some(lines) => self.values_file(object, (lines, root), above, Spots::Below(String::new())),
+            None => self.values_file(object, (text.clone(), root), above, Spots::Here(here)),
         }))
     }
 
@@ -257,9 +257,9 @@ impl Document<'_> {
         same.then(|| "\n".repeat(first) + &lines.join("\n"))
     }
 
-    fn held(&self, object: &str, of: (String, Mapping), above: String, spots: Spots) -> ValuesFile {
+    fn values_file(&self, object: &str, of: (String, Mapping), above: String, spots: Spots) -> ValuesFile {
         let (text, root) = of;
-        ValuesFile::held(object, text, root, Held { file: self.of.name.clone(), above, spots })
+        ValuesFile::in_object(object, text, root, ValuePositions { file: self.of.name.clone(), above, spots })
     }
 }
 
@@ -275,7 +275,7 @@ impl Installed {
     }
 
     /// An installation without values.
-    fn of(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
+    fn new(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
         Installed {
             object,
             place,

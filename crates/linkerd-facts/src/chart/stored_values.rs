@@ -6,7 +6,7 @@ use crate::yaml::node::{Spot, spot};
 
 /// Positions of values in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct ValuePositions {
     /// The file of the object.
     pub file: String,
     /// Prefix of the value's path in evidence: `spec.values.`, `spec.source.helm.values: `.
@@ -26,7 +26,7 @@ pub enum Spots {
     Here(Spot),
 }
 
-impl Held {
+impl ValuePositions {
     /// Path of a value, as in evidence.
     pub(super) fn field(&self, place: &str) -> String {
         match place.starts_with('[') {

@@ -20,7 +20,7 @@ pub struct ReadOnce(OnceLock<Option<Values>>);
 
 impl ReadOnce {
     /// Values of a text, which must be the same in each call.
-    pub fn of(&self, text: Option<&str>) -> Option<Values> {
+    pub fn parse(&self, text: Option<&str>) -> Option<Values> {
         self.0.get_or_init(|| Values::read(text?)).clone()
     }
 }
@@ -288,13 +288,13 @@ mod tests {
     fn text_is_parsed_once() {
         let cache = ReadOnce::default();
         let text = Some("proxy: {uid: 1}");
-        let (first, second) = (cache.of(text).expect("values"), cache.of(text).expect("values"));
+        let (first, second) = (cache.parse(text).expect("values"), cache.parse(text).expect("values"));
         assert!(Arc::ptr_eq(&first.0, &second.0));
         assert_eq!(cache, ReadOnce::default(), "comparisons ignore the cache");
         let broken = ReadOnce::default();
-        assert_eq!((broken.of(Some("a: [")), broken.of(Some("a: ["))), (None, None));
+        assert_eq!((broken.parse(Some("a: [")), broken.parse(Some("a: ["))), (None, None));
         assert_eq!(broken.0.get(), Some(&None), "an invalid text is parsed once too");
-        assert_eq!(ReadOnce::default().of(None), None);
+        assert_eq!(ReadOnce::default().parse(None), None);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 
 use serde_yaml::{Mapping, Value};
 
-pub use super::stored_values::Held;
+pub use super::stored_values::ValuePositions;
 use super::values::{Values, as_go_reads};
 use crate::version::LinkerdVersion;
 use crate::yaml::node::{Spot, spot};
 
 /// Values for a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct ValuesInput {
     /// The name of the chart.
     pub chart: String,
     /// The release of the chart, if given.
@@ -30,7 +30,7 @@ pub struct ValuesFile {
     pub name: String,
     pub text: String,
     root: Mapping,
-    held: Option<Held>,
+    held: Option<ValuePositions>,
 }
 
 impl PartialEq for ValuesFile {
@@ -89,7 +89,7 @@ impl Leaf<'_> {
     }
 
     /// A description without secrets.
-    pub fn said(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.value {
             Value::Null => "null".to_owned(),
             Value::Bool(value) => value.to_string(),
@@ -123,7 +123,7 @@ impl ValuesFile {
     }
 
     /// Values in an object, and the text in which their positions are searched.
-    pub(super) fn held(name: &str, text: String, root: Mapping, held: Held) -> ValuesFile {
+    pub(super) fn in_object(name: &str, text: String, root: Mapping, held: ValuePositions) -> ValuesFile {
         ValuesFile { name: name.to_owned(), text, root, held: Some(held) }
     }
 
@@ -163,7 +163,7 @@ impl ValuesFile {
     }
 }
 
-impl Given {
+impl ValuesInput {
     /// The value at a path in the last file that sets it, and that file; also `None` if it is `null`.
     pub fn at(&self, path: &str) -> Option<(&ValuesFile, &Value)> {
         let found = self.files.iter().rev().find_map(|file| Some((file, file.at(path)?)));
@@ -222,7 +222,7 @@ mod tests {
         let second = file("b.yaml", "proxy: {cores: 2, logLevel: null}\n\"proxy.cores\": 3");
         let places: Vec<String> = second.leaves().iter().map(Leaf::place).collect();
         assert_eq!(places, ["proxy.cores", "[proxy.cores]"]);
-        let given = Given {
+        let given = ValuesInput {
             chart: "x".to_owned(),
             release: None,
             files: vec![first, second],

@@ -45,7 +45,7 @@ pub struct Origin {
 
 impl Channels {
     /// Sources of a release; `None` for custom builds and unknown channels.
-    pub fn of(&self, release: &LinkerdVersion) -> Option<&Origin> {
+    pub fn origin(&self, release: &LinkerdVersion) -> Option<&Origin> {
         self.channels.iter().find(|origin| origin.channel == release.channel().prefix())
     }
 
@@ -107,7 +107,7 @@ mod tests {
         let version = |text: &str| text.parse::<LinkerdVersion>().expect("a version");
         let of = |text: &str, chart: &str| {
             let release = version(text);
-            let origin = channels.of(&release)?;
+            let origin = channels.origin(&release)?;
             Some(format!("{}/{}", origin.repository, origin.chart(chart)?))
         };
         assert_eq!(of("edge-25.10.7", "linkerd-crds").as_deref(), Some("linkerd-edge/linkerd-crds"));
@@ -118,7 +118,7 @@ mod tests {
         );
         assert_eq!(of("enterprise-2.19.6", "linkerd-viz"), None);
         assert_eq!(of("2.19.6", "linkerd-crds"), None, "the source is unknown");
-        let enterprise = channels.of(&version("enterprise-2.19.6")).expect("known");
+        let enterprise = channels.origin(&version("enterprise-2.19.6")).expect("known");
         assert_eq!(
             enterprise.value("linkerd-control-plane", "proxy.cores"),
             "linkerd-control-plane.proxy.cores"

@@ -72,7 +72,7 @@ pub enum ChartType {
 
 impl ChartType {
     /// Name in a sentence.
-    pub fn in_words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             ChartType::Count => "a whole number from 0",
             ChartType::Integer => "a whole number",

@@ -138,7 +138,7 @@ impl Charts {
 
 impl Chart {
     /// The last edge with it, if it was removed.
-    pub fn until(&self) -> Option<EdgeTag> {
+    pub fn last_release(&self) -> Option<EdgeTag> {
         self.until
     }
 

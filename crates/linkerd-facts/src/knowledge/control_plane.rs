@@ -48,7 +48,7 @@ pub struct GroupVersion {
 
 impl GroupVersion {
     /// First release that starts without it.
-    pub fn until(&self) -> Option<EdgeTag> {
+    pub fn first_without(&self) -> Option<EdgeTag> {
         self.releases.until
     }
 }

@@ -12,7 +12,7 @@ pub use template::{Hole, Template};
 
 /// The vocabulary of messages, journals and logs.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "RawShapes")]
 pub struct FreeText {
     source: String,
     words: HashSet<String>,
@@ -47,7 +47,7 @@ pub enum KeyValue {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Written {
+struct RawShapes {
     source: String,
     #[serde(rename = "date")]
     _date: jiff::civil::Date,
@@ -85,8 +85,8 @@ struct Sensitive {
     links: Vec<String>,
 }
 
-impl From<Written> for FreeText {
-    fn from(written: Written) -> FreeText {
+impl From<RawShapes> for FreeText {
+    fn from(written: RawShapes) -> FreeText {
         let set = |list: Vec<String>| list.into_iter().collect::<HashSet<String>>();
         let names = written.keys.names.into_iter().map(|key| (key, KeyValue::Name));
         let numbers = written.keys.numbers.into_iter().map(|(key, digits)| (key, KeyValue::Number(digits)));

@@ -22,7 +22,7 @@ pub struct KnownDefect {
     /// The component with the defect, such as `destination`.
     pub component: String,
     /// The component whose version decides.
-    pub decides: Decides,
+    pub decides: AffectedComponent,
     range: ReleaseRange,
     /// A second range, of the control plane, that must also hold.
     with_control_plane: Option<ReleaseRange>,
@@ -93,20 +93,20 @@ pub enum Reach {
 /// The component whose version decides whether a release is affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Decides {
+pub enum AffectedComponent {
     ControlPlane,
     Proxy,
     /// The service mirrors of the multicluster extension.
     ServiceMirror,
 }
 
-impl Decides {
+impl AffectedComponent {
     /// Its name in findings and tables.
     pub fn label(self) -> &'static str {
         match self {
-            Decides::ControlPlane => "control plane",
-            Decides::Proxy => "proxy",
-            Decides::ServiceMirror => "service mirror",
+            AffectedComponent::ControlPlane => "control plane",
+            AffectedComponent::Proxy => "proxy",
+            AffectedComponent::ServiceMirror => "service mirror",
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct MeshSignature {
     #[serde(default)]
     over: Vec<String>,
     /// Number of such lines required.
-    #[serde(default = "once")]
+    #[serde(default = "default_count")]
     pub times: usize,
     /// Whether the process exits with it.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct MeshSignature {
     pub example: String,
 }
 
-fn once() -> usize {
+fn default_count() -> usize {
     1
 }
 

@@ -58,12 +58,14 @@ pub use file::KnowledgeError;
 pub use free_text::{FreeText, Hole, KeyValue, Template};
 pub use go_duration::go_duration;
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
-pub use known_defects::{Decides, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand};
+pub use known_defects::{
+    AffectedComponent, DefectTrigger, KnownDefect, KnownDefects, Reach, WorkaroundCommand,
+};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
-pub use nearest::apart;
+pub use nearest::edit_distance;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};

@@ -88,8 +88,8 @@ impl NativeSidecar {
         let core = nearest::core(&name.to_ascii_lowercase());
         let wanted = nearest::core("native-sidecar");
         let swapped = nearest::core("native-side-car");
-        nearest::apart(&core, &wanted, 3).is_some()
-            || nearest::apart(&core, &swapped, 2).is_some()
+        nearest::edit_distance(&core, &wanted, 3).is_some()
+            || nearest::edit_distance(&core, &swapped, 2).is_some()
             || (core.contains("native") && core.contains("sidecar"))
     }
 

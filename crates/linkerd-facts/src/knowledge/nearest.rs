@@ -37,7 +37,7 @@ pub(super) fn suggest<'a>(
             return Some(Suggestion { key: right, advice: seen.advice.as_deref() });
         }
     }
-    let written = Written::of(key)?;
+    let written = UnknownKey::parse(key)?;
     // Few keys are similar, so the expensive test comes last.
     let best = keys
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn suggest<'a>(
 }
 
 /// An unknown key, parsed once.
-struct Written<'a> {
+struct UnknownKey<'a> {
     domain: &'a str,
     name: String,
     core: String,
@@ -56,12 +56,12 @@ struct Written<'a> {
     case: usize,
 }
 
-impl<'a> Written<'a> {
-    fn of(key: &'a str) -> Option<Written<'a>> {
+impl<'a> UnknownKey<'a> {
+    fn parse(key: &'a str) -> Option<UnknownKey<'a>> {
         let (domain, name) = split(key);
         let lower = name.to_ascii_lowercase();
         let case = usize::from(lower != name);
-        (!name.is_empty()).then(|| Written { domain, core: core(&lower), name: lower, case })
+        (!name.is_empty()).then(|| UnknownKey { domain, core: core(&lower), name: lower, case })
     }
 
     /// Distance to a known key; smaller is nearer, `None` if too far.
@@ -69,8 +69,8 @@ impl<'a> Written<'a> {
         let (known_domain, known_name) = split(&known.key);
         // One edit in a short name, two in a longer one.
         let slips = |text: &str| if letters(text) < 8 { 1 } else { 2 };
-        let domains = || 2 * apart(self.domain, known_domain, 3).unwrap_or(4);
-        if let Some(by_name) = apart(&self.name, known_name, slips(known_name))
+        let domains = || 2 * edit_distance(self.domain, known_domain, 3).unwrap_or(4);
+        if let Some(by_name) = edit_distance(&self.name, known_name, slips(known_name))
             && by_name < letters(known_name)
         {
             return Some(3 * by_name + domains() + self.case);
@@ -79,14 +79,14 @@ impl<'a> Written<'a> {
         if letters(known_core) < 5 {
             return None;
         }
-        let by_core = apart(&self.core, known_core, slips(known_core))?;
+        let by_core = edit_distance(&self.core, known_core, slips(known_core))?;
         Some(4 + 3 * by_core + domains() + self.case)
     }
 }
 
 /// Edit distance of two words, if at most `most`. Cheap tests of length and letters come first, because untrusted input
 /// may have many words.
-pub fn apart(one: &str, other: &str, most: usize) -> Option<usize> {
+pub fn edit_distance(one: &str, other: &str, most: usize) -> Option<usize> {
     if letters(one).abs_diff(letters(other)) > most || letters_apart(one, other) > 2 * most {
         return None;
     }
@@ -136,7 +136,11 @@ mod tests {
         for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
             for most in 0..4 {
                 let slips = strsim::damerau_levenshtein(one, other);
-                assert_eq!(apart(one, other, most), (slips <= most).then_some(slips), "{one} {other} {most}");
+                assert_eq!(
+                    edit_distance(one, other, most),
+                    (slips <= most).then_some(slips),
+                    "{one} {other} {most}"
+                );
             }
         }
         assert!(letters_apart("proxy-cpu-limit", "proxy-memory-limit") > 4);

@@ -300,7 +300,7 @@ impl Upgrades {
     }
 
     /// Changes without a corresponding object, if the target is the first with them.
-    pub fn heed<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
+    pub fn notes_between<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
         let holds = move |row: &&Heed| {
             let gone = row.until.is_some_and(|until| {
                 between.to.presumed_edge(between.minors).is_none_or(|edge| edge > until)

@@ -327,7 +327,7 @@ impl<'a> OutboundIndex<'a> {
         let (counting, younger) = counting.split_at(most.min(counting.len()));
         let beside: Vec<&Read<'a>> = beside.into_iter().chain(younger.iter().copied()).collect();
         let routes: Vec<OutboundRoute<'a>> =
-            counting.iter().map(|read| read.of(called, &self.world)).collect();
+            counting.iter().map(|read| read.applied_to(called, &self.world)).collect();
         let mut unread = Vec::new();
         let mut keep = |why: Option<String>| unread.extend(why);
         let nothing = Meta::default();

@@ -190,7 +190,7 @@ impl<'a> Read<'a> {
     }
 
     /// Its effect on calls to `called`.
-    pub(super) fn of(&self, called: Called<'_>, world: &World<'a>) -> OutboundRoute<'a> {
+    pub(super) fn applied_to(&self, called: Called<'_>, world: &World<'a>) -> OutboundRoute<'a> {
         let rule = |rule: &'a RouteRule| {
             let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
             let of_rule = match self.kind {

@@ -70,7 +70,7 @@ impl GrpcStatus {
     ];
 
     /// Its name in annotations.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         GrpcStatus::ALL.iter().find(|(_, status)| *status == self).map_or("", |(word, _)| word)
     }
 }
@@ -116,7 +116,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     policy_duration(text).ok_or_else(|| format!("{text:?} is not a duration such as 250ms or 10s"))
 }
 
-fn said<T>(meta: &Meta, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+fn annotation<T>(
+    meta: &Meta,
+    key: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
     meta.annotation(key).map(|text| read(text).map_err(|why| format!("{key}: {why}"))).transpose()
 }
 
@@ -127,22 +131,23 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 /// Reads the timeouts.
 pub(crate) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
     Ok(Timeouts {
-        response: said(meta, "timeout.linkerd.io/response", duration)?,
-        request: said(meta, "timeout.linkerd.io/request", duration)?,
-        idle: said(meta, "timeout.linkerd.io/idle", duration)?,
+        response: annotation(meta, "timeout.linkerd.io/response", duration)?,
+        request: annotation(meta, "timeout.linkerd.io/request", duration)?,
+        idle: annotation(meta, "timeout.linkerd.io/idle", duration)?,
     })
 }
 
 /// Reads the retries of HTTP or gRPC.
 pub(crate) fn retry(meta: &Meta, kind: RouteKind) -> Result<Option<Retry>, String> {
-    let limit = said(meta, "retry.linkerd.io/limit", |text| {
+    let limit = annotation(meta, "retry.linkerd.io/limit", |text| {
         text.parse::<u16>().map_err(|_| format!("{text:?} is not a valid number"))
     })?;
     let limit = limit.filter(|limit| *limit != 0);
-    let timeout = said(meta, "retry.linkerd.io/timeout", duration)?.filter(|timeout| !timeout.is_zero());
+    let timeout =
+        annotation(meta, "retry.linkerd.io/timeout", duration)?.filter(|timeout| !timeout.is_zero());
     let on = match kind {
-        RouteKind::Grpc => said(meta, "retry.linkerd.io/grpc", grpc)?.map(RetryOn::Grpc),
-        _ => said(meta, "retry.linkerd.io/http", statuses)?.map(RetryOn::Statuses),
+        RouteKind::Grpc => annotation(meta, "retry.linkerd.io/grpc", grpc)?.map(RetryOn::Grpc),
+        _ => annotation(meta, "retry.linkerd.io/http", statuses)?.map(RetryOn::Statuses),
     };
     if limit.is_none() && timeout.is_none() && on.is_none() {
         return Ok(None);
@@ -202,10 +207,10 @@ pub(crate) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, Str
         other => return Err(format!("{MODE}: this release does not support mode {other:?}")),
     };
     let key = |end: &str| format!("{CONSECUTIVE}-{end}");
-    let failures = said(meta, &key("max-failures"), number)?.unwrap_or(7);
-    let most = said(meta, &key("max-penalty"), duration)?.unwrap_or(Duration::from_secs(60));
-    let least = said(meta, &key("min-penalty"), duration)?.unwrap_or(Duration::from_secs(1));
-    let jitter: f32 = said(meta, &key("jitter-ratio"), number)?.unwrap_or(0.5);
+    let failures = annotation(meta, &key("max-failures"), number)?.unwrap_or(7);
+    let most = annotation(meta, &key("max-penalty"), duration)?.unwrap_or(Duration::from_secs(60));
+    let least = annotation(meta, &key("min-penalty"), duration)?.unwrap_or(Duration::from_secs(1));
+    let jitter: f32 = annotation(meta, &key("jitter-ratio"), number)?.unwrap_or(0.5);
     if least > most {
         return Err(format!("{CONSECUTIVE}-min-penalty is more than {CONSECUTIVE}-max-penalty"));
     }
@@ -220,9 +225,9 @@ pub(crate) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, Str
 
 fn success_rate(meta: &Meta) -> Result<SuccessRate, String> {
     let key = |end: &str| format!("{SUCCESS}-{end}");
-    let threshold: f64 = said(meta, &key("threshold"), number)?.unwrap_or(0.8);
-    let window = said(meta, &key("window"), duration)?.unwrap_or(Duration::from_secs(10));
-    let requests: u32 = said(meta, &key("min-requests"), number)?.unwrap_or(5);
+    let threshold: f64 = annotation(meta, &key("threshold"), number)?.unwrap_or(0.8);
+    let window = annotation(meta, &key("window"), duration)?.unwrap_or(Duration::from_secs(10));
+    let requests: u32 = annotation(meta, &key("min-requests"), number)?.unwrap_or(5);
     if !(0.0..=1.0).contains(&threshold) {
         return Err(format!("{SUCCESS}-threshold is not between 0 and 1"));
     }
@@ -245,8 +250,8 @@ pub(super) fn penalty(meta: &Meta) -> Result<Option<Penalty>, String> {
         Some("1" | "t" | "T" | "true" | "TRUE" | "True") => {}
         Some(other) => return Err(format!("{ON}: {other:?} is neither true nor false")),
     }
-    let penalty = said(meta, "balancer.alpha.linkerd.io/load-biaser-penalty", duration)?;
-    let most = said(meta, "balancer.alpha.linkerd.io/load-biaser-max-retry-after", duration)?;
+    let penalty = annotation(meta, "balancer.alpha.linkerd.io/load-biaser-penalty", duration)?;
+    let most = annotation(meta, "balancer.alpha.linkerd.io/load-biaser-max-retry-after", duration)?;
     let penalty = penalty.unwrap_or(Duration::from_secs(5));
     if penalty.as_millis() > u128::from(u32::MAX) {
         return Err("balancer.alpha.linkerd.io/load-biaser-penalty is more than 49 days".to_owned());

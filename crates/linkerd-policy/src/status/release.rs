@@ -19,7 +19,7 @@ pub struct Writes {
 
 impl Writes {
     /// The statuses of a version; those of the newest release if the version is unknown or not conclusive.
-    pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Writes {
+    pub fn from_version(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Writes {
         let known = knowledge.policy_controller();
         let has =
             |since: &dyn Fn(&LinkerdVersion) -> Contains| version.is_none_or(|v| since(v) != Contains::No);

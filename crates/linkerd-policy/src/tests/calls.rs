@@ -20,7 +20,7 @@ fn backend(backend: &str, services: &[&str]) -> String {
             format!("kind: Service\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {{ports: [{{port: 80}}]}}\n---\n")
         })
         .collect::<String>();
-    let world = World::of(&format!(
+    let world = World::parse(&format!(
         "{services}
 kind: HTTPRoute
 metadata: {{name: r, namespace: bank}}
@@ -69,13 +69,13 @@ spec: {{ports: [{{port: 80{more}}}]}}
 "
         )
     };
-    let (plain, tcp) = (World::of(&service("")), World::of(&service(", appProtocol: linkerd.io/tcp")));
+    let (plain, tcp) = (World::parse(&service("")), World::parse(&service(", appProtocol: linkerd.io/tcp")));
     assert_eq!(with(&tcp, |_| {}).spoken, Spoken::Opaque);
     assert_eq!(with(&tcp, |quirks| quirks.app_protocol = false).spoken, Spoken::Detect);
     let limits = |answer: &Outbound<'_>| (answer.timeouts.request.is_some(), answer.retry.is_some());
     assert_eq!(limits(&with(&plain, |_| {})), (true, true));
     assert_eq!(limits(&with(&plain, |quirks| quirks.limit_annotations = false)), (false, false));
-    let routed = World::of(&format!(
+    let routed = World::parse(&format!(
         "{}---
 kind: HTTPRoute
 metadata: {{name: r, namespace: shop}}
@@ -89,7 +89,7 @@ spec: {{parentRefs: [{{group: core, kind: Service, name: web, port: 80}}]}}
 
 #[test]
 fn releases_without_egress_networks_have_no_outside_policy() {
-    let world = World::of(
+    let world = World::parse(
         "
 kind: EgressNetwork
 metadata: {name: all, namespace: shop}

@@ -56,7 +56,7 @@ pub struct Conditions<'a> {
 
 impl<'a> Conditions<'a> {
     /// Parses the conditions of a webhook, possibly none.
-    pub fn of(webhook: Option<&'a Webhook>) -> Conditions<'a> {
+    pub fn from_webhook(webhook: Option<&'a Webhook>) -> Conditions<'a> {
         let all = webhook.map(|webhook| webhook.match_conditions.as_slice()).unwrap_or_default();
         Conditions {
             all: all.iter().map(|one| (one, Expression::parse(&one.expression, &BOUND))).collect(),
@@ -155,7 +155,7 @@ mod tests {
         .unwrap();
         let meta: Meta = serde_json::from_value(json!({"name": "p", "labels": {"app": "web"}})).unwrap();
         let new = NewObject { kind: ("", "v1", "Pod", "pods"), namespace: "shop", meta: Some(&meta) };
-        Conditions::of(Some(&webhook)).of_new(&new)
+        Conditions::from_webhook(Some(&webhook)).of_new(&new)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::policy::{self, RouteAnnotations, RouteKind};
 
 pub(super) fn validate(of: &Validation<'_>, kind: Kind, object: &Value) -> Result<(), Denied> {
     let Some(route) = read::<Route>(object) else { return Ok(()) };
-    let Some(kind) = RouteKind::of(kind) else { return Ok(()) };
+    let Some(kind) = RouteKind::from_kind(kind) else { return Ok(()) };
     if is_admitted_unread(of, kind, &route) {
         return Ok(());
     }

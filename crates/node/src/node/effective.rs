@@ -106,9 +106,9 @@ impl NodeSnapshot {
         let mut assuming = Vec::new();
         for file in &files[..count] {
             match judge(file) {
-                Judged::Good => {}
-                Judged::Bad(why) => return Effective::Broken { file, why },
-                Judged::Open(why) => assuming.push(format!("{} can be loaded ({why})", file.path())),
+                FileVerdict::Good => {}
+                FileVerdict::Bad(why) => return Effective::Broken { file, why },
+                FileVerdict::Open(why) => assuming.push(format!("{} can be loaded ({why})", file.path())),
             }
         }
         Effective::File(Loaded { file: files[0], others: files[1..count].to_vec(), assuming })
@@ -122,12 +122,12 @@ impl NodeSnapshot {
         let mut skipped = Vec::new();
         for file in files {
             match judge_for_crio(file) {
-                Judged::Good => {}
-                Judged::Bad(why) => {
+                FileVerdict::Good => {}
+                FileVerdict::Bad(why) => {
                     skipped.push(format!("{}: {}", file.name, why.message));
                     continue;
                 }
-                Judged::Open(why) => {
+                FileVerdict::Open(why) => {
                     let reason = format!(
                         "CRI-O skips files that it cannot load, which is unknown for {}: {why}",
                         file.path()
@@ -191,7 +191,7 @@ impl NodeSnapshot {
     }
 }
 
-enum Judged {
+enum FileVerdict {
     Good,
     Bad(Defect),
     /// Unknown, and why.
@@ -199,11 +199,11 @@ enum Judged {
 }
 
 /// Whether a runtime's library would load this file.
-fn judge(file: &ConfFile) -> Judged {
+fn judge(file: &ConfFile) -> FileVerdict {
     if let Some(size) = file.index.as_ref().and_then(|row| row.size)
         && size > MAX_CONF as u64
     {
-        return Judged::Bad(Defect {
+        return FileVerdict::Bad(Defect {
             kind: DefectKind::TooLarge,
             message: format!("{size} bytes; recent containerd rejects files over {MAX_CONF}"),
             place: None,
@@ -211,23 +211,23 @@ fn judge(file: &ConfFile) -> Judged {
         });
     }
     match &file.content {
-        Content::Captured { defect: None, .. } => Judged::Good,
+        Content::Captured { defect: None, .. } => FileVerdict::Good,
         Content::Captured { defect: Some(defect), .. } if defect.kind.is_certain() => {
-            Judged::Bad(defect.clone())
+            FileVerdict::Bad(defect.clone())
         }
-        Content::Captured { defect: Some(defect), .. } => Judged::Open(defect.message.clone()),
-        Content::NotCaptured(why) => Judged::Open(why.clone()),
+        Content::Captured { defect: Some(defect), .. } => FileVerdict::Open(defect.message.clone()),
+        Content::NotCaptured(why) => FileVerdict::Open(why.clone()),
     }
 }
 
 /// As [`judge`], but without a size limit, as CRI-O.
-fn judge_for_crio(file: &ConfFile) -> Judged {
+fn judge_for_crio(file: &ConfFile) -> FileVerdict {
     match judge(file) {
-        Judged::Bad(defect) if defect.kind == DefectKind::TooLarge => {
-            Judged::Open("too large to be captured".to_owned())
+        FileVerdict::Bad(defect) if defect.kind == DefectKind::TooLarge => {
+            FileVerdict::Open("too large to be captured".to_owned())
         }
-        Judged::Open(why) if file.index.as_ref().is_some_and(|row| row.kind == FileKind::Symlink) => {
-            Judged::Open(format!("a link; {why}"))
+        FileVerdict::Open(why) if file.index.as_ref().is_some_and(|row| row.kind == FileKind::Symlink) => {
+            FileVerdict::Open(format!("a link; {why}"))
         }
         judged => judged,
     }

@@ -85,9 +85,9 @@ impl Reader<'_> {
             Some(b'[') => self.nested(Self::array)?,
             Some(b'"') => Json::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => Json::Number(self.number()?),
-            Some(b't') => self.word("true", Json::Bool(true))?,
-            Some(b'f') => self.word("false", Json::Bool(false))?,
-            Some(b'n') => self.word("null", Json::Null)?,
+            Some(b't') => self.literal("true", Json::Bool(true))?,
+            Some(b'f') => self.literal("false", Json::Bool(false))?,
+            Some(b'n') => self.literal("null", Json::Null)?,
             Some(_) | None => return Err(self.unexpected("looking for beginning of value")),
         };
         let span = Span { start: self.places.place(start), end: self.places.place(self.at - 1) };
@@ -164,7 +164,7 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, value: Json) -> Result<Json, Defect> {
+    fn literal(&mut self, word: &str, value: Json) -> Result<Json, Defect> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
                 let context = format!("in literal {word} (expecting '{}')", char::from(expected));

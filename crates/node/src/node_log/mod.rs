@@ -6,8 +6,8 @@
 mod read;
 mod write;
 
-pub use read::{Held, LogError, is_log, read, read_all};
-pub use write::{Written, write};
+pub use read::{FoundSnapshot, LogError, is_log, read, read_all};
+pub use write::{WrittenLog, write};
 
 /// Maximum size of a packed snapshot in a log, in bytes. As base64, with the runtime's time before each line,
 /// it stays below the 10 MiB at which the kubelet rotates the log.

@@ -21,7 +21,7 @@ const QUOTED: usize = 300;
 
 /// A snapshot found in a log.
 #[derive(Debug)]
-pub struct Held {
+pub struct FoundSnapshot {
     /// The name of the node, from the log.
     pub node: String,
     /// Its files.
@@ -32,7 +32,7 @@ pub struct Held {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LogError {
     /// No snapshot in the log.
-    #[error("the log contains no snapshot{}", said(last))]
+    #[error("the log contains no snapshot{}", last_message(last))]
     None {
         /// The last line, not escaped for display.
         last: String,
@@ -47,7 +47,7 @@ pub enum LogError {
         version: String,
     },
     /// The end line is missing.
-    #[error("the log ends in the middle of the snapshot, after {lines} of its lines{}", said(last))]
+    #[error("the log ends in the middle of the snapshot, after {lines} of its lines{}", last_message(last))]
     Cut {
         /// Number of snapshot lines.
         lines: usize,
@@ -68,7 +68,7 @@ pub enum LogError {
     },
 }
 
-fn said(last: &str) -> String {
+fn last_message(last: &str) -> String {
     if last.is_empty() { String::new() } else { format!("; its last line: {last}") }
 }
 
@@ -80,7 +80,7 @@ pub fn is_log(text: &[u8]) -> bool {
 /// Reads every snapshot in a log: a file may contain the logs of several pods. A snapshot that cannot be read
 /// is an error with the name of its node, and does not hide the others. Lines without the beginning of a
 /// snapshot are one error.
-pub fn read_all(log: &[u8]) -> Vec<Result<Held, (String, LogError)>> {
+pub fn read_all(log: &[u8]) -> Vec<Result<FoundSnapshot, (String, LogError)>> {
     let mut starts = Vec::new();
     let mut at = 0;
     for line in log.split_inclusive(|byte| *byte == b'\n') {
@@ -107,7 +107,7 @@ pub fn read_all(log: &[u8]) -> Vec<Result<Held, (String, LogError)>> {
 ///
 /// # Errors
 /// The log contains no complete snapshot.
-pub fn read(log: &[u8]) -> Result<Held, LogError> {
+pub fn read(log: &[u8]) -> Result<FoundSnapshot, LogError> {
     let mut reading = ReadState::default();
     let mut lines = log.split(|byte| *byte == b'\n').peekable();
     while let Some(line) = lines.next() {
@@ -137,7 +137,7 @@ struct ReadState {
 
 impl ReadState {
     /// Adds a line. Returns the snapshot after its end line.
-    fn line(&mut self, line: &[u8]) -> Result<Option<Held>, LogError> {
+    fn line(&mut self, line: &[u8]) -> Result<Option<FoundSnapshot>, LogError> {
         let Some(ours) = find(line, TAG.as_bytes()).map(|at| &line[at + TAG.len()..]) else {
             if !line.is_empty() {
                 self.last = String::from_utf8_lossy(&line[..line.len().min(QUOTED)]).into_owned();
@@ -157,7 +157,7 @@ impl ReadState {
             ("begin", None) => self.node = Some(rest.to_owned()),
             ("end", Some(node)) => {
                 whole(rest, self.lines, &self.packed)?;
-                return Ok(Some(Held { node: node.clone(), tree: unpack(&self.packed)? }));
+                return Ok(Some(FoundSnapshot { node: node.clone(), tree: unpack(&self.packed)? }));
             }
             (number, Some(_)) if number.parse() == Ok(self.lines) => {
                 self.packed.extend(STANDARD.decode(rest).map_err(|_| torn)?);
@@ -183,7 +183,7 @@ fn unpack(packed: &[u8]) -> Result<Tree, LogError> {
     let broken = |error: std::io::Error| damaged(&error.to_string());
     let mut spool = Spool::new();
     spool.write_all(packed).map_err(broken)?;
-    let mut budget = Budget::of(MAX_FILES_BYTES, MAX_ENTRIES);
+    let mut budget = Budget::new(MAX_FILES_BYTES, MAX_ENTRIES);
     match archive::unpack(&spool.finish(), &mut budget, |_| false).map_err(broken)? {
         Unpacked::Tree(tree) => Ok(tree),
         Unpacked::Plain(..) => Err(damaged("it is not an archive")),

@@ -16,7 +16,7 @@ fn written(files: &NodeFiles) -> Vec<u8> {
     log
 }
 
-fn files_of(held: &Held) -> BTreeMap<String, Vec<u8>> {
+fn files_of(held: &FoundSnapshot) -> BTreeMap<String, Vec<u8>> {
     assert!(held.tree.trouble.is_empty(), "{:?}", held.tree.trouble);
     held.tree.files.iter().map(|(path, blob)| (path.clone(), blob.bytes(1 << 30).unwrap())).collect()
 }

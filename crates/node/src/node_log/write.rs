@@ -17,7 +17,7 @@ const META: &str = "meta.json";
 
 /// The result of writing a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenLog {
     /// Number of packed bytes.
     pub bytes: usize,
     /// Files omitted because of the size limit, largest first; `meta.json` names them under `truncated`.
@@ -28,7 +28,7 @@ pub struct Written {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(files: &NodeFiles, out: &mut impl Write) -> io::Result<Written> {
+pub fn write(files: &NodeFiles, out: &mut impl Write) -> io::Result<WrittenLog> {
     let mut kept = files.files.clone();
     let mut left_out = Vec::new();
     let mut packed = pack(&kept)?;
@@ -51,7 +51,7 @@ pub fn write(files: &NodeFiles, out: &mut impl Write) -> io::Result<Written> {
     let bytes = packed.len();
     writeln!(out, "{TAG}{VERSION} end lines={lines} bytes={bytes} sha256={}", checksum(&packed))?;
     out.flush()?;
-    Ok(Written { bytes, left_out })
+    Ok(WrittenLog { bytes, left_out })
 }
 
 /// SHA-256 in hexadecimal.

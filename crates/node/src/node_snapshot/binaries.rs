@@ -58,7 +58,7 @@ pub(super) fn look(
         .map(|(name, value)| (name.clone(), hosts(value)))
         .collect();
     let mut binaries = BTreeMap::new();
-    let folders = Folders::of(root, &path, notes);
+    let folders = Folders::read(root, &path, notes);
     for name in &places.binaries {
         match folders.find(root, name, notes) {
             Some(found) => {
@@ -87,7 +87,7 @@ struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    fn of(root: &Root, path: &'a str, notes: &mut Notes) -> Folders<'a> {
+    fn read(root: &Root, path: &'a str, notes: &mut Notes) -> Folders<'a> {
         let mut folders = Folders { names: Vec::new(), all: root.is_whole() };
         for name in path.split(':').filter(|name| name.starts_with('/')) {
             match root.place(Path::new(name)) {

@@ -23,7 +23,7 @@ pub(super) struct Kernel<'a> {
 
 impl<'a> Kernel<'a> {
     /// `own` is the root of this process, if it certainly runs on the same kernel as the node.
-    pub(super) fn of(root: &'a Root, own: Option<&'a Root>) -> Kernel<'a> {
+    pub(super) fn read(root: &'a Root, own: Option<&'a Root>) -> Kernel<'a> {
         let with = |probe: &str| [Some(root), own].into_iter().flatten().find(|root| root.has(probe));
         Kernel { proc: with("/proc/version"), sys: with("/sys/kernel") }
     }

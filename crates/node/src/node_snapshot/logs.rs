@@ -16,7 +16,7 @@ const LIMITS: Limits = Limits { deadline: Duration::from_secs(30), output: MAX_R
 const JOURNAL_LINES: &str = "--lines=50000";
 
 /// One log in the form of the snapshot, with its path there; `None` if no log exists.
-pub(super) fn kept(
+pub(super) fn copy_log(
     root: &Root,
     target: &str,
     log: &Log,

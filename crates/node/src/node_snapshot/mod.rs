@@ -161,7 +161,7 @@ fn gather(
     let bins = binaries_of_plugins(root, options, &runtime, knowledge, notes);
     add("host/os-release", host::os_release(root, notes));
     let own = if options.in_pod { Root::open(Path::new("/")).ok() } else { None };
-    let kernel = host::Kernel::of(root, own.as_ref());
+    let kernel = host::Kernel::read(root, own.as_ref());
     add("host/uname", host::uname(&kernel, node, notes).map(String::into_bytes));
     add("host/modules.txt", host::modules_here(root, &kernel, places, notes).map(String::into_bytes));
     add("host/sysctl.json", host::sysctls(root, &kernel, places, notes).map(|settings| json(&settings)));
@@ -175,7 +175,7 @@ fn gather(
     for (target, log) in
         [("logs/runtime.txt", &places.logs.runtime), ("logs/kubelet.txt", &places.logs.kubelet)]
     {
-        add(target, logs::kept(root, target, log, places, run, notes));
+        add(target, logs::copy_log(root, target, log, places, run, notes));
     }
     add("cni/bin.json", bins.map(|bins| json(&bins)));
     if conf_seen {
@@ -266,7 +266,7 @@ fn binaries_of_plugins(
 fn name(root: &Root, options: &Options, knowledge: &Knowledge) -> Result<(String, &'static str), NotTaken> {
     let kubelet: Vec<&str> = knowledge.node().kubelet.processes.iter().map(String::as_str).collect();
     let overridden = || {
-        let process = process::named(root, &kubelet).into_iter().next()?;
+        let process = process::find(root, &kubelet).into_iter().next()?;
         Some((process.flag(&["--hostname-override"])?.to_owned(), "the kubelet's --hostname-override"))
     };
     let hostname = || {

@@ -50,7 +50,7 @@ impl Process {
 
 /// The processes with one of these names, those of the node itself before those in containers, in the order
 /// of their numbers; empty if the node's `/proc` is not visible.
-pub(super) fn named(root: &Root, names: &[&str]) -> Vec<Process> {
+pub(super) fn find(root: &Root, names: &[&str]) -> Vec<Process> {
     let Ok(listing) = root.list(Path::new("/proc")) else { return Vec::new() };
     let pids = listing.entries.iter().filter_map(|entry| entry.name.to_str()?.parse::<u32>().ok());
     let mut found: Vec<Process> = pids

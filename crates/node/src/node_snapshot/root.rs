@@ -55,12 +55,12 @@ pub(super) enum Unread {
     #[error("it changed during each attempt to read it")]
     Changing,
     /// The system's error.
-    #[error("{}", said(.0))]
+    #[error("{}", message(.0))]
     System(io::Error),
 }
 
 /// The system's error without the number that Rust adds.
-fn said(error: &io::Error) -> String {
+fn message(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => {

@@ -194,7 +194,7 @@ fn containerd_here(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Opt
     let process = first_process(root, &places.processes);
     let program = places.programs.iter().find(|path| root.has(path));
     let found = containerd::configured(root, process.as_ref(), knowledge, notes);
-    let seen = seen(process.as_ref(), found.present, program)?;
+    let seen = runtime_evidence(process.as_ref(), found.present, program)?;
     let containerd::Configured { settings, disabled, present } = found;
     Some(Candidate { settings, process, present, disabled, seen })
 }
@@ -204,17 +204,17 @@ fn crio_here(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Ca
     let process = first_process(root, &places.processes);
     let program = places.programs.iter().find(|path| root.has(path));
     let (settings, present) = crio::configured(root, process.as_ref(), knowledge, notes);
-    let seen = seen(process.as_ref(), present, program)?;
+    let seen = runtime_evidence(process.as_ref(), present, program)?;
     Some(Candidate { settings, process, present, disabled: false, seen })
 }
 
 fn first_process(root: &Root, names: &[String]) -> Option<Process> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    process::named(root, &names).into_iter().next()
+    process::find(root, &names).into_iter().next()
 }
 
 /// Evidence that a runtime exists on the node.
-fn seen(process: Option<&Process>, configured: bool, program: Option<&String>) -> Option<String> {
+fn runtime_evidence(process: Option<&Process>, configured: bool, program: Option<&String>) -> Option<String> {
     match (process, configured, program) {
         (Some(process), _, _) => Some(format!("process {}", process.pid)),
         (None, true, _) => Some("its configuration exists".to_owned()),

@@ -19,7 +19,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub(super) fn of(info: &SubjectPublicKeyInfoOwned) -> Key {
+    pub(super) fn from_public_key_info(info: &SubjectPublicKeyInfoOwned) -> Key {
         match info.algorithm.oid.to_string().as_str() {
             "1.2.840.113549.1.1.1" => {
                 let bits = info.subject_public_key.as_bytes().and_then(modulus_bits);

@@ -126,7 +126,7 @@ impl Certificate {
 
     /// The first 8 bytes of its SHA-256, as hex digits.
     pub fn print(&self) -> String {
-        format!("{:016x}", print::of(&self.der))
+        format!("{:016x}", print::hash(&self.der))
     }
 
     /// The start of its validity.
@@ -152,7 +152,7 @@ impl Certificate {
 
     /// The kind and size of its public key.
     pub fn key(&self) -> Key {
-        Key::of(self.parsed.tbs_certificate().subject_public_key_info())
+        Key::from_public_key_info(self.parsed.tbs_certificate().subject_public_key_info())
     }
 
     /// The algorithm of its signature, as Go names it: `ECDSA-SHA256`, `SHA256-RSA`; else its object identifier.

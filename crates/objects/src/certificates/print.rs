@@ -20,24 +20,24 @@ pub struct BundlePrint {
 
 impl BundlePrint {
     /// The prints of a PEM text. Surrounding blanks are ignored, as in `linkerd check`.
-    pub fn of(pem: &str) -> BundlePrint {
+    pub fn from_pem(pem: &str) -> BundlePrint {
         let certificates =
             pem_blocks(pem.as_bytes()).into_iter().filter(|block| block.label == "CERTIFICATE");
         BundlePrint {
-            text: of(pem.trim().as_bytes()),
-            anchors: certificates.map(|block| of(&block.der)).collect(),
+            text: hash(pem.trim().as_bytes()),
+            anchors: certificates.map(|block| hash(&block.der)).collect(),
         }
     }
 
     /// The written form of the prints of a PEM text after `sanitize`. Caches the last text: a list
     /// of pods repeats the same one thousands of times.
-    pub fn kept(pem: &str, sanitize: impl FnOnce(&str) -> Cow<'_, str>) -> String {
+    pub fn sanitized(pem: &str, sanitize: impl FnOnce(&str) -> Cow<'_, str>) -> String {
         thread_local! {
             static LAST: RefCell<(String, String)> = const { RefCell::new((String::new(), String::new())) };
         }
         LAST.with_borrow_mut(|(text, prints)| {
             if text != pem || prints.is_empty() {
-                *prints = BundlePrint::of(&sanitize(pem)).to_string();
+                *prints = BundlePrint::from_pem(&sanitize(pem)).to_string();
                 pem.clone_into(text);
             }
             prints.clone()
@@ -71,7 +71,7 @@ impl BundlePrint {
 
     /// Whether it holds a certificate.
     pub fn has(&self, certificate: &Certificate) -> bool {
-        self.anchors.contains(&of(&certificate.der))
+        self.anchors.contains(&hash(&certificate.der))
     }
 
     /// The prints of the certificates, as reports show them.
@@ -105,6 +105,6 @@ impl FromStr for BundlePrint {
 }
 
 /// The first 8 bytes of a SHA-256.
-pub(super) fn of(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     sha256(bytes).iter().take(8).fold(0, |print, byte| print << 8 | u64::from(*byte))
 }

@@ -102,19 +102,20 @@ fn the_prints_of_a_bundle_say_what_it_has_in_common_with_another() {
     let pem =
         |name| params(name, true).self_signed(&KeyPair::generate().expect("a key")).expect("a root").pem();
     let (one, two) = (pem("one"), pem("two"));
-    let print = BundlePrint::of(&format!("{one}{two}"));
+    let print = BundlePrint::from_pem(&format!("{one}{two}"));
     for text in [&one, &one, &two, &one, &String::new()] {
-        assert_eq!(BundlePrint::kept(text, |pem| pem.into()), BundlePrint::of(text).to_string());
+        assert_eq!(BundlePrint::sanitized(text, |pem| pem.into()), BundlePrint::from_pem(text).to_string());
     }
     assert_eq!(print.to_string().parse(), Ok(print.clone()));
-    assert!(print.same_text(&BundlePrint::of(&format!("\n{one}{two}\n\n"))));
-    let turned = BundlePrint::of(&format!("{two}{one}"));
+    assert!(print.same_text(&BundlePrint::from_pem(&format!("\n{one}{two}\n\n"))));
+    let turned = BundlePrint::from_pem(&format!("{two}{one}"));
     assert!(!print.same_text(&turned) && print.same_anchors(&turned) && print.overlaps(&turned));
     assert!(
-        print.overlaps(&BundlePrint::of(&one)) && !BundlePrint::of(&two).overlaps(&BundlePrint::of(&one))
+        print.overlaps(&BundlePrint::from_pem(&one))
+            && !BundlePrint::from_pem(&two).overlaps(&BundlePrint::from_pem(&one))
     );
-    assert!(print.has(&parse(&one)[0]) && !BundlePrint::of(&two).has(&parse(&one)[0]));
-    assert_eq!(BundlePrint::of("").to_string().parse(), Ok(BundlePrint::of("")));
+    assert!(print.has(&parse(&one)[0]) && !BundlePrint::from_pem(&two).has(&parse(&one)[0]));
+    assert_eq!(BundlePrint::from_pem("").to_string().parse(), Ok(BundlePrint::from_pem("")));
 }
 
 /// The chain of an issuer, its own certificate first, the anchor it chains to, and a certificate

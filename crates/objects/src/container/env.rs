@@ -57,7 +57,7 @@ const KEPT: &[&str] = &[
 ];
 
 /// Deserializes only the kept parts of an environment.
-pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
+pub(super) fn deserialize_kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Variable<'a> {
@@ -100,7 +100,7 @@ pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Env
                             None
                         }
                         TRUST_ANCHORS => {
-                            Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
+                            Some(BundlePrint::sanitized(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
                         }
                         name => Some(redact::setting(name, &value).into_owned()),
                     });

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer, Map
 use serde::forward_to_deserialize_any;
 
 use super::schema::{Field, Holds, Schema};
-use super::wire::{Cut, Fields, Value};
+use super::wire::{Fields, InvalidMessage, Value};
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ impl<'de> Deserializer<'de> for Message<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Broken> {
         visitor.visit_map(Object {
             schema: self.schema,
-            fields: Fields::of(self.bytes),
+            fields: Fields::new(self.bytes),
             field: None,
             after: None,
         })
@@ -101,7 +101,7 @@ impl<'de> MapAccess<'de> for Object<'de> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Broken> {
         let name = self.schema.name;
-        let broken = |_: Cut| Broken::Wire(name);
+        let broken = |_: InvalidMessage| Broken::Wire(name);
         loop {
             let Some(next) = self.fields.next().map_err(broken)? else {
                 let Some(outer) = self.after.take() else { return Ok(None) };
@@ -112,7 +112,7 @@ impl<'de> MapAccess<'de> for Object<'de> {
             if let Holds::Inline(schema) = field.holds {
                 let Value::Bytes(bytes) = next.value else { return Err(Broken::Wire(self.schema.name)) };
                 self.after = Some((self.schema, self.fields));
-                (self.schema, self.fields) = (schema, Fields::of(bytes));
+                (self.schema, self.fields) = (schema, Fields::new(bytes));
                 continue;
             }
             if field.holds == Holds::Text && next.value == Value::Bytes(b"") {
@@ -156,7 +156,7 @@ impl<'de> Content<'de> {
 
     /// An `IntOrString`: its type (1) selects between number (2) and text (3).
     fn number_or_text(&self) -> Result<Result<i64, Cow<'de, str>>, Broken> {
-        let mut fields = Fields::of(self.bytes()?);
+        let mut fields = Fields::new(self.bytes()?);
         let (mut is_text, mut number, mut said): (bool, i64, &[u8]) = (false, 0, b"");
         while let Some(field) = fields.next().map_err(|_| self.broken())? {
             match (field.number, field.value) {
@@ -171,7 +171,7 @@ impl<'de> Content<'de> {
 
     /// The time, in whole seconds as in JSON; `None` for the zero time.
     fn time(&self) -> Result<Option<String>, Broken> {
-        let mut fields = Fields::of(self.bytes()?);
+        let mut fields = Fields::new(self.bytes()?);
         let mut seconds = 0;
         while let Some(field) = fields.next().map_err(|_| self.broken())? {
             if let (1, Value::Number(number)) = (field.number, field.value) {
@@ -278,7 +278,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Broken> {
         let Some(content) = self.next.take() else { return Ok(None) };
         self.next = content.after()?;
-        let mut fields = Fields::of(content.bytes()?);
+        let mut fields = Fields::new(content.bytes()?);
         let mut key: &[u8] = &[];
         self.value = &[];
         while let Some(field) = fields.next().map_err(|_| content.broken())? {
@@ -289,7 +289,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
             }
         }
         if content.field.holds == Holds::Quantities {
-            let mut fields = Fields::of(std::mem::take(&mut self.value));
+            let mut fields = Fields::new(std::mem::take(&mut self.value));
             while let Some(field) = fields.next().map_err(|_| content.broken())? {
                 if let (1, Value::Bytes(bytes)) = (field.number, field.value) {
                     self.value = bytes;

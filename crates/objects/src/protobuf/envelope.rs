@@ -22,7 +22,7 @@ static DETAILS: Schema =
 /// The object in a complete answer, if it has that kind.
 pub fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
     let mut object = None;
-    let mut fields = Fields::of(answer.strip_prefix(MAGIC)?);
+    let mut fields = Fields::new(answer.strip_prefix(MAGIC)?);
     let mut named = false;
     while let Some(field) = fields.next().ok()? {
         match (field.number, field.value) {
@@ -37,7 +37,7 @@ pub fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
 /// The text in a field of a message.
 pub fn text_in(message: &[u8], number: u64) -> Option<&str> {
     let mut found = None;
-    let mut fields = Fields::of(message);
+    let mut fields = Fields::new(message);
     while let Some(field) = fields.next().ok()? {
         if let (true, Value::Bytes(bytes)) = (field.number == number, field.value) {
             found = std::str::from_utf8(bytes).ok();

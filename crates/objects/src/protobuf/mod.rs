@@ -14,7 +14,7 @@ mod wire;
 pub use de::{Broken, Message};
 pub use envelope::{MAGIC, REFUSAL, in_envelope, text_in};
 pub use schema::Schema;
-pub use wire::{Cut, Header, header};
+pub use wire::{Header, InvalidMessage, header};
 
 #[cfg(test)]
 mod tests;

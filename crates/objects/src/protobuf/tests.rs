@@ -246,7 +246,7 @@ fn bytes_that_are_no_text_are_told_as_json_tells_them() {
 
 /// Deserializes into samples, and records the requested fields without a number.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct FieldRecorder<'a> {
     schema: &'static Schema,
     lacking: &'a RefCell<Vec<String>>,
     /// The number of fields returned so far.
@@ -257,13 +257,13 @@ struct Asked<'a> {
 #[derive(Clone, Copy)]
 struct Answer<'a> {
     field: &'static Field,
-    asked: Asked<'a>,
+    asked: FieldRecorder<'a>,
     given: bool,
 }
 
 type Error = serde_json::Error;
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for FieldRecorder<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -294,7 +294,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 }
 
-impl<'de> MapAccess<'de> for Asked<'_> {
+impl<'de> MapAccess<'de> for FieldRecorder<'_> {
     type Error = Error;
 
     fn next_key_seed<K: serde::de::DeserializeSeed<'de>>(
@@ -313,8 +313,8 @@ impl<'de> MapAccess<'de> for Asked<'_> {
 }
 
 impl<'a> Answer<'a> {
-    fn within(&self, schema: &'static Schema) -> Asked<'a> {
-        Asked { schema, next: 0, ..self.asked }
+    fn within(&self, schema: &'static Schema) -> FieldRecorder<'a> {
+        FieldRecorder { schema, next: 0, ..self.asked }
     }
 }
 
@@ -367,9 +367,9 @@ impl<'de> SeqAccess<'de> for Answer<'_> {
 }
 
 /// The fields that a type requests and that have no number. Also compares it with a full object.
-fn lacking<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
+fn unnumbered_fields<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
     let lacking = RefCell::new(Vec::new());
-    T::deserialize(Asked { schema: schema(kind), lacking: &lacking, next: 0 }).unwrap();
+    T::deserialize(FieldRecorder { schema: schema(kind), lacking: &lacking, next: 0 }).unwrap();
     let mut lacking = lacking.into_inner();
     lacking.sort();
     lacking.dedup();
@@ -378,8 +378,8 @@ fn lacking<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
 
 #[test]
 fn a_slim_type_reads_nothing_that_has_no_number() {
-    assert_eq!(lacking::<Pod>(Kind::Pod), [""; 0]);
-    assert_eq!(lacking::<Job>(Kind::Job), [""; 0]);
+    assert_eq!(unnumbered_fields::<Pod>(Kind::Pod), [""; 0]);
+    assert_eq!(unnumbered_fields::<Job>(Kind::Job), [""; 0]);
     // One type reads four kinds, and some fields only exist in some of them.
     let without = |kind: &str, others: &[&str]| {
         let of_daemon_sets = ["currentNumberScheduled", "desiredNumberScheduled", "numberReady"];
@@ -389,15 +389,15 @@ fn a_slim_type_reads_nothing_that_has_no_number() {
         lacking
     };
     let deployment = ["DeploymentSpec.updateStrategy", "RollingUpdateDeployment.partition"];
-    assert_eq!(lacking::<Workload>(Kind::Deployment), without("Deployment", &deployment));
+    assert_eq!(unnumbered_fields::<Workload>(Kind::Deployment), without("Deployment", &deployment));
     let replica_set = ["ReplicaSetSpec.paused", "ReplicaSetSpec.strategy", "ReplicaSetSpec.updateStrategy"];
-    assert_eq!(lacking::<Workload>(Kind::ReplicaSet), without("ReplicaSet", &replica_set));
+    assert_eq!(unnumbered_fields::<Workload>(Kind::ReplicaSet), without("ReplicaSet", &replica_set));
     let stateful_set = [
         "RollingUpdateStatefulSetStrategy.maxUnavailable",
         "StatefulSetSpec.paused",
         "StatefulSetSpec.strategy",
     ];
-    assert_eq!(lacking::<Workload>(Kind::StatefulSet), without("StatefulSet", &stateful_set));
+    assert_eq!(unnumbered_fields::<Workload>(Kind::StatefulSet), without("StatefulSet", &stateful_set));
     let of_others = [
         "DaemonSetSpec.paused",
         "DaemonSetSpec.replicas",
@@ -407,7 +407,7 @@ fn a_slim_type_reads_nothing_that_has_no_number() {
         "DaemonSetStatus.replicas",
         "RollingUpdateDaemonSet.partition",
     ];
-    assert_eq!(lacking::<Workload>(Kind::DaemonSet), of_others);
+    assert_eq!(unnumbered_fields::<Workload>(Kind::DaemonSet), of_others);
 }
 
 #[test]

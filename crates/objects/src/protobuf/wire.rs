@@ -3,7 +3,7 @@
 
 /// Truncated or invalid input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum InvalidMessage {
     /// More bytes are needed.
     Short,
     /// Invalid protobuf.
@@ -14,19 +14,19 @@ pub enum Cut {
 const LONGEST: usize = 10;
 
 /// The varint at the start of `bytes`, and its length.
-fn varint(bytes: &[u8]) -> Result<(u64, usize), Cut> {
+fn varint(bytes: &[u8]) -> Result<(u64, usize), InvalidMessage> {
     let mut value = 0_u64;
     for (place, byte) in bytes.iter().take(LONGEST).enumerate() {
         let piece = u64::from(byte & 0x7f);
         if place == LONGEST - 1 && piece > 1 {
-            return Err(Cut::Wrong);
+            return Err(InvalidMessage::Wrong);
         }
         value |= piece << (7 * place);
         if byte & 0x80 == 0 {
             return Ok((value, place + 1));
         }
     }
-    Err(if bytes.len() < LONGEST { Cut::Short } else { Cut::Wrong })
+    Err(if bytes.len() < LONGEST { InvalidMessage::Short } else { InvalidMessage::Wrong })
 }
 
 /// The start of a field.
@@ -43,11 +43,11 @@ pub struct Header {
 }
 
 /// Reads the start of the field at the start of `bytes`.
-pub fn header(bytes: &[u8]) -> Result<Header, Cut> {
+pub fn header(bytes: &[u8]) -> Result<Header, InvalidMessage> {
     let (tag, taken) = varint(bytes)?;
     let plain = |length| Ok(Header { number: tag >> 3, value: None, before: taken, length });
     match tag & 7 {
-        _ if tag >> 3 == 0 => Err(Cut::Wrong),
+        _ if tag >> 3 == 0 => Err(InvalidMessage::Wrong),
         0 => {
             let (value, more) = varint(&bytes[taken..])?;
             Ok(Header { number: tag >> 3, value: Some(value), before: taken + more, length: 0 })
@@ -55,11 +55,11 @@ pub fn header(bytes: &[u8]) -> Result<Header, Cut> {
         1 => plain(8),
         2 => {
             let (length, more) = varint(&bytes[taken..])?;
-            let length = usize::try_from(length).map_err(|_| Cut::Wrong)?;
+            let length = usize::try_from(length).map_err(|_| InvalidMessage::Wrong)?;
             Ok(Header { number: tag >> 3, value: None, before: taken + more, length })
         }
         5 => plain(4),
-        _ => Err(Cut::Wrong),
+        _ => Err(InvalidMessage::Wrong),
     }
 }
 
@@ -85,25 +85,25 @@ pub(super) struct Fields<'de> {
 }
 
 impl<'de> Fields<'de> {
-    pub(super) fn of(message: &'de [u8]) -> Fields<'de> {
+    pub(super) fn new(message: &'de [u8]) -> Fields<'de> {
         Fields { rest: message }
     }
 
     /// The next field; `None` at the end. A message that ends within a field is invalid.
-    pub(super) fn next(&mut self) -> Result<Option<Field<'de>>, Cut> {
+    pub(super) fn next(&mut self) -> Result<Option<Field<'de>>, InvalidMessage> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let header = header(self.rest)?;
-        let end = header.before.checked_add(header.length).ok_or(Cut::Wrong)?;
-        let value = self.rest.get(header.before..end).ok_or(Cut::Short)?;
+        let end = header.before.checked_add(header.length).ok_or(InvalidMessage::Wrong)?;
+        let value = self.rest.get(header.before..end).ok_or(InvalidMessage::Short)?;
         self.rest = &self.rest[end..];
         let value = header.value.map_or(Value::Bytes(value), Value::Number);
         Ok(Some(Field { number: header.number, value }))
     }
 
     /// The next field, if it has the same number.
-    pub(super) fn next_of(&mut self, number: u64) -> Result<Option<Value<'de>>, Cut> {
+    pub(super) fn next_of(&mut self, number: u64) -> Result<Option<Value<'de>>, InvalidMessage> {
         let mut ahead = *self;
         match ahead.next()? {
             Some(field) if field.number == number => {

@@ -19,7 +19,7 @@ struct Passed {
 }
 
 thread_local! {
-    static LATELY: Memo<Passed> = Memo::of(128);
+    static LATELY: Memo<Passed> = Memo::with_slots(128);
 }
 
 /// For unknown parts, the key also matters.

@@ -39,12 +39,12 @@ pub(super) struct Copy<'de> {
     pub(super) variable: String,
     /// The previous word of a command.
     pub(super) before: String,
-    pub(super) said: Said,
+    pub(super) said: ObjectType,
 }
 
 /// Version and kind of the object.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ObjectType {
     pub(super) version: bool,
     pub(super) kind: bool,
 }
@@ -69,7 +69,7 @@ impl Marks {
         };
         // Any key with this prefix has the same effect.
         let key = self.injected.then_some("linkerd.io/");
-        Owner::of(label, key.into_iter(), namespace)
+        Owner::from_labels(label, key.into_iter(), namespace)
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn unfit<E: Error>() -> E {
 
 impl<'de> Copy<'de> {
     /// Records a key of the object whose first key is at `base`.
-    pub(super) fn once<E: Error>(&mut self, base: usize, key: Cow<'de, str>) -> Result<(), E> {
+    pub(super) fn reject_duplicate<E: Error>(&mut self, base: usize, key: Cow<'de, str>) -> Result<(), E> {
         let before = &self.keys[base..];
         if before.len() >= MAX_KEYS || before.contains(&key) {
             return Err(unfit());

@@ -47,7 +47,7 @@ fn is_uid_key(key: &str) -> bool {
 
 thread_local! {
     /// Cache for names and words.
-    static SENSITIVE: Memo<bool> = Memo::of(1024);
+    static SENSITIVE: Memo<bool> = Memo::with_slots(1024);
 }
 
 /// Whether a name or a word announces a secret.

@@ -30,7 +30,7 @@ const ROUNDS: usize = 4;
 
 thread_local! {
     /// Cache of texts that are kept unchanged.
-    static CLEAN: Memo<()> = Memo::of(2048);
+    static CLEAN: Memo<()> = Memo::with_slots(2048);
 }
 
 /// Redacts the text of another program.

@@ -33,9 +33,9 @@ const MIXED: usize = 4;
 
 thread_local! {
     /// Cache of texts that are kept unchanged: the settings of proxies are the same in all pods.
-    static PLAIN: Memo<()> = Memo::of(1024);
+    static PLAIN: Memo<()> = Memo::with_slots(1024);
     /// The same for names of environment variables.
-    static NAMES: Memo<()> = Memo::of(256);
+    static NAMES: Memo<()> = Memo::with_slots(256);
 }
 
 /// A text without its random tokens.

@@ -7,7 +7,7 @@ pub(super) struct Utf16Reader {
 }
 
 impl Utf16Reader {
-    pub(super) fn of(input: &[u8]) -> Option<Utf16Reader> {
+    pub(super) fn new(input: &[u8]) -> Option<Utf16Reader> {
         match input {
             [0xFF, 0xFE, ..] => return Some(Utf16Reader { big_endian: false }),
             [0xFE, 0xFF, ..] => return Some(Utf16Reader { big_endian: true }),

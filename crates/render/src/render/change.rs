@@ -9,7 +9,7 @@ use super::look::Look;
 use super::subject;
 use super::text::{clean, count, wrap, wrap_from};
 use crate::finding::{Finding, Severity};
-use crate::report::{Brings, Change, Report};
+use crate::report::{Change, ChangeCounts, Report};
 
 /// Columns before the words of a line.
 const INDENT: usize = 9;
@@ -45,7 +45,7 @@ fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
     let unable: BTreeSet<&str> = gaps.iter().flat_map(|gap| &gap.checks).copied().collect();
     let is_sure = unable.is_empty() && report.coverage.set_aside.is_empty();
     let roots = || findings.iter().filter(|finding| finding.caused_by.is_empty());
-    let Brings { breaks, changes, ends } = Brings::of(roots());
+    let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(roots());
     let stay = roots().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
         (0, 0) if is_sure => "no new problem appears".to_owned(),
@@ -92,7 +92,7 @@ fn listed<'a>(
     for finding in findings {
         let about = subject::brief(finding.subjects.iter());
         let said = format!("{}: {about}: {}", finding.check, clean(&finding.message));
-        let severity = format!("{:<9}", finding.severity.word());
+        let severity = format!("{:<9}", finding.severity.label());
         for (at, line) in wrap(&said, look.prose() - INDENT - 2).into_iter().enumerate() {
             let before =
                 if at == 0 { look.severity_like(finding.severity, &severity) } else { " ".repeat(INDENT) };

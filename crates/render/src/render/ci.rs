@@ -20,7 +20,7 @@ use super::steps::in_remedy;
 use super::table::Folding;
 use super::text::clean;
 use crate::exit;
-use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, WaivedBy, Written};
+use crate::finding::{Evidence, Finding, Fingerprint, ManifestLocation, Place, Standing, Subject, WaivedBy};
 use crate::report::{Gap, Report};
 
 /// The locations of a finding: one for the whole finding if it is in no file, else one per subject.
@@ -28,12 +28,12 @@ pub(super) struct Spot<'a> {
     pub fingerprint: Fingerprint,
     pub subjects: Vec<&'a Subject>,
     /// The location in the manifests.
-    pub written: Vec<&'a Written>,
+    pub written: Vec<&'a ManifestLocation>,
 }
 
 /// The locations of a finding, each of which can be fixed separately.
 pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
-    let of = |subject: &Subject| -> Vec<&Written> {
+    let of = |subject: &Subject| -> Vec<&ManifestLocation> {
         let object = match subject {
             Subject::Object { kind, namespace, name, .. } => {
                 Subject::object(kind, namespace, name).to_string()
@@ -76,7 +76,7 @@ pub(super) fn path(report: &Report, file: &str) -> String {
 }
 
 /// Whether a pipeline can show the location: standard input is not a file.
-fn is_file(written: &Written) -> bool {
+fn is_file(written: &ManifestLocation) -> bool {
     written.file != "-" && written.file != "stdin" && written.line > 0
 }
 
@@ -87,7 +87,7 @@ pub(super) fn causes<'r>(report: &'r Report, folding: &Folding, at: usize) -> Ve
 }
 
 /// A finding in one line; `causes` are the checks that explain it.
-pub(super) fn said(finding: &Finding, subjects: &[&Subject], causes: &[&str]) -> String {
+pub(super) fn finding_line(finding: &Finding, subjects: &[&Subject], causes: &[&str]) -> String {
     let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
     let mut text = format!("{}: {}", super::text::some_of(&subjects, 8), finding.message);
     for note in super::short::notes(finding) {

@@ -124,7 +124,7 @@ fn denied_user(message: &str) -> Option<&str> {
 }
 
 /// The kinds that no check reads and that have objects: `12 Servers`.
-pub fn held(unread: &[Unread]) -> Vec<String> {
+pub fn unread_kinds(unread: &[Unread]) -> Vec<String> {
     let counted = unread.iter().filter_map(|kind| Some((kind, kind.objects?)));
     counted.map(|(kind, objects)| count(objects, &kind.kind, &subject::plural(&kind.kind))).collect()
 }
@@ -177,7 +177,7 @@ pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str,
 fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> Groups<'_> {
     let mut groups = Groups::new();
     for gap in report.coverage.gaps.iter().filter(|gap| wanted(gap)) {
-        groups.entry((gap.missing.why.word(), sort(&gap.missing))).or_default().push(gap);
+        groups.entry((gap.missing.why.keyword(), sort(&gap.missing))).or_default().push(gap);
     }
     groups
 }
@@ -344,8 +344,8 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
 /// The missing evidence as text.
 fn what(gap: &Gap) -> String {
     let request = &gap.missing.request;
-    let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
-    clean(&asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))).into_owned()
+    let asked = request.item.query().filter(|asked| !asked.is_one_of_many());
+    clean(&asked.map_or_else(|| request.to_string(), |asked| asked.describe(None))).into_owned()
 }
 
 /// The reason, without the message of a server.

@@ -9,7 +9,7 @@ use super::look::Look;
 use super::text::{count, wrap};
 use crate::checks::words::sentence;
 use crate::finding::Severity;
-use crate::knowledge::{Decides, Knowledge, KnownDefect};
+use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect};
 
 /// A line for each defect with its releases, its effect and the workaround.
 pub fn table(knowledge: &Knowledge, look: Look) -> String {
@@ -35,7 +35,7 @@ pub fn text(row: &KnownDefect, knowledge: &Knowledge, look: Look) -> String {
 }
 
 fn write_row(row: &KnownDefect, knowledge: &Knowledge, look: Look, text: &mut String) {
-    _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.word(), row.decides.label(), row.releases());
+    _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.label(), row.decides.label(), row.releases());
     let fixed = row.fixed_in(knowledge.releases()).map(|fixed| format!("fixed in {fixed}"));
     let workaround = row.workaround.as_ref().map(|workaround| format!("workaround: {workaround}"));
     let check = row.reported_by.as_ref().map(|check| format!("reported by {check}"));
@@ -53,7 +53,7 @@ fn write_row(row: &KnownDefect, knowledge: &Knowledge, look: Look, text: &mut St
 struct DefectRow<'a> {
     id: &'a str,
     component: &'a str,
-    decides: Decides,
+    decides: AffectedComponent,
     releases: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed_in: Option<String>,

@@ -32,7 +32,7 @@ pub enum State {
 
 impl State {
     /// The printed word.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             State::New => "new",
             State::Changed => "changed",
@@ -180,19 +180,19 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
 }
 
 impl Difference {
-    fn of(&self, state: State) -> impl Iterator<Item = &Entry> {
+    fn in_state(&self, state: State) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.state == state)
     }
 
     /// The highest severity of new findings and of those that became more severe.
     pub fn worst_new(&self) -> Option<Severity> {
-        let worse = self.of(State::Changed).filter(|entry| entry.after > entry.before);
-        self.of(State::New).chain(worse).filter_map(|entry| entry.after).max()
+        let worse = self.in_state(State::Changed).filter(|entry| entry.after > entry.before);
+        self.in_state(State::New).chain(worse).filter_map(|entry| entry.after).max()
     }
 
     /// The highest severity of those that cannot be compared.
     pub fn worst_unknown(&self) -> Option<Severity> {
-        self.of(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
+        self.in_state(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
     }
 
     pub fn json(&self) -> String {
@@ -208,16 +208,16 @@ impl Difference {
             _ => entry.state != State::Unchanged,
         };
         if self.same_cluster == Some(false) {
-            let n = count(self.of(State::NotComparable).count(), "finding", "findings");
+            let n = count(self.in_state(State::NotComparable).count(), "finding", "findings");
             let words = format!("{TWO_CLUSTERS}; {n} of one of them cannot be compared (-o json lists them)");
             wrap(&words, columns).iter().for_each(|line| _ = writeln!(text, "{line}"));
         }
         for entry in self.entries.iter().filter(is_listed) {
             let severity = match (entry.before, entry.after) {
                 (Some(then), Some(now)) => format!("{then} -> {now}"),
-                (one, other) => other.or(one).map(Severity::word).unwrap_or_default().to_owned(),
+                (one, other) => other.or(one).map(Severity::label).unwrap_or_default().to_owned(),
             };
-            let head = format!("{:<14}  {severity}  {}  {}", entry.state.word(), entry.check, entry.subject);
+            let head = format!("{:<14}  {severity}  {}  {}", entry.state.label(), entry.check, entry.subject);
             _ = writeln!(text, "{}", clean(&head));
             let said = entry.why.as_ref().unwrap_or(&entry.message);
             for line in wrap(&clean(said), columns.saturating_sub(16)) {
@@ -228,7 +228,7 @@ impl Difference {
             text.push('\n');
         }
         let counted = [State::New, State::Changed, State::NotComparable, State::Fixed, State::Unchanged]
-            .map(|state| count(self.of(state).count(), state.word(), state.word()));
+            .map(|state| count(self.in_state(state).count(), state.label(), state.label()));
         _ = writeln!(text, "{}", counted.join(", "));
         text
     }

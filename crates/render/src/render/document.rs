@@ -13,7 +13,7 @@ mod restore;
 mod roots;
 
 pub use change::Change;
-pub use fill::{Failure, asked};
+pub use fill::{Failure, run_options};
 pub use finding::{
     About, Cause, Evidence, Finding, LinkerdCheck, Moment, Patch, PlanStep, Reference, Remedy, RepairPlan,
     Root, Step,
@@ -27,8 +27,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use crate::command::Asked;
 use crate::command::Connection;
+pub use crate::command::RerunOptions;
 use crate::finding::{Severity, WaivedBy};
 use crate::knowledge::RowMode;
 use crate::model::cluster::TimeSource;
@@ -124,7 +124,7 @@ pub struct Run {
     pub to_cni: Option<String>,
     /// The settings of the run, so that `check --verify` can repeat them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Asked>,
+    pub asked: Option<RerunOptions>,
     /// The mode of `linkerd check` with the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkerd_check_mode: Option<RowMode>,

@@ -90,7 +90,7 @@ fn passed(checks: &[&CheckOutcome]) -> Option<RowVerdict> {
 fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
     let look = Look::plain(WIDTH);
     let printer = Printer::new(look, Form::Report { now: report.at.0 });
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let mut rows: BTreeMap<&str, Vec<RowVerdict>> = BTreeMap::new();
     for (at, finding) in report.findings.iter().enumerate() {
         let result = match finding.severity {

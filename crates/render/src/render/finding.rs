@@ -10,7 +10,8 @@ use super::{repair, subject};
 use crate::checks::KNOWN_DEFECT;
 use crate::command::Command;
 use crate::finding::{
-    Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, Subject, WaivedBy, When, Written,
+    Confidence, Evidence, Finding, ManifestLocation, Moment, Place, Severity, Standing, Step, Subject,
+    WaivedBy, When,
 };
 use crate::knowledge::Knowledge;
 use crate::report::{PlannedFinding, Report};
@@ -125,7 +126,7 @@ impl Printer {
         let label = if finding.is_waived() { "waived" } else { "baseline" };
         let about = subject::brief(finding.subjects.iter());
         let by = if finding.is_waived() { standing(finding).join("; ") } else { String::new() };
-        let words = [finding.severity.word(), finding.check, &about].join("  ");
+        let words = [finding.severity.label(), finding.check, &about].join("  ");
         let words = if by.is_empty() { words } else { format!("{words}: {by}") };
         let lines = wrap(&clean(&words), self.look.prose() - SET_ASIDE).into_iter().enumerate();
         let label = |at| self.look.faint(&pad(if at == 0 { label } else { "" }, SET_ASIDE));
@@ -134,7 +135,7 @@ impl Printer {
 
     /// An info, in one line if it fits; `column` is the width of the check names.
     pub fn info(&self, finding: &Finding, column: usize) -> String {
-        let name = named(finding);
+        let name = check_name(finding);
         let told = match &finding.fact {
             Some(fact) => fact.clone(),
             None => {
@@ -269,7 +270,7 @@ impl Printer {
         let number = planned
             .filter(|_| matches!(self.form, Form::NumberedReport { .. }))
             .map_or_else(String::new, |planned| format!(" {}", planned.number));
-        let room = self.look.columns().saturating_sub(width(finding.severity.word()) + width(&number) + 2);
+        let room = self.look.columns().saturating_sub(width(finding.severity.label()) + width(&number) + 2);
         let (name, moved) = named_within(finding, room);
         // The pods of an info are evidence, which it does not show.
         let is_brief = finding.severity == Severity::Info && self.form != Form::Card && !self.look.verbose;
@@ -341,7 +342,7 @@ impl Printer {
     /// `web.yaml:9:9 (from shop/templates/web.yaml)`.
     fn written(&self, finding: &Finding) -> Vec<String> {
         let written = &finding.written;
-        let line = |one: &Written| {
+        let line = |one: &ManifestLocation| {
             let source = one.source.as_ref().map(|source| format!(" (from {})", clean(source)));
             format!("{}:{}:{}{}", clean(&one.file), one.line, one.column, source.unwrap_or_default())
         };
@@ -459,7 +460,7 @@ impl Printer {
 }
 
 /// The check, and whether the finding is inferred.
-pub(super) fn named(finding: &Finding) -> String {
+pub(super) fn check_name(finding: &Finding) -> String {
     let name = explained_as(finding);
     match finding.confidence {
         Confidence::Likely => format!("{name} (likely)"),
@@ -469,7 +470,7 @@ pub(super) fn named(finding: &Finding) -> String {
 
 /// [`named`], or only the name if that is too wide, and `(likely)` for what follows it.
 pub(super) fn named_within(finding: &Finding, room: usize) -> (String, &'static str) {
-    let whole = named(finding);
+    let whole = check_name(finding);
     match finding.confidence {
         Confidence::Likely if width(&whole) > room => (explained_as(finding), "(likely)  "),
         _ => (whole, ""),

@@ -18,7 +18,7 @@ pub use script::{can_run, guarded, script};
 pub use unified::{Replacement, replacements};
 pub use values::values;
 
-use super::steps::in_words;
+use super::steps::describe;
 use super::text::{count, some_of};
 use crate::checks::words::sentence;
 use crate::command::own;
@@ -36,7 +36,7 @@ fn planned(report: &Report) -> impl Iterator<Item = (&PlannedFinding, &Finding)>
 }
 
 /// `issuer-expired (Secret linkerd/linkerd-identity-issuer) and 1 more`.
-fn named(problems: &[Problem]) -> String {
+fn problem_names(problems: &[Problem]) -> String {
     let mut names: Vec<String> =
         problems.iter().map(|one| format!("{} ({})", one.check, one.subject)).collect();
     names.dedup();
@@ -77,17 +77,17 @@ pub fn proof_text(proof: &Proof) -> String {
         Proof::Simulated { gone, until_later, added, errors, warnings } => {
             let gone = match gone.is_empty() {
                 true => "repairs no finding alone".to_owned(),
-                false => format!("repairs {}", named(gone)),
+                false => format!("repairs {}", problem_names(gone)),
             };
             let mut text = format!("simulated result: {gone}; {}", remaining(*errors, *warnings));
             if !until_later.is_empty() {
-                text.push_str(&format!("; new until a later step: {}", named(until_later)));
+                text.push_str(&format!("; new until a later step: {}", problem_names(until_later)));
             }
             match added.is_empty() {
                 true => {}
                 false => text.push_str(&format!(
                     "; new, unless a later step without simulation removes it: {}; not run automatically",
-                    named(added)
+                    problem_names(added)
                 )),
             }
             text
@@ -96,7 +96,7 @@ pub fn proof_text(proof: &Proof) -> String {
         Proof::Manual => "manual".to_owned(),
         Proof::Conditional => "conditional: not run automatically".to_owned(),
         Proof::NotSimulated(reason) => format!("not simulated: {reason}"),
-        Proof::Withheld(problems) => format!("not offered: it would add {}", named(problems)),
+        Proof::Withheld(problems) => format!("not offered: it would add {}", problem_names(problems)),
         Proof::DependsOn(step) => format!("not offered: it belongs to step {step}, which is not offered"),
     }
 }
@@ -146,7 +146,7 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
             lines.push(format!("simulated result: {}", remaining(errors, warnings)));
         }
         if !unproven.is_empty() {
-            let words = sentence(&in_words(&unproven));
+            let words = sentence(&describe(&unproven));
             lines.push(format!("{words} cannot be simulated; run {} afterwards", own("check")));
         }
     }

@@ -21,12 +21,12 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     }
     if report.verdict.status == exit::FINDINGS {
         let words = format!("{} (--fail-on {})", count(roots.info, "info", "infos"), report.verdict.gate);
-        return said("FAILS", &words, look.bad("FAILS"), look);
+        return line("FAILS", &words, look.bad("FAILS"), look);
     }
     if roots.error + roots.warning > 0 {
         let known =
             format!("{} in the baseline", count(report.verdict.in_baseline, "finding is", "findings are"));
-        return said("NOTHING NEW", &known, look.good("NOTHING NEW"), look);
+        return line("NOTHING NEW", &known, look.good("NOTHING NEW"), look);
     }
     let passed = format!("{} passed, no errors or warnings", count(report.verdict.passed, "check", "checks"));
     let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));
@@ -37,7 +37,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             0 => "the manifests contain no object that a check reads",
             _ => "no check of manifests judges these objects alone",
         };
-        return said("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
+        return line("NOTHING CHECKED", words, look.doubtful("NOTHING CHECKED"), look);
     }
     if !in_full {
         let unjudged = report.verdict.not_judged + report.verdict.crashed;
@@ -45,23 +45,23 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             true => passed,
             false => format!("no errors or warnings: {}, {unjudged} not checked", passed_only(report)),
         };
-        return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
+        return line("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
     let unready = unready(report);
     if unready > 0 {
         let workloads = count(unready, "meshed workload has", "meshed workloads have");
         let words = format!("{passed}, but {workloads} no ready pod, and no check names the cause");
-        return said("NO ERRORS OR WARNINGS", &words, look.doubtful("NO ERRORS OR WARNINGS"), look);
+        return line("NO ERRORS OR WARNINGS", &words, look.doubtful("NO ERRORS OR WARNINGS"), look);
     }
     if !is_healthy(report) {
-        return said("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
+        return line("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
     }
-    let held = coverage::held(&report.coverage.unread);
+    let held = coverage::unread_kinds(&report.coverage.unread);
     let words = match held.is_empty() {
         true => passed,
         false => format!("{passed}; not checked: {}", held.join(", ")),
     };
-    let mut lines = said("HEALTHY", &words, look.good("HEALTHY"), look);
+    let mut lines = line("HEALTHY", &words, look.good("HEALTHY"), look);
     if !look.coverage {
         return lines;
     }
@@ -99,7 +99,7 @@ fn passed_only(report: &Report) -> String {
     }
 }
 
-fn said(word: &str, words: &str, painted: String, look: Look) -> Vec<String> {
+fn line(word: &str, words: &str, painted: String, look: Look) -> Vec<String> {
     let first = look.prose().saturating_sub(word.len() + 2);
     let mut lines = wrap_from(words, first, look.prose() - 2).into_iter();
     let first = format!("{painted}  {}", lines.next().unwrap_or_default());

@@ -48,7 +48,7 @@ pub struct DocumentRow {
 impl Document {
     /// A document of rows. Without success if a row is an error, or if an error has no row (`sound` is
     /// false).
-    pub fn of(categories: &[Category], sound: bool) -> Document {
+    pub fn new(categories: &[Category], sound: bool) -> Document {
         Document {
             success: sound && rows::success(categories),
             categories: categories
@@ -67,7 +67,7 @@ impl From<&RowVerdict> for DocumentRow {
         DocumentRow {
             description: described(row),
             hint: row.hint.clone().unwrap_or_default(),
-            error: said(&row.error),
+            error: clean_error(&row.error),
             result: row.result,
         }
     }
@@ -80,7 +80,7 @@ fn described(row: &RowVerdict) -> String {
 }
 
 /// Cleans a row's error, which has several lines, line by line.
-fn said(error: &str) -> String {
+fn clean_error(error: &str) -> String {
     clean_lines(error).collect::<Vec<_>>().join("\n")
 }
 
@@ -96,7 +96,7 @@ pub(super) fn is_sound(report: &Report) -> bool {
 
 /// Any rows as such a document.
 pub fn json(categories: &[Category], sound: bool) -> String {
-    json::write(&Document::of(categories, sound))
+    json::write(&Document::new(categories, sound))
 }
 
 /// The errors without a row, on one line; `None` if all have one.

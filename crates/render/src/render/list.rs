@@ -28,9 +28,9 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
             .set_width(u16::try_from(Look::plain(width).prose()).unwrap_or(u16::MAX));
         for check in checks {
             let front = &check.card().front;
-            table.add_row([check.id, front.severity.word(), &front.title]);
+            table.add_row([check.id, front.severity.label(), &front.title]);
         }
-        for (column, width) in [ids, Severity::Warning.word().len()].into_iter().enumerate() {
+        for (column, width) in [ids, Severity::Warning.label().len()].into_iter().enumerate() {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Left);
                 column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(

@@ -50,7 +50,7 @@ impl Look {
 
     /// The name of a severity in its color.
     pub fn severity(self, severity: Severity) -> String {
-        self.severity_like(severity, severity.word())
+        self.severity_like(severity, severity.label())
     }
 
     /// A word in the color of a severity.

@@ -72,7 +72,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
             format!("ServiceProfile {name} has the routes: HTTP uses it, and the following has no effect"),
         );
     }
-    say(1, spoken(outbound).to_owned());
+    say(1, protocol_label(outbound).to_owned());
     match &outbound.parent {
         Parent::Egress { network, .. } => {
             let (namespace, name) = network.metadata.key();
@@ -123,7 +123,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
     lines
 }
 
-fn spoken(outbound: &Outbound<'_>) -> &'static str {
+fn protocol_label(outbound: &Outbound<'_>) -> &'static str {
     match outbound.spoken {
         Spoken::Detect => {
             "the proxy detects the protocol: these rules apply to HTTP, other protocols pass unchanged"
@@ -194,7 +194,7 @@ fn limits(timeouts: Timeouts, retry: Option<&Retry>) -> String {
                 };
                 ranges.iter().map(range).collect::<Vec<_>>()
             }
-            RetryOn::Grpc(statuses) => statuses.iter().map(|status| status.word().to_owned()).collect(),
+            RetryOn::Grpc(statuses) => statuses.iter().map(|status| status.label().to_owned()).collect(),
         };
         let on = if on.is_empty() { "no status, so never".to_owned() } else { on.join(", ") };
         let limit =
@@ -276,7 +276,7 @@ pub fn json(evidence: &OutboundEvidence<'_>, answers: &[CallAnswer<'_>]) -> Valu
             "there": answer.there,
             "declared": answer.declared,
             "serviceProfile": answer.profile.map(|profile| &profile.metadata.name),
-            "protocol": outbound.map(|outbound| word(outbound.spoken)),
+            "protocol": outbound.map(|outbound| protocol_word(outbound.spoken)),
             "egressNetwork": outbound.and_then(|outbound| match &outbound.parent {
                 Parent::Egress { network, .. } => Some(json!({
                     "namespace": network.metadata.namespace,
@@ -320,7 +320,7 @@ fn backend(backend: &Backend<'_>) -> Value {
     })
 }
 
-fn word(spoken: Spoken) -> &'static str {
+fn protocol_word(spoken: Spoken) -> &'static str {
     match spoken {
         Spoken::Detect => "detect",
         Spoken::Http1 => "http1",

@@ -378,7 +378,7 @@ fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> 
         [
             first(&name),
             first(&taken_by(inbound)),
-            first(inbound.protocol.word()),
+            first(inbound.protocol.label()),
             clean(&who).into_owned(),
             clean(&by).into_owned(),
         ]
@@ -583,7 +583,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "names": answer.names,
         "takenBy": taken_by,
         "passedOver": names_of(&answer.passed_over),
-        "protocol": inbound.protocol.word(),
+        "protocol": inbound.protocol.label(),
         "skipsProxy": answer.skips_proxy,
         "skipsProxyFrom": answer.skips_from,
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),

@@ -32,7 +32,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
     let (confirmed, shown): (Vec<&Step>, Vec<&Step>) =
         walk.steps.iter().partition(|step| is_short && step.outcome == Outcome::Passes);
     for step in &shown {
-        let word = pad(word(step.outcome), WORDS);
+        let word = pad(outcome_label(step.outcome), WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
             Outcome::NotJudged => look.faint(&word),
@@ -121,7 +121,7 @@ fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
     }
 }
 
-pub(super) fn word(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_label(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passes => "ok",
         Outcome::NotJudged => "unknown",

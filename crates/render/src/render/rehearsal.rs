@@ -11,7 +11,7 @@ use super::text::{count, wrap};
 use crate::card::Part;
 use crate::checks::Plan;
 use crate::finding::{Severity, Standing, When};
-use crate::report::{Brings, Rehearsal, Report};
+use crate::report::{ChangeCounts, Rehearsal, Report};
 use crate::version::LinkerdVersion;
 
 /// Whether a cluster can be upgraded.
@@ -30,7 +30,7 @@ pub enum Readiness {
 
 impl Readiness {
     /// The verdict on the rehearsal of a report.
-    pub(super) fn of(report: &Report) -> Readiness {
+    pub(super) fn from_report(report: &Report) -> Readiness {
         let counts = report.findings.iter().filter(|finding| {
             finding.when != When::UntilUpgrade
                 && finding.caused_by.is_empty()
@@ -45,7 +45,7 @@ impl Readiness {
     }
 
     /// `NOT READY`.
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Readiness::Ready => "READY",
             Readiness::ReadyWithWarnings => "READY WITH WARNINGS",
@@ -56,9 +56,9 @@ impl Readiness {
 
     fn painted(self, look: Look) -> String {
         match self {
-            Readiness::Ready => look.good(self.word()),
-            Readiness::ReadyWithWarnings | Readiness::Undetermined => look.doubtful(self.word()),
-            Readiness::NotReady => look.bad(self.word()),
+            Readiness::Ready => look.good(self.label()),
+            Readiness::ReadyWithWarnings | Readiness::Undetermined => look.doubtful(self.label()),
+            Readiness::NotReady => look.bad(self.label()),
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
         by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
     let verdict = match is_downgrade(report, rehearsal) {
         true => look.bad(verdict(report, rehearsal)),
-        false => Readiness::of(report).painted(look),
+        false => Readiness::from_report(report).painted(look),
     };
     let change = change(report, rehearsal).to_uppercase();
     let first = format!("{change} to {}{by_then}: {verdict}", rehearsal.target);
@@ -93,7 +93,7 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
 pub(super) fn verdict(report: &Report, rehearsal: &Rehearsal) -> &'static str {
     match is_downgrade(report, rehearsal) {
         true => "NOT SUPPORTED",
-        false => Readiness::of(report).word(),
+        false => Readiness::from_report(report).label(),
     }
 }
 
@@ -131,8 +131,8 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
     if is_downgrade(report, rehearsal) {
         rows.push(unsupported(report, rehearsal));
     }
-    rows.extend([today(report), brought(report, change)]);
-    if Readiness::of(report) == Readiness::Undetermined {
+    rows.extend([today(report), change_summary(report, change)]);
+    if Readiness::from_report(report) == Readiness::Undetermined {
         rows.push(format!("evidence about the {change} is missing, see not checked"));
     }
     if let Some(plan) = &rehearsal.plan {
@@ -179,7 +179,7 @@ fn today(report: &Report) -> String {
 }
 
 /// `with the upgrade: 1 error, 2 warnings, 1 info; resolves 1 current finding`. Symptoms are not counted.
-fn brought(report: &Report, change: &str) -> String {
+fn change_summary(report: &Report, change: &str) -> String {
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let begin = || roots().filter(|finding| finding.when == When::AfterUpgrade);
     let of = |severity| begin().filter(|finding| finding.severity == severity).count();
@@ -187,7 +187,7 @@ fn brought(report: &Report, change: &str) -> String {
         words if words.is_empty() => "no error and no change found".to_owned(),
         words => words,
     };
-    let ends = Brings::of(&report.findings).ends;
+    let ends = ChangeCounts::from_findings(&report.findings).ends;
     let ended = match ends {
         0 => String::new(),
         ends => format!("; resolves {}", count(ends, "current finding", "current findings")),

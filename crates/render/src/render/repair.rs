@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Form, Printer, named_within};
 use super::look::Look;
-use super::steps::{alternatives_to_first, in_plan, in_words};
+use super::steps::{alternatives_to_first, describe, in_plan};
 use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
@@ -52,10 +52,10 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     if plan.findings.is_empty() {
         return Vec::new();
     }
-    let order = Order::of(plan);
+    let order = Order::from_plan(plan);
     let rows = order.rows(plan);
     let digits = plan.steps.len().to_string().len();
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let details = Printer::new(look, Form::of_report(report));
     let risks = if extent == Extent::Short { risks(report, &order) } else { BTreeSet::new() };
     let brief = if extent == Extent::Short { brief(plan, report, &order) } else { BTreeMap::new() };
@@ -191,7 +191,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn of(plan: &RepairPlan) -> Order {
+    pub(super) fn from_plan(plan: &RepairPlan) -> Order {
         let steps = steps_of(plan);
         let shared = shared(plan, &steps);
         Order { steps, shared }
@@ -290,7 +290,7 @@ impl PlanPrinter<'_> {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
         let findings =
             || numbers.iter().filter_map(|&number| self.finding(number)).map(|(_, finding)| finding);
-        let word = findings().next().map_or("finding", |finding| finding.severity.word());
+        let word = findings().next().map_or("finding", |finding| finding.severity.label());
         let mut subjects: Vec<Subject> = findings().flat_map(|finding| &finding.subjects).cloned().collect();
         subjects.sort();
         subjects.dedup();
@@ -310,7 +310,7 @@ impl PlanPrinter<'_> {
     fn heading(&self, number: usize) -> Vec<String> {
         let Some((planned, finding)) = self.finding(number) else { return Vec::new() };
         let is_single = self.report.repair.findings.len() == 1;
-        let word = finding.severity.word();
+        let word = finding.severity.label();
         let word = if is_single { word.to_uppercase() } else { format!("{word} {number}") };
         let note = self.note(planned);
         let columns = self.look.columns();
@@ -346,7 +346,7 @@ impl PlanPrinter<'_> {
             "{} ({}) {verb} no harm now; -v shows {}",
             numbered(self.report, numbers),
             checks.into_iter().collect::<Vec<_>>().join(", "),
-            in_words(&steps.into_iter().collect::<Vec<_>>())
+            describe(&steps.into_iter().collect::<Vec<_>>())
         );
         wrap(&words, self.look.prose())
     }
@@ -364,7 +364,7 @@ impl PlanPrinter<'_> {
         let own =
             self.order.steps.get(&planned.number).filter(|_| self.order.shared.contains_key(&planned.number));
         match (own, planned.after.is_empty()) {
-            (Some(own), _) => format!(" (fixed by {})", in_words(&own.iter().copied().collect::<Vec<_>>())),
+            (Some(own), _) => format!(" (fixed by {})", describe(&own.iter().copied().collect::<Vec<_>>())),
             (None, true) => {
                 let own = self.order.steps.get(&planned.number);
                 let repairs = |step: &usize| &self.report.repair.steps[step - 1].repairs;
@@ -374,7 +374,7 @@ impl PlanPrinter<'_> {
                         .any(|other| *other < planned.number && self.order.steps.get(other) != own)
                 };
                 match own.filter(|own| own.iter().any(is_foreign)) {
-                    Some(own) => format!(" ({})", in_words(&own.iter().copied().collect::<Vec<_>>())),
+                    Some(own) => format!(" ({})", describe(&own.iter().copied().collect::<Vec<_>>())),
                     None => String::new(),
                 }
             }
@@ -440,7 +440,7 @@ impl PlanPrinter<'_> {
             true => format!("{} prints each of them when it is safe, and ", own("rotate")),
             false => String::new(),
         };
-        let words = format!("{}: {rotation}-v prints all", in_words(&all));
+        let words = format!("{}: {rotation}-v prints all", describe(&all));
         let indent = " ".repeat(2 + self.digits + 2);
         let words = wrap(&words, self.look.prose() - indent.len());
         words.iter().map(|line| format!("{indent}{line}")).collect()
@@ -600,7 +600,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let step = match instead.as_slice() {
         [] if report.repair.findings.len() > 1 => "step 1: ".to_owned(),
         [] => String::new(),
-        numbers => format!("step 1, or instead {}: ", in_words(numbers)),
+        numbers => format!("step 1, or instead {}: ", describe(numbers)),
     };
     let command = |step: &PlanStep| -> Vec<String> {
         let lines: Vec<String> =
@@ -729,7 +729,7 @@ pub(super) fn numbered(report: &Report, numbers: &BTreeSet<usize>) -> String {
             [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
             numbers => numbers.concat(),
         };
-        format!("{}{plural} {numbers}", severity.word())
+        format!("{}{plural} {numbers}", severity.label())
     });
     each.collect::<Vec<_>>().join(", ")
 }

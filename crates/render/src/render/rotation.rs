@@ -278,7 +278,7 @@ fn others(text: &mut String, findings: &[Finding], look: Look) {
         section(
             text,
             label,
-            &format!("{}  {}: {}", finding.severity.word(), finding.check, finding.message),
+            &format!("{}  {}: {}", finding.severity.label(), finding.check, finding.message),
             look,
         );
     }
@@ -316,7 +316,7 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
     format!("{}{said}", look.strong(&pad("result", LABELS)))
 }
 
-fn word(known: Known) -> &'static str {
+fn answer_label(known: Known) -> &'static str {
     match known {
         Known::Yes => "yes",
         Known::No => "no",
@@ -368,9 +368,9 @@ pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
             json!({
                 "subject": workload.subject,
                 "pods": workload.pods,
-                "trustsNextAnchor": word(workload.trusts),
-                "hasNewCertificate": word(workload.renewed),
-                "hasOnlyCurrentBundle": word(workload.is_current),
+                "trustsNextAnchor": answer_label(workload.trusts),
+                "hasNewCertificate": answer_label(workload.renewed),
+                "hasOnlyCurrentBundle": answer_label(workload.is_current),
             })
         })
         .collect();
@@ -401,7 +401,7 @@ pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
 fn finding_json(finding: &Finding) -> Value {
     json!({
         "check": finding.check,
-        "severity": finding.severity.word(),
+        "severity": finding.severity.label(),
         "subjects": finding.subjects.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "message": finding.message,
         "steps": steps_json(&finding.remedy),
@@ -425,7 +425,7 @@ fn stage_json(planned: &PlannedStage) -> Value {
         .map(|condition| {
             json!({
                 "text": condition.text,
-                "met": word(condition.state),
+                "met": answer_label(condition.state),
                 "evidence": condition.evidence,
                 "close": condition.close,
             })

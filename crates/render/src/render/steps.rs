@@ -60,7 +60,7 @@ pub(super) fn of_finding(report: &Report, at: usize) -> Vec<usize> {
 
 /// The root causes of a symptom, each with `, steps 1 to 4` or nothing; empty for a root.
 pub(super) fn causes(report: &Report, folding: &Folding, at: usize) -> Vec<(usize, String)> {
-    let steps = |root: usize| match in_words(&of_finding(report, root)) {
+    let steps = |root: usize| match describe(&of_finding(report, root)) {
         words if words.is_empty() => words,
         words => format!(", {words}"),
     };
@@ -81,7 +81,7 @@ pub(super) fn are_commands<T: AsRef<str>>(lines: &[T]) -> bool {
 }
 
 /// `step 5`, `steps 1 to 4`, `steps 1, 3 and 4`; empty without a step.
-pub(super) fn in_words(steps: &[usize]) -> String {
+pub(super) fn describe(steps: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &step in steps {
         match ranges.last_mut() {
@@ -105,7 +105,7 @@ pub(super) fn in_words(steps: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{are_commands, in_words};
+    use super::{are_commands, describe};
 
     #[test]
     fn steps_are_ranges() {
@@ -118,7 +118,7 @@ mod tests {
             (&[1, 3, 4][..], "steps 1, 3 and 4"),
             (&[1, 2, 4, 6, 7, 8][..], "steps 1, 2, 4 and 6 to 8"),
         ] {
-            assert_eq!(in_words(steps), words);
+            assert_eq!(describe(steps), words);
         }
     }
 

@@ -78,7 +78,7 @@ pub fn table(sync: &Sync<'_>, repair: Option<&str>, look: Look) -> String {
         for problem in &problems {
             let subjects: Vec<String> = problem.subjects.iter().map(ToString::to_string).collect();
             let said = format!("{}  {}: {}", problem.check, some_of(&subjects, NAMED), problem.message);
-            let word = pad(problem.severity.word(), 9);
+            let word = pad(problem.severity.label(), 9);
             hanging(&mut text, &look.severity_like(problem.severity, &word), 9, &said, look);
         }
     }
@@ -94,7 +94,8 @@ fn result(sync: &Sync<'_>) -> String {
     let of = |state: State| sync.rows.iter().filter(|row| row.state(sync) == state).count();
     let states = [State::OutOfSync, State::NotRead, State::Unknown, State::InSync];
     let counts = states.into_iter().filter(|state| of(*state) > 0);
-    let mut parts: Vec<String> = counts.map(|state| format!("{} {}", of(state), word(state))).collect();
+    let mut parts: Vec<String> =
+        counts.map(|state| format!("{} {}", of(state), state_label(state))).collect();
     let others = sync.other_problems().filter(|one| one.severity > Severity::Info).count();
     if others > 0 {
         parts.push(count(others, "other problem", "other problems"));
@@ -162,7 +163,7 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     let version = row.version.clone().unwrap_or_else(|| NOT_KNOWN.to_owned());
     let build = row.proxy.as_ref().ok().and_then(|proxy| proxy.build.as_deref());
     let version = build.map_or_else(|| version.clone(), |build| format!("{version} (proxy {build})"));
-    let state = word(row.state(sync)).to_owned();
+    let state = state_label(row.state(sync)).to_owned();
     let not_read = || NOT_READ.to_owned();
     let problems = problems(row, sync);
     match &row.proxy {
@@ -331,7 +332,7 @@ fn order(state: State) -> u8 {
     }
 }
 
-fn word(state: State) -> &'static str {
+fn state_label(state: State) -> &'static str {
     match state {
         State::InSync => "in sync",
         State::OutOfSync => "out of sync",

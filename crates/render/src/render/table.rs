@@ -45,7 +45,7 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
     let findings = Findings { report, look, printer: Printer::new(look, Form::of_report(report)) };
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let mut roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
     let explained = |at| folding.explained_by(at, &report.findings);
@@ -301,7 +301,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    pub(super) fn of(findings: &[Finding]) -> Folding {
+    pub(super) fn from_findings(findings: &[Finding]) -> Folding {
         let mut places: BTreeMap<Fingerprint, usize> = BTreeMap::new();
         for (at, finding) in findings.iter().enumerate() {
             places.entry(finding.fingerprint()).or_insert(at);
@@ -401,7 +401,7 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
         (verdict.roots.info, Severity::Info, "infos"),
     ];
     let found: Vec<String> =
-        roots.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one.word(), many)).collect();
+        roots.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one.label(), many)).collect();
     let found = if found.is_empty() { "no findings".to_owned() } else { found.join(", ") };
     let mut found = vec![found];
     if verdict.waived > 0 {

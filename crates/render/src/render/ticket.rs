@@ -17,7 +17,7 @@ const WIDTH: usize = 100;
 pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
     let printer = Printer::new(look, Form::of_report(report));
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let mut text = format!("# meshdoctor report\n\n{}\n", fenced(&[result_line(report)], "text"));
     text.push_str(&fenced(&header::in_full(report, Look { verbose: true, ..look }), "text"));
     let plan = repair::plan(report, repair::Extent::Full, look);

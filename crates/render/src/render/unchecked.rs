@@ -10,7 +10,7 @@ use crate::checks::Outcome;
 use crate::command::{Arg, Command, meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
-use crate::item::{Asked, Item};
+use crate::item::{Item, Query};
 use crate::report::{Gap, Report, Unread};
 
 /// Column at which the text next to a label starts.
@@ -34,8 +34,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     for missing in &deciding {
         let ways = missing.ways.iter().map(|(words, commands)| match *words == collect {
             // The commands for each kind are long; `coverage` has them.
-            true if commands.len() > 1 => way("", std::slice::from_ref(&everything), look),
-            _ => way(words, commands, look),
+            true if commands.len() > 1 => sentence_with_commands("", std::slice::from_ref(&everything), look),
+            _ => sentence_with_commands(words, commands, look),
         });
         shown.push(ways.filter(|lines| !is_brief || lines.len() == 1).collect());
     }
@@ -81,7 +81,7 @@ fn manifests_hint(report: &Report, look: Look) -> Option<Vec<String>> {
     (is_dump && is_path && report.findings.is_empty()).then(|| {
         let check = Command::from(meshdoctor().words("check").option("--manifests", Arg::path(file)));
         let words = "if these are manifests and not a dump of a cluster, check them as such";
-        way(words, &[check.to_string()], look)
+        sentence_with_commands(words, &[check.to_string()], look)
     })
 }
 
@@ -91,7 +91,7 @@ pub fn is_brief(report: &Report, look: Look) -> bool {
 }
 
 /// A sentence and its commands, on one line if they fit.
-fn way(words: &str, commands: &[String], look: Look) -> Vec<String> {
+fn sentence_with_commands(words: &str, commands: &[String], look: Look) -> Vec<String> {
     let room = look.prose() - INDENT - 2;
     let indented = |line: String| format!("  {line}");
     let commands: Vec<_> = commands.iter().map(|command| clean(command)).collect();
@@ -121,11 +121,11 @@ enum EvidenceSource {
 }
 
 impl EvidenceSource {
-    fn of(gap: &Gap) -> EvidenceSource {
+    fn from_gap(gap: &Gap) -> EvidenceSource {
         match (&gap.missing.request.item, &gap.missing.part) {
             _ if gap.missing.why == Why::NotInManifests => EvidenceSource::With,
             (Item::NodeFiles, _) => EvidenceSource::Nodes,
-            (item, _) if item.asked().is_some_and(Asked::is_probed) => EvidenceSource::Probe,
+            (item, _) if item.query().is_some_and(Query::is_probed) => EvidenceSource::Probe,
             (Item::CliVersion, _) => EvidenceSource::Cli,
             (Item::Logs, _) => EvidenceSource::Logs,
             (Item::Diagnostics, _) => EvidenceSource::Diagnostics,
@@ -158,18 +158,20 @@ fn optional(report: &Report) -> impl Iterator<Item = &Gap> {
 /// The number of checks without evidence that was not provided, and the options that provide it, on one line:
 /// `11 checks lack evidence: add --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
-    lacking(report, |checks, ways| {
+    missing_evidence(report, |checks, ways| {
         format!("{} evidence: {ways}", count(checks, "check lacks", "checks lack"))
     })
 }
 
 /// The same below the requested evidence that is missing: `other evidence (11 checks): add --nodes`.
 fn not_provided_either(report: &Report) -> Option<String> {
-    lacking(report, |checks, ways| format!("other evidence ({}): {ways}", count(checks, "check", "checks")))
+    missing_evidence(report, |checks, ways| {
+        format!("other evidence ({}): {ways}", count(checks, "check", "checks"))
+    })
 }
 
-fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<String> {
-    let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::of).collect();
+fn missing_evidence(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<String> {
+    let mut ways: BTreeSet<EvidenceSource> = optional(report).map(EvidenceSource::from_gap).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" {
         if ways.contains(&EvidenceSource::Collect) {
@@ -203,7 +205,7 @@ fn lacking(report: &Report, words: impl Fn(usize, &str) -> String) -> Option<Str
 /// Objects that no check reads, on one line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
     const WORDS: &str = "not covered by any check: ";
-    let held = coverage::held(unread);
+    let held = coverage::unread_kinds(unread);
     let room = look.prose() - INDENT - WORDS.len();
     (!held.is_empty()).then(|| format!("{WORDS}{}", some_fitting(&held, room)))
 }

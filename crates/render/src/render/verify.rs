@@ -87,7 +87,7 @@ fn in_order(findings: &[Verified]) -> Vec<&Verified> {
     findings
 }
 
-fn word(state: State) -> &'static str {
+fn state_label(state: State) -> &'static str {
     match state {
         State::Fixed => "fixed",
         State::NotChecked => "not checked",
@@ -97,7 +97,7 @@ fn word(state: State) -> &'static str {
 
 fn finding(verified: &Verified, look: Look, text: &mut String) {
     let state = verified.state();
-    let shown = pad(word(state), OUTCOME);
+    let shown = pad(state_label(state), OUTCOME);
     let shown = match state {
         State::Fixed => look.good(&shown),
         State::NotChecked => look.doubtful(&shown),
@@ -122,7 +122,7 @@ fn finding(verified: &Verified, look: Look, text: &mut String) {
         let first = group[0];
         let mut said = some_of(&names, look.most(NAMED));
         if first.state != state {
-            said = format!("{}: {said}", word(first.state));
+            said = format!("{}: {said}", state_label(first.state));
         }
         if let Some(reason) = &first.reason {
             said = format!("{said}: {}", clean(reason));
@@ -192,7 +192,7 @@ pub fn short(verification: &Verification) -> String {
             let close = subject.close.as_ref().map(|close| format!(" [{close}]")).unwrap_or_default();
             let line = format!(
                 "{} {} {} {}{reason}{close}",
-                subject.state.word(),
+                subject.state.label(),
                 verified.finding.severity,
                 verified.finding.check,
                 subject.subject
@@ -235,7 +235,7 @@ pub struct Document {
     /// The result as counts.
     pub verdict: Verdict,
     /// Every finding of the report, in its order.
-    pub findings: Vec<Again>,
+    pub findings: Vec<RecheckedFinding>,
     /// The comparison of numbers of proxies; absent if the report has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Numbers>,
@@ -311,7 +311,7 @@ pub struct Verdict {
 
 /// A finding, checked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Again {
+pub struct RecheckedFinding {
     /// The check that found it.
     pub check: String,
     pub severity: Severity,
@@ -369,7 +369,7 @@ pub fn json(verification: &Verification) -> String {
             still_there: tally.still_there,
             not_checked: tally.not_checked,
         },
-        findings: verification.findings.iter().map(again).collect(),
+        findings: verification.findings.iter().map(rechecked).collect(),
         traffic: verification.traffic.as_ref().map(in_document),
     })
 }
@@ -378,7 +378,7 @@ fn in_document(traffic: &TrafficCheck) -> Numbers {
     let worse = traffic.worse.iter().flat_map(|finding| {
         finding.subjects.iter().map(|subject| Worse {
             severity: finding.severity,
-            subject: About::of(subject, None),
+            subject: About::new(subject, None),
             message: finding.message.clone(),
         })
     });
@@ -399,20 +399,20 @@ fn meaning(status: u8) -> String {
     exit::VERIFY.iter().find(|(known, _)| *known == status).map_or("", |(_, meaning)| meaning).to_owned()
 }
 
-fn again(verified: &Verified) -> Again {
+fn rechecked(verified: &Verified) -> RecheckedFinding {
     let finding = &verified.finding;
     let subject = |subject: &VerifiedSubject| SubjectAgain {
-        subject: About::of(&subject.subject, subject.fingerprint.clone()),
-        state: subject.state.word().to_owned(),
+        subject: About::new(&subject.subject, subject.fingerprint.clone()),
+        state: subject.state.label().to_owned(),
         reason: subject.reason.clone(),
         close: subject.close.clone(),
     };
-    Again {
+    RecheckedFinding {
         check: finding.check.clone(),
         severity: finding.severity,
         fingerprint: finding.fingerprint.clone(),
         message: finding.message.clone(),
-        state: verified.state().word().to_owned(),
+        state: verified.state().label().to_owned(),
         subjects: verified.subjects.iter().map(subject).collect(),
     }
 }

@@ -86,7 +86,7 @@ enum Reach {
 }
 
 impl Reach {
-    fn of(finding: &Finding, is_central: &dyn Fn(&str) -> bool) -> Reach {
+    fn from_finding(finding: &Finding, is_central: &dyn Fn(&str) -> bool) -> Reach {
         let mut places: BTreeSet<&str> = BTreeSet::new();
         for subject in &finding.subjects {
             let namespace = match subject {
@@ -126,7 +126,7 @@ fn weights(
     let weight = |(at, finding): (usize, &Finding)| {
         let beside = finding.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
         let explained = explained.get(&prints[at]).copied().unwrap_or_default();
-        let reach = Reach::of(finding, relations.is_central);
+        let reach = Reach::from_finding(finding, relations.is_central);
         let is_conditional = (relations.is_conditional)(finding.check);
         let is_local = reach != Reach::Mesh;
         (
@@ -184,7 +184,7 @@ mod tests {
     }
 
     /// Sorted, as `check <- the ones it comes after`; `of` reads `check: later, later`.
-    fn said(findings: Vec<Finding>, explains: &[&str], before: &[&str]) -> Vec<String> {
+    fn sorted_checks(findings: Vec<Finding>, explains: &[&str], before: &[&str]) -> Vec<String> {
         let table = |rows: &[&str]| -> BTreeMap<String, Vec<String>> {
             let row = |row: &&str| {
                 let (check, others) = row.split_once(": ").expect("a row");
@@ -226,8 +226,11 @@ mod tests {
             of("now", Severity::Error, "shop"),
             of("warning", Severity::Warning, "shop"),
         ];
-        assert_eq!(said(found.clone(), &[], &[]), ["now", "conditional", "warning"]);
-        assert_eq!(said(found, &[], &["conditional: now"]), ["conditional", "now <- conditional", "warning"]);
+        assert_eq!(sorted_checks(found.clone(), &[], &[]), ["now", "conditional", "warning"]);
+        assert_eq!(
+            sorted_checks(found, &[], &["conditional: now"]),
+            ["conditional", "now <- conditional", "warning"]
+        );
     }
 
     #[test]
@@ -242,12 +245,12 @@ mod tests {
             of("y", "Deployment", "linkerd", "linkerd-destination"),
             of("z", "MutatingWebhookConfiguration", "", "injector"),
         ];
-        assert_eq!(said(found, &[], &[]), ["y", "z", "a", "b"]);
+        assert_eq!(sorted_checks(found, &[], &[]), ["y", "z", "a", "b"]);
         let wide = Finding {
             subjects: ["a", "b"].map(|namespace| Subject::object("Pod", namespace, "p")).into(),
             ..finding("wide", Severity::Error)
         };
-        assert_eq!(said(vec![of("a", "Pod", "shop", "p"), wide], &[], &[]), ["wide", "a"]);
+        assert_eq!(sorted_checks(vec![of("a", "Pod", "shop", "p"), wide], &[], &[]), ["wide", "a"]);
     }
 
     #[test]
@@ -255,17 +258,21 @@ mod tests {
         use Severity::{Error, Info, Warning};
         let found =
             || vec![finding("a", Error), finding("b", Error), finding("w", Warning), finding("z", Error)];
-        assert_eq!(said(found(), &[], &[]), ["a", "b", "z", "w"]);
-        assert_eq!(said(found(), &[], &["z: a"]), ["b", "z", "a <- z", "w"]);
+        assert_eq!(sorted_checks(found(), &[], &[]), ["a", "b", "z", "w"]);
+        assert_eq!(sorted_checks(found(), &[], &["z: a"]), ["b", "z", "a <- z", "w"]);
         // Passes over checks without findings, and over explained ones.
-        assert_eq!(said(found(), &[], &["z: x", "x: a"]), ["b", "z", "a <- z", "w"]);
-        assert_eq!(said(found(), &["z: x"], &["x: a"]), ["b", "z", "a <- z", "w"]);
-        assert_eq!(said(found(), &["z: a"], &[]), ["a", "b", "z", "w"], "to explain is not to come before");
+        assert_eq!(sorted_checks(found(), &[], &["z: x", "x: a"]), ["b", "z", "a <- z", "w"]);
+        assert_eq!(sorted_checks(found(), &["z: x"], &["x: a"]), ["b", "z", "a <- z", "w"]);
+        assert_eq!(
+            sorted_checks(found(), &["z: a"], &[]),
+            ["a", "b", "z", "w"],
+            "to explain is not to come before"
+        );
         // A finding that an error waits for comes among the errors, and only the last of several is named.
-        assert_eq!(said(found(), &[], &["w: z", "z: a"]), ["b", "w", "z <- w", "a <- z"]);
+        assert_eq!(sorted_checks(found(), &[], &["w: z", "z: a"]), ["b", "w", "z <- w", "a <- z"]);
         let infos = vec![finding("a", Info), finding("z", Error), finding("i", Info)];
-        assert_eq!(said(infos, &[], &["i: z", "z: a"]), ["z", "a", "i"]);
+        assert_eq!(sorted_checks(infos, &[], &["i: z", "z: a"]), ["z", "a", "i"]);
         // A cycle, which a test of the cards excludes, loses no finding.
-        assert_eq!(said(found(), &[], &["a: z", "z: a"]).len(), 4);
+        assert_eq!(sorted_checks(found(), &[], &["a: z", "z: a"]).len(), 4);
     }
 }

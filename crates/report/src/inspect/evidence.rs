@@ -108,7 +108,7 @@ pub struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     /// Reads from a cluster.
-    pub fn of(cluster: &'a Cluster) -> Lists<'a> {
+    pub fn from_cluster(cluster: &'a Cluster) -> Lists<'a> {
         Lists { cluster, gaps: Vec::new() }
     }
 
@@ -189,7 +189,7 @@ impl<'a> PolicyEvidence<'a> {
         cluster: &'a Cluster,
         knowledge: &Knowledge,
     ) -> Result<PolicyEvidence<'a>, (NotReadable, Vec<Missing>)> {
-        let mut lists = Lists::of(cluster);
+        let mut lists = Lists::from_cluster(cluster);
         let (controller, version) = settings(&mut lists, knowledge);
         let objects = Objects {
             servers: lists.all::<Server>(),
@@ -210,7 +210,7 @@ impl<'a> PolicyEvidence<'a> {
             Ok(controller) => {
                 let index = Index::new(controller, objects);
                 let knows_pods = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
-                let away = away(pods, &cluster.namespaces.control_plane, knows_pods);
+                let away = policy_controller_down(pods, &cluster.namespaces.control_plane, knows_pods);
                 let accounts = accounts(cluster);
                 let subnets = NodeSubnets::new(cluster.nodes.as_deref().unwrap_or_default());
                 Ok(PolicyEvidence { index, pods, external, refused, accounts, version, subnets, away, gaps })
@@ -233,7 +233,7 @@ fn accounts(cluster: &Cluster) -> Option<BTreeSet<(&str, &str)>> {
 }
 
 /// States that the policy controller is not ready in any pod. `complete`: all pods are known.
-fn away(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
+fn policy_controller_down(pods: &[Pod], namespace: &str, complete: bool) -> Option<String> {
     let State::Down { since, .. } =
         ControlPlane::new(pods, namespace, complete).state("destination", "policy")
     else {
@@ -255,8 +255,8 @@ fn settings(
     let namespace = &lists.cluster.namespaces.control_plane;
     let version =
         control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
-    let quirks = Quirks::of(version.as_ref(), knowledge);
-    let controller = Controller::of(deployments, namespace, quirks).or_else(|trouble| {
+    let quirks = Quirks::from_version(version.as_ref(), knowledge);
+    let controller = Controller::find(deployments, namespace, quirks).or_else(|trouble| {
         // Without the Deployment, the chart's values describe the controller that proxies knew.
         let complete = lists.cluster.answer(&Item::List(Kind::Deployment));
         let is_gone = trouble == NotReadable::Absent
@@ -291,7 +291,7 @@ impl<'a> OutboundEvidence<'a> {
         cluster: &'a Cluster,
         knowledge: &Knowledge,
     ) -> Result<OutboundEvidence<'a>, (NotReadable, Vec<Missing>)> {
-        let mut lists = Lists::of(cluster);
+        let mut lists = Lists::from_cluster(cluster);
         let (controller, version) = settings(&mut lists, knowledge);
         let services = lists.all::<Service>();
         let objects = OutboundObjects {

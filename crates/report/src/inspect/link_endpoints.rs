@@ -122,7 +122,7 @@ impl fmt::Display for Line {
 
 impl End {
     /// Reads the evidence of a cluster.
-    pub fn of(cluster: &Cluster) -> End {
+    pub fn from_cluster(cluster: &Cluster) -> End {
         let config = |name: &str| -> Option<&ConfigMap> {
             let item =
                 Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
@@ -141,8 +141,8 @@ impl End {
             anchors: anchors.map(|anchors| anchors.iter().map(Certificate::print).collect()),
             domain: values.and_then(|values| values.text("clusterDomain").map(str::to_owned)),
             control_plane: cluster.namespaces.control_plane.clone(),
-            access: Access::of(cluster),
-            serving: Serving::of(cluster),
+            access: Access::from_cluster(cluster),
+            serving: Serving::from_cluster(cluster),
             uid: cluster.uid(),
         }
     }

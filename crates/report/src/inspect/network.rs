@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Subject};
 use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
 use crate::network_policy::control_plane::{dns_pods, to_dns};
-use crate::network_policy::{Decides, Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
+use crate::network_policy::{DecidedBy, Direction, Doubt, Objects, Peer, Policies, Policy, Port, Verdict};
 use crate::objects::Pod;
 
 /// The port of DNS.
@@ -26,7 +26,7 @@ pub(super) struct Network<'a> {
 
 impl<'a> Network<'a> {
     pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> Network<'a> {
-        Network { policies: Policies::of(objects), by_proxy, unread: Vec::new() }
+        Network { policies: Policies::new(objects), by_proxy, unread: Vec::new() }
     }
 
     /// With kinds of network policies that have objects which are not evaluated.
@@ -63,11 +63,11 @@ impl<'a> Network<'a> {
                 continue;
             }
             let to = |number| Port { protocol: "TCP", number, of: Some(server) };
-            let said: Vec<(u16, Passage<'a>)> = ports
+            let said: Vec<(u16, Verdict<'a>)> = ports
                 .iter()
                 .map(|&number| (number, self.policies.passage(direction, pod, to(number), peer)))
                 .collect();
-            if !say(walk, direction, pod, &said) {
+            if !record(walk, direction, pod, &said) {
                 return false;
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Network<'a> {
     /// Evaluates whether the client can look up names: egress to the cluster's DNS. `pods` are all pods.
     pub(super) fn lookups(&self, walk: &mut Walk, client: &Pod, pods: &[Pod]) {
         // Lookups begin with UDP; TCP is only used for long answers.
-        let Some(Passage::Shut(by)) = to_dns(&self.policies, client, &dns_pods(pods)) else { return };
+        let Some(Verdict::Shut(by)) = to_dns(&self.policies, client, &dns_pods(pods)) else { return };
         let says = format!(
             "network policies block pod {} from the cluster's DNS (UDP port {DNS}): unless it uses another \
              DNS server or an address, it does not find this name",
@@ -113,15 +113,15 @@ fn peer(pod: &Pod) -> Peer<'_> {
 }
 
 /// Records the result of one direction's policies. Returns whether the call may continue.
-fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'_>)]) -> bool {
+fn record(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Verdict<'_>)]) -> bool {
     let way = match direction {
         Direction::Egress => "traffic from",
         Direction::Ingress => "traffic to",
     };
     let name = &pod.metadata.name;
     let shut = said.iter().filter_map(|(port, passage)| match passage {
-        Passage::Shut(by) => Some((*port, by)),
-        Passage::Open | Passage::Through(_) | Passage::Unknown(_) => None,
+        Verdict::Shut(by) => Some((*port, by)),
+        Verdict::Open | Verdict::Through(_) | Verdict::Unknown(_) => None,
     });
     let (blocked, by): (Vec<u16>, Vec<_>) = shut.unzip();
     if let Some(by) = by.first() {
@@ -152,8 +152,8 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         return !whole;
     }
     let unknown = said.iter().find_map(|(_, passage)| match passage {
-        Passage::Unknown(doubts) => Some(doubts),
-        Passage::Open | Passage::Through(_) | Passage::Shut(_) => None,
+        Verdict::Unknown(doubts) => Some(doubts),
+        Verdict::Open | Verdict::Through(_) | Verdict::Shut(_) => None,
     });
     if let Some(doubts) = unknown {
         let policies: Vec<Policy<'_>> = doubts.iter().map(|doubt| doubt.policy).collect();
@@ -169,8 +169,8 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         return true;
     }
     let through = said.iter().find_map(|(_, passage)| match passage {
-        Passage::Through(decides) => Some(decides),
-        Passage::Open | Passage::Shut(_) | Passage::Unknown(_) => None,
+        Verdict::Through(decides) => Some(decides),
+        Verdict::Open | Verdict::Shut(_) | Verdict::Unknown(_) => None,
     });
     match through {
         None => {
@@ -196,12 +196,12 @@ fn ports(ports: &[u16]) -> String {
     ports.iter().map(u16::to_string).collect::<Vec<_>>().join(" and ")
 }
 
-fn policies<'a>(by: &[Decides<'a>]) -> Vec<Policy<'a>> {
+fn policies<'a>(by: &[DecidedBy<'a>]) -> Vec<Policy<'a>> {
     by.iter().map(|decides| decides.policy).collect()
 }
 
 /// The change of policies that allows a call at ports which they block.
-fn opening(by: &[Decides<'_>], blocked: &[u16]) -> String {
+fn opening(by: &[DecidedBy<'_>], blocked: &[u16]) -> String {
     let ports = ports(blocked);
     match by.iter().find(|decides| decides.denies) {
         Some(decides) => format!("Narrow {}, so that it excludes port {ports}", decides.field),
@@ -214,7 +214,7 @@ fn opening(by: &[Decides<'_>], blocked: &[u16]) -> String {
 }
 
 /// The field that blocks a connection.
-pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
+pub(super) fn evidence(decides: &DecidedBy<'_>) -> Evidence {
     let said = if decides.denies { "denies it" } else { "does not allow it" };
     Evidence::field(subject(decides.policy), &decides.field, said)
 }

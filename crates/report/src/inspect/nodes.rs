@@ -60,14 +60,17 @@ pub fn nodes(cluster: &Cluster) -> Vec<NodeCni> {
         .iter()
         .map(|snapshot| {
             let object = known.iter().find(|node| node.metadata.name == snapshot.node);
-            of(snapshot, object.map(|node| node.status.node_info.container_runtime_version.as_str()))
+            from_snapshot(
+                snapshot,
+                object.map(|node| node.status.node_info.container_runtime_version.as_str()),
+            )
         })
         .collect();
     nodes.sort_by(|a, b| a.node.cmp(&b.node));
     nodes
 }
 
-fn of(snapshot: &NodeSnapshot, runtime: Option<&str>) -> NodeCni {
+fn from_snapshot(snapshot: &NodeSnapshot, runtime: Option<&str>) -> NodeCni {
     let chain = snapshot.chain(runtime.map_or(RuntimeKind::Unknown, RuntimeKind::parse));
     let loaded = loaded(&chain);
     let loads = match &chain.effective {

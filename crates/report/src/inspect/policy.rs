@@ -95,7 +95,7 @@ pub fn resolved(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Vec<Target
         {
             return vec![target.clone()];
         }
-        let own = here().filter(|pod| !pod.is_finished() && owners.of(pod).name == name);
+        let own = here().filter(|pod| !pod.is_finished() && owners.owner(pod).name == name);
         let pods: Vec<Target> =
             own.map(|pod| Target { workload: Some(pod.metadata.name.clone()), ..target.clone() }).collect();
         if pods.is_empty() { vec![target.clone()] } else { pods }
@@ -127,7 +127,7 @@ pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
     names.sort_unstable();
     let owners = Owners::new(&[], &[]);
     let own = evidence.pods.iter().filter(|pod| pod.metadata.namespace == target.namespace);
-    let workloads: BTreeSet<String> = own.map(|pod| owners.of(pod).name).collect();
+    let workloads: BTreeSet<String> = own.map(|pod| owners.owner(pod).name).collect();
     let of_workload =
         names.iter().find(|pod| pod.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
     let near = match of_workload {
@@ -178,7 +178,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
         let owner = workload_of(&pod.metadata);
         let ports = evidence.workload(pod).map(|workload| {
             let ports = known_ports(&workload, pod, evidence);
-            asked(ports, targets, namespace, name)
+            requested_ports(ports, targets, namespace, name)
                 .into_iter()
                 .map(|port| port_answer(evidence, &workload, pod, port))
                 .collect::<Vec<_>>()
@@ -215,7 +215,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             skips_proxy: false,
             skips_from: String::new(),
         };
-        let ports = asked(ports, targets, namespace, name).into_iter().map(answer).collect();
+        let ports = requested_ports(ports, targets, namespace, name).into_iter().map(answer).collect();
         answers.push(WorkloadAnswer {
             kind: Kind::ExternalWorkload,
             namespace,
@@ -241,7 +241,7 @@ fn linkerds<'e>(evidence: &'e PolicyEvidence<'_>) -> BTreeSet<&'e str> {
 const EXTENSION: &str = "linkerd.io/extension";
 
 /// The requested ports, or all known ones.
-fn asked(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) -> BTreeSet<u16> {
+fn requested_ports(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) -> BTreeSet<u16> {
     let here: Vec<&Target> = targets.iter().filter(|target| target.means(namespace, name)).collect();
     if here.is_empty() || here.iter().any(|target| target.port.is_none()) {
         let named = here.iter().filter_map(|target| target.port);
@@ -354,7 +354,7 @@ pub fn as_controller(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Value
             Some(workload) => to_json(&evidence.index.inbound(workload, port)),
             None => json!({"error": "NOT_FOUND"}),
         };
-        let ports = asked(ports, targets, namespace, name).into_iter();
+        let ports = requested_ports(ports, targets, namespace, name).into_iter();
         let answers: Map<String, Value> = ports.map(|port| (port.to_string(), answer(port))).collect();
         inbound.insert(format!("{namespace}/{name}"), Value::Object(answers));
     }
@@ -367,7 +367,7 @@ pub fn as_controller(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Value
         let workload = Workload::of_external(object);
         let mut ports: BTreeSet<u16> = object.spec.ports.iter().map(|port| port.port).collect();
         ports.extend(evidence.index.taken_ports(&workload));
-        let ports = asked(ports, targets, namespace, name).into_iter();
+        let ports = requested_ports(ports, targets, namespace, name).into_iter();
         let answers: Map<String, Value> =
             ports.map(|port| (port.to_string(), to_json(&evidence.index.inbound(&workload, port)))).collect();
         external.insert(format!("{namespace}/{name}"), Value::Object(answers));

@@ -100,7 +100,7 @@ pub fn generate(
     namespace: &str,
     mode: Mode,
 ) -> Result<Manifests, NotGenerated> {
-    let mut lists = Lists::of(cluster);
+    let mut lists = Lists::from_cluster(cluster);
     let version = server_version(lists.all::<CustomResourceDefinition>());
     if mode == Mode::Audit && version != WITH_ACCESS_POLICY {
         return Err(NotGenerated::NoAudit);
@@ -219,7 +219,7 @@ impl Writer<'_> {
         let name = self.name(&service.metadata.name, port);
         let owners: BTreeSet<String> = pods
             .iter()
-            .map(|pod| self.owners.of(pod))
+            .map(|pod| self.owners.owner(pod))
             .map(|owner| format!("{} {}", owner.kind, owner.name))
             .collect();
         let mut comments = vec![format!("{shown}: {}", owners.into_iter().collect::<Vec<_>>().join(", "))];
@@ -396,7 +396,7 @@ pub fn compare(before: &Mesh<'_>, after: &Mesh<'_>, namespaces: &[String], names
             found.left += 1;
             continue;
         }
-        match ConnectionChange::of(&before.walk(from, to), &after.walk(from, to)) {
+        match ConnectionChange::between(&before.walk(from, to), &after.walk(from, to)) {
             ConnectionChange::Kept => found.kept += 1,
             ConnectionChange::Denied => found.denied.push(format!("{from} to {to}")),
             ConnectionChange::Unknown => found.unknown += 1,
@@ -421,7 +421,7 @@ enum ConnectionChange {
 impl ConnectionChange {
     /// Policies change only whether a connection is authorized, and how its bytes are read. What is unknown
     /// about other steps, such as trust anchors, is the same in both.
-    fn of(today: &Walk, then: &Walk) -> ConnectionChange {
+    fn between(today: &Walk, then: &Walk) -> ConnectionChange {
         let is_stopped = |walk: &Walk| walk.steps.iter().any(|step| matches!(step.outcome, Outcome::Stops));
         let policy = |walk: &Walk| {
             walk.steps.iter().filter(|step| step.part == Part::Policy).map(|step| step.outcome).max()

@@ -100,7 +100,7 @@ impl<'a> Mesh<'a> {
         connection: Connection,
         traffic: Option<Traffic>,
     ) -> Mesh<'a> {
-        let mut lists = Lists::of(cluster);
+        let mut lists = Lists::from_cluster(cluster);
         let slices = lists.all::<EndpointSlice>();
         let objects = Objects {
             kubernetes: lists.all::<NetworkPolicy>(),
@@ -179,7 +179,7 @@ impl<'a> Mesh<'a> {
         if !one.is_empty() {
             return one;
         }
-        others.into_iter().filter(|pod| self.owners.of(pod).name == name).collect()
+        others.into_iter().filter(|pod| self.owners.owner(pod).name == name).collect()
     }
 
     /// The fix for a name without an object, with the nearest name in the namespace, if any.
@@ -229,7 +229,7 @@ impl<'a> Mesh<'a> {
         };
         let here =
             self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
-        let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.of(pod).name).collect();
+        let names: std::collections::BTreeSet<String> = here.map(|pod| self.owners.owner(pod).name).collect();
         let clients = names.iter().map(|name| end(name, None)).collect();
         let services =
             self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
@@ -253,7 +253,7 @@ impl<'a> Mesh<'a> {
             return None;
         }
         let place = match &to.namespace {
-            Some(namespace) => HostTarget::of((namespace.as_str(), to.name.as_str())),
+            Some(namespace) => HostTarget::new((namespace.as_str(), to.name.as_str())),
             None => self.of_host(&to.name)?,
         };
         let service = self.service(place.namespace, place.name).filter(|_| !place.is_pod);
@@ -280,8 +280,8 @@ impl<'a> Mesh<'a> {
         if let Ok(address) = host.parse::<IpAddr>() {
             let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
             let pod = || self.policy.pods.iter().find(|pod| pod.is_at(address));
-            return service.map(|service| HostTarget::of(service.metadata.key())).or_else(|| {
-                pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::of(pod.metadata.key()) })
+            return service.map(|service| HostTarget::new(service.metadata.key())).or_else(|| {
+                pod().map(|pod| HostTarget { is_pod: true, ..HostTarget::new(pod.metadata.key()) })
             });
         }
         let domain = &self.policy.index.controller.cluster_domain;
@@ -330,7 +330,7 @@ impl<'a> Mesh<'a> {
 
     fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {
         let named = match &to.namespace {
-            Some(namespace) => Some(HostTarget::of((namespace.as_str(), to.name.as_str()))),
+            Some(namespace) => Some(HostTarget::new((namespace.as_str(), to.name.as_str()))),
             None => self.of_host(&to.name),
         };
         let Some(HostTarget { namespace, name, is_pod }) = named else {
@@ -381,7 +381,7 @@ impl<'a> Mesh<'a> {
             pod.spec.service_account_name.as_str(),
         ));
         if pod.status.phase == "Pending" {
-            let word = crate::model::pod_status::word(pod);
+            let word = crate::model::pod_status::label(pod);
             let says = format!("pod {name} has not started ({word}): it makes no calls");
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), "status.phase", "Pending"))
@@ -422,7 +422,7 @@ struct HostTarget<'h> {
 }
 
 impl<'h> HostTarget<'h> {
-    fn of((namespace, name): (&'h str, &'h str)) -> HostTarget<'h> {
+    fn new((namespace, name): (&'h str, &'h str)) -> HostTarget<'h> {
         HostTarget { namespace, name, is_pod: false }
     }
 }

@@ -24,7 +24,7 @@ pub fn of_servers<'a>(
         grpc_routes: objects.grpc_routes,
         ..StatusObjects::default()
     };
-    let statuses = Statuses::new(Writes::of(version, knowledge), &[], objects);
+    let statuses = Statuses::new(Writes::from_version(version, knowledge), &[], objects);
     let mut refused = Vec::new();
     for (kind, routes) in objects.routes() {
         for route in routes {

@@ -92,7 +92,7 @@ pub fn items() -> BTreeSet<Item> {
 impl<'a> Sync<'a> {
     /// The state of the mesh, limited to proxies in these namespaces; all if empty.
     pub fn read(cluster: &'a Cluster, knowledge: &Knowledge, namespaces: &[String]) -> Sync<'a> {
-        let mut lists = Lists::of(cluster);
+        let mut lists = Lists::from_cluster(cluster);
         let pods = lists.all::<Pod>();
         let services = lists.all::<Service>();
         lists.all::<EndpointSlice>();
@@ -199,7 +199,7 @@ fn unread(cluster: &Cluster) -> Option<Missing> {
         Fetched::Missing { reason } => Some(Missing::whole(answer.request.clone(), reason.clone())),
         Fetched::Partial { reasons } => {
             let reason = reasons.first().cloned().unwrap_or(Why::NotCaptured);
-            Some(Missing::whole(Request::of(Item::Diagnostics), reason))
+            Some(Missing::whole(Request::new(Item::Diagnostics), reason))
         }
     }
 }
@@ -221,7 +221,7 @@ fn rows<'a>(
         let (namespace, _) = pod.metadata.key();
         let component = pod.metadata.label(COMPONENT).filter(|_| namespace == home);
         let is_selected = namespaces.is_empty() || namespaces.iter().any(|one| one == namespace);
-        let read = metrics.of(pod, PROXY_CONTAINER);
+        let read = metrics.container(pod, PROXY_CONTAINER);
         let failed = failed(sample, pod);
         let is_named =
             component.is_some() || is_selected && (read != Err(NoMetrics::NotRead) || failed.is_some());

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::command::own;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, Written};
+use crate::finding::{Evidence, Finding, ManifestLocation, Remedy, Severity, StepKind, Subject, WaivedBy};
 use crate::yaml;
 
 /// Problems with waivers: id and title of the finding.
@@ -277,7 +277,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
         .fails_rows([]);
     if by.line > 0 {
         let (file, line) = (by.file.clone(), by.line);
-        finding.written.push(Written { object, path: None, file, line, column: 1, source: None });
+        finding.written.push(ManifestLocation { object, path: None, file, line, column: 1, source: None });
     }
     finding
 }

@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    fn of(findings: &[Finding]) -> Outlook {
+    fn count(findings: &[Finding]) -> Outlook {
         outlook(findings, &|id| HEALS.contains(&id))
     }
 
@@ -101,13 +101,13 @@ mod tests {
         let unserved = finding("unserved", Standing::Fails, &[]);
         let unready = finding("unready", Standing::Fails, &[&unserved]);
         let accepted = finding("expired", Standing::Passes, &[]);
-        assert_eq!(of(&[unserved, unready, accepted]), Outlook::May(HEALS.into()));
+        assert_eq!(count(&[unserved, unready, accepted]), Outlook::May(HEALS.into()));
     }
 
     #[test]
     fn what_fails_and_stays_ends_it() {
         let findings = [finding("unready", Standing::Fails, &[]), finding("expired", Standing::Fails, &[])];
-        assert_eq!(of(&findings), Outlook::Stays(Lasting::Check("expired")));
+        assert_eq!(count(&findings), Outlook::Stays(Lasting::Check("expired")));
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let cause = finding("expired", Standing::Passes, &[]);
         let unready = finding("unready", Standing::Fails, &[&cause]);
         let guess = cause.clone().likely();
-        assert_eq!(of(&[cause, unready.clone()]), Outlook::Stays(Lasting::Cause("expired", "unready")));
-        assert_eq!(of(&[guess, unready]), Outlook::May(["unready"].into()));
+        assert_eq!(count(&[cause, unready.clone()]), Outlook::Stays(Lasting::Cause("expired", "unready")));
+        assert_eq!(count(&[guess, unready]), Outlook::May(["unready"].into()));
     }
 }

@@ -128,7 +128,7 @@ impl Graph {
             before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
         };
         let mergeable = (0..self.steps.len())
-            .filter_map(|other| Some((other, Merge::of(&self.steps[other].step, &step.step)?)))
+            .filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step)?)))
             .find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
             self.steps.push(step);
@@ -201,7 +201,7 @@ enum Merge {
 impl Merge {
     /// Two steps can be merged that have the same command, the same text without a command, or the same text with
     /// commands whose lines can run together, and restarts of which one includes the other.
-    fn of(one: &Step, other: &Step) -> Option<Merge> {
+    fn find(one: &Step, other: &Step) -> Option<Merge> {
         if includes_restart(one, other) {
             return Some(Merge::First);
         }

@@ -48,7 +48,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
+    fn from_findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
         findings.fold(Counts::default(), |mut counts, finding| {
             match finding.severity {
                 Severity::Error => counts.error += 1,
@@ -115,10 +115,12 @@ pub(super) fn verdict(
     });
     RunResult {
         status,
-        gate: policy.gate.word(),
+        gate: policy.gate.label(),
         not_checked_passes: policy.not_checked_passes,
-        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts)),
-        findings: Counts::of(findings.iter().filter(counts)),
+        roots: Counts::from_findings(
+            findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts),
+        ),
+        findings: Counts::from_findings(findings.iter().filter(counts)),
         waived: findings.iter().filter(|finding| finding.is_waived()).count(),
         waived_in_part: findings.iter().filter(|finding| !finding.waived_in_part.is_empty()).count(),
         in_baseline: findings.iter().filter(|finding| finding.standing == Standing::InBaseline).count(),

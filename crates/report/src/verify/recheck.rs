@@ -13,9 +13,9 @@ use crate::model::cluster::TimeSource;
 use crate::objects::Node;
 
 /// The outcome for a subject, its reason, and how to check it.
-pub(super) type Said = (State, Option<String>, Option<String>);
+pub(super) type SubjectOutcome = (State, Option<String>, Option<String>);
 
-pub(super) fn not_checked(reason: String) -> Said {
+pub(super) fn not_checked(reason: String) -> SubjectOutcome {
     (State::NotChecked, Some(reason), None)
 }
 
@@ -27,7 +27,10 @@ fn found(fresh: &Fresh<'_>) -> CurrentSubjects {
     for finding in fresh.findings {
         for subject in &finding.subjects {
             let print = Finding::subject_fingerprint(finding, subject);
-            found.entry((finding.check, Anchor::of(subject))).or_default().push((print, finding.severity));
+            found
+                .entry((finding.check, Anchor::from_subject(subject)))
+                .or_default()
+                .push((print, finding.severity));
         }
     }
     found
@@ -42,7 +45,7 @@ enum Anchor {
 }
 
 impl Anchor {
-    fn of(subject: &Subject) -> Anchor {
+    fn from_subject(subject: &Subject) -> Anchor {
         match subject.clone() {
             Subject::Object { kind, namespace, name, .. } => Anchor::Object(kind, namespace, name),
             Subject::Node { node, .. } => Anchor::Node(node),
@@ -52,7 +55,7 @@ impl Anchor {
 }
 
 /// An earlier report and fresh evidence.
-pub(super) struct Again<'a> {
+pub(super) struct Recheck<'a> {
     earlier: &'a Earlier,
     fresh: &'a Fresh<'a>,
     gaps: BTreeSet<&'a EarlierGap>,
@@ -61,12 +64,12 @@ pub(super) struct Again<'a> {
     found: CurrentSubjects,
 }
 
-impl<'a> Again<'a> {
+impl<'a> Recheck<'a> {
     /// From a report and the current findings.
-    pub(super) fn of(earlier: &'a Earlier, fresh: &'a Fresh<'a>) -> Again<'a> {
+    pub(super) fn new(earlier: &'a Earlier, fresh: &'a Fresh<'a>) -> Recheck<'a> {
         let subjects = earlier.findings.iter().flat_map(|finding| &finding.subjects);
         let known = subjects.filter_map(|(_, print)| print.as_ref()).collect();
-        Again { earlier, fresh, gaps: earlier.gaps.iter().collect(), known, found: found(fresh) }
+        Recheck { earlier, fresh, gaps: earlier.gaps.iter().collect(), known, found: found(fresh) }
     }
 
     /// The outcome for a subject of a finding.
@@ -75,7 +78,7 @@ impl<'a> Again<'a> {
         finding: &EarlierFinding,
         subject: &Subject,
         print: Option<&Fingerprint>,
-    ) -> Said {
+    ) -> SubjectOutcome {
         let Some(check) = checks::find(&finding.check) else {
             return not_checked(format!("this version of meshdoctor has no check {}", finding.check));
         };
@@ -93,7 +96,7 @@ impl<'a> Again<'a> {
         {
             return not_checked(reason);
         }
-        let now = self.found.get(&(check.id, Anchor::of(subject))).map_or(&[][..], Vec::as_slice);
+        let now = self.found.get(&(check.id, Anchor::from_subject(subject))).map_or(&[][..], Vec::as_slice);
         // An info in place of an error or a warning needs no repair.
         let (infos, now): (Vec<_>, Vec<_>) = now
             .iter()
@@ -150,7 +153,7 @@ impl<'a> Again<'a> {
         {
             return false;
         }
-        let word = gap.why.word();
+        let word = gap.why.keyword();
         let same = EarlierGap {
             what: gap.request.to_string(),
             part: gap.part.clone(),

@@ -203,7 +203,7 @@ fn has_new_anchor(evidence: &Evidence<'_>) -> Condition {
     let text = "The bundle has a new trust anchor that is valid";
     match evidence.new_anchor() {
         Some(anchor) => {
-            let state = Known::of(anchor.validity(evidence.now) == Validity::Current);
+            let state = Known::from_bool(anchor.validity(evidence.now) == Validity::Current);
             condition(text, state, vec![anchor.summary()])
         }
         None => {
@@ -215,13 +215,17 @@ fn has_new_anchor(evidence: &Evidence<'_>) -> Condition {
 fn replaced(evidence: &Evidence<'_>) -> Condition {
     let text = "The issuer is signed by another anchor of the bundle";
     let is_replaced = evidence.new_anchor().is_none() && evidence.with(Role::Old).next().is_some();
-    condition(text, Known::of(is_replaced), evidence.with(Role::Current).map(Certificate::summary).collect())
+    condition(
+        text,
+        Known::from_bool(is_replaced),
+        evidence.with(Role::Current).map(Certificate::summary).collect(),
+    )
 }
 
 fn removed(evidence: &Evidence<'_>) -> Condition {
     let anchors = evidence.anchors.iter().map(|(anchor, _)| anchor.summary()).collect();
     let is_removed = evidence.anchors.iter().all(|(_, role)| *role == Role::Current);
-    condition("The bundle has only anchors of the issuer", Known::of(is_removed), anchors)
+    condition("The bundle has only anchors of the issuer", Known::from_bool(is_removed), anchors)
 }
 
 /// Every pod of the control plane, or every other proxy, trusts the anchor of the next issuer.
@@ -326,7 +330,7 @@ fn of_linked(evidence: &Evidence<'_>, stage: Stage) -> Option<Condition> {
             (Err(why), _) => (Known::Unknown, format!("not known: {why}")),
             (Ok(anchors), Stage::ReplaceIssuer) => {
                 let has = !prints.is_empty() && prints.iter().all(|print| anchors.contains(print));
-                (Known::of(has), if has { "it has it" } else { "it does not have it" }.to_owned())
+                (Known::from_bool(has), if has { "it has it" } else { "it does not have it" }.to_owned())
             }
             (Ok(anchors), _) if prints.iter().any(|print| anchors.contains(print)) => {
                 (Known::Unknown, "it has it, and its issuer may be under it".to_owned())

@@ -62,13 +62,13 @@ impl<'a> Evidence<'a> {
     pub(super) fn read(reading: &Reading<'a>, ctx: &Context<'a>, statements: &Statements) -> Evidence<'a> {
         let mut gaps = Vec::new();
         let bundles = known(bundles(ctx), &mut gaps).unwrap_or_default();
-        let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
+        let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS);
         let roots = roots.map_err(|missing| gaps.push(missing)).ok().flatten();
         let text = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
         let issuer = known(issuer(ctx), &mut gaps);
         let mut bundled = text.map(|text| Bundled {
             text,
-            print: BundlePrint::of(text),
+            print: BundlePrint::from_pem(text),
             by_chart: chart_writes_bundle(ctx) == Some(true),
             since: statements.bundle_since,
         });
@@ -175,7 +175,7 @@ fn since(
     let ctx = reading.context(EVENTS);
     let home = ctx.namespaces().control_plane.as_str();
     let loaded = ctx
-        .hints::<Event>()
+        .optional_list::<Event>()
         .iter()
         .filter(|event| event.reason.as_str() == LOADED && event.about.namespace == *home);
     if let Some(at) = loaded.filter_map(|event| event.last.get()).max().filter(|at| *at >= made) {
@@ -224,7 +224,7 @@ fn of_link(ctx: &Context<'_>, link: &Link) -> Linked {
         Ok(answer) if answer.is_well() => {
             Linked { cluster, anchors: Ok(answer.anchors.clone()), close: None }
         }
-        Ok(answer) => Linked { cluster, anchors: Err(answer.in_words()), close: None },
+        Ok(answer) => Linked { cluster, anchors: Err(answer.describe()), close: None },
         Err(missing) => {
             let close = Some(missing.close().to_string());
             Linked { cluster, anchors: Err(missing.to_string()), close }
@@ -234,7 +234,7 @@ fn of_link(ctx: &Context<'_>, link: &Link) -> Linked {
 
 fn external(reading: &Reading<'_>) -> Result<usize, Missing> {
     let ctx = reading.context(EXTERNAL);
-    match ctx.every::<ExternalWorkload>() {
+    match ctx.complete_list::<ExternalWorkload>() {
         Ok(workloads) => Ok(workloads.len()),
         Err(missing) if missing.why == Why::NotServed => Ok(0),
         Err(missing) => Err(missing),

@@ -173,7 +173,7 @@ pub enum Known {
 }
 
 impl Known {
-    fn of(holds: bool) -> Known {
+    fn from_bool(holds: bool) -> Known {
         if holds { Known::Yes } else { Known::No }
     }
 }

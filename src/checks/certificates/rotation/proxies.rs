@@ -85,7 +85,7 @@ pub(super) fn proxies<'a>(
     let read: HashMap<(&str, &str), &ProxyMetrics> =
         read.into_iter().map(|(pod, metrics)| (pod.metadata.key(), metrics)).collect();
     let mut found: Vec<Proxy<'a>> = Vec::new();
-    for pod in ctx.every::<Pod>()? {
+    for pod in ctx.complete_list::<Pod>()? {
         let meta = &pod.metadata;
         let is_control_plane = meta.namespace == home && meta.label(COMPONENT).is_some();
         let of_another = meta.label(CONTROL_PLANE_NS).is_some_and(|namespace| *namespace != *home);
@@ -96,7 +96,7 @@ pub(super) fn proxies<'a>(
         let trust = trust(pod, is_control_plane, bundled);
         let started = READERS.into_iter().filter_map(|name| container_started(pod, name)).min();
         let proxy_started = container_started(pod, PROXY_CONTAINER);
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         found.push(Proxy { pod, owner, is_control_plane, trust, started, proxy_started, refreshed });
     }
     found.sort_by(|a, b| a.owner.cmp(&b.owner).then_with(|| a.pod.metadata.name.cmp(&b.pod.metadata.name)));
@@ -139,12 +139,14 @@ impl Proxy<'_> {
     /// Whether it trusts an anchor of the bundle.
     pub(super) fn trusts(&self, anchor: &Certificate, bundled: &Bundled<'_>) -> Known {
         match &self.trust {
-            Trust::Bundle(held) => Known::of(held.has(anchor)),
-            Trust::Current => Known::of(bundled.print.has(anchor)),
+            Trust::Bundle(held) => Known::from_bool(held.has(anchor)),
+            Trust::Current => Known::from_bool(bundled.print.has(anchor)),
             Trust::Other | Trust::Unknown => Known::Unknown,
             Trust::AtStart => match (self.started, bundled.since) {
                 (Some(started), _) if started < anchor.not_before() => Known::No,
-                (Some(started), Some(since)) if started >= since => Known::of(bundled.print.has(anchor)),
+                (Some(started), Some(since)) if started >= since => {
+                    Known::from_bool(bundled.print.has(anchor))
+                }
                 _ => Known::Unknown,
             },
         }
@@ -153,7 +155,7 @@ impl Proxy<'_> {
     /// Whether it trusts no anchor beyond those of the bundle.
     pub(super) fn is_current(&self, bundled: &Bundled<'_>) -> Known {
         match &self.trust {
-            Trust::Bundle(held) => Known::of(!held.exceeds(&bundled.print)),
+            Trust::Bundle(held) => Known::from_bool(!held.exceeds(&bundled.print)),
             Trust::Current => Known::Yes,
             Trust::Other => Known::No,
             Trust::AtStart if bundled.since.is_some_and(|since| self.started >= Some(since)) => Known::Yes,

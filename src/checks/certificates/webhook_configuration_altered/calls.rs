@@ -21,10 +21,10 @@ pub(super) struct Release(Option<LinkerdVersion>);
 impl Release {
     /// Reads Deployments and `linkerd-config`. A version that is unavailable is a gap.
     pub(super) fn read(ctx: &Context<'_>) -> Option<Release> {
-        match ctx.noted(installed(ctx)) {
+        match ctx.or_note(installed(ctx)) {
             Some(None) => None,
             // Before an upgrade, the webhooks are those of the old release.
-            Some(Some(_)) => Some(Release(ctx.noted(before_upgrade(ctx)))),
+            Some(Some(_)) => Some(Release(ctx.or_note(before_upgrade(ctx)))),
             None => Some(Release(None)),
         }
     }
@@ -39,7 +39,7 @@ pub(super) struct Registered<'a> {
 
 impl<'a> Registered<'a> {
     /// Linkerd's webhook in a configuration: that of the Service, else that of the name, else the first.
-    pub(super) fn of(
+    pub(super) fn find(
         server: &'static Server,
         configuration: &'a WebhookConfiguration,
         home: &str,
@@ -102,8 +102,10 @@ impl<'a> Registered<'a> {
         let is_own = service.name == own && service.namespace == ctx.namespaces().control_plane;
         let key = (service.namespace.as_str(), service.name.as_str());
         // `control-plane-service-missing` reports the webhook's own Service.
-        let is_gone =
-            || ctx.every::<Service>().is_ok_and(|all| !all.iter().any(|known| known.metadata.key() == key));
+        let is_gone = || {
+            ctx.complete_list::<Service>()
+                .is_ok_and(|all| !all.iter().any(|known| known.metadata.key() == key))
+        };
         if !is_own && is_gone() {
             let message = format!("the webhook calls a Service that does not exist: {effect}");
             let field = ("clientConfig.service", format!("{}/{}", service.namespace, service.name));

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::Context;
-use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
+use crate::checks::network_policies::{self, PeerSelector, Set, about, cannot_say, is_older, set};
 use crate::checks::words::some;
 use crate::finding::{Evidence, Finding, Severity, Tie};
 use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
 use crate::network_policy::control_plane::{ApiServer, to_dns};
-use crate::network_policy::{Decides, Direction, Passage, Policies};
+use crate::network_policy::{DecidedBy, Direction, Policies, Verdict};
 use crate::objects::{EndpointSlice, Pod};
 
 /// Maximum number of quoted pods.
@@ -23,8 +23,8 @@ const OF_EXTENSIONS: [(&str, &[&str]); 2] = [
 
 /// The connections that a set of policies blocks, and the affected pods.
 #[derive(Default)]
-struct Shut<'a> {
-    by: Vec<Decides<'a>>,
+struct BlockedConnections<'a> {
+    by: Vec<DecidedBy<'a>>,
     to: BTreeSet<&'static str>,
     owners: BTreeMap<Owner, Vec<&'a Pod>>,
 }
@@ -36,25 +36,25 @@ pub(super) fn blocked<'a>(
     pods: &'a [Pod],
     dns: &[&Pod],
 ) -> Vec<Finding> {
-    let server = ApiServer::new(ctx.hints::<EndpointSlice>());
+    let server = ApiServer::new(ctx.optional_list::<EndpointSlice>());
     let owners = ctx.owners();
     let mut controllers: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
     let is_current = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
     for pod in pods.iter().filter(is_current).filter(|pod| is_controller(ctx, pod)) {
-        controllers.entry(owners.of(pod)).or_default().push(pod);
+        controllers.entry(owners.owner(pod)).or_default().push(pod);
     }
-    let mut shut: BTreeMap<Set<'_>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<Set<'_>, BlockedConnections<'_>> = BTreeMap::new();
     for (owner, pods) in &controllers {
         // Policies treat all replicas alike.
         let Some(pod) = pods.first() else { continue };
         let asked = [
             ("the API server", server.passage(policies, pod)),
-            ("DNS", to_dns(policies, pod, dns).filter(|passage| matches!(passage, Passage::Shut(_)))),
+            ("DNS", to_dns(policies, pod, dns).filter(|passage| matches!(passage, Verdict::Shut(_)))),
         ];
         for (to, passage) in asked {
             let by = match passage {
-                None | Some(Passage::Open | Passage::Through(_)) => continue,
-                Some(Passage::Unknown(doubts)) => {
+                None | Some(Verdict::Open | Verdict::Through(_)) => continue,
+                Some(Verdict::Unknown(doubts)) => {
                     let works =
                         |pod: &&Pod| is_ready(pod) && doubts.iter().all(|doubt| is_older(doubt.policy, pod));
                     if !pods.iter().any(works) {
@@ -62,7 +62,7 @@ pub(super) fn blocked<'a>(
                     }
                     continue;
                 }
-                Some(Passage::Shut(by)) => by,
+                Some(Verdict::Shut(by)) => by,
             };
             // A pod that became ready under these policies shows that its connections work.
             let works = |pod: &&Pod| is_ready(pod) && by.iter().all(|decides| is_older(decides.policy, pod));
@@ -100,7 +100,7 @@ fn is_ready(pod: &Pod) -> bool {
     !statuses.is_empty() && statuses.iter().all(|status| status.ready)
 }
 
-fn finding(ctx: &Context<'_>, server: &ApiServer, shut: &Shut<'_>) -> Finding {
+fn finding(ctx: &Context<'_>, server: &ApiServer, shut: &BlockedConnections<'_>) -> Finding {
     let pods: Vec<&Pod> = shut.owners.values().flatten().copied().collect();
     let waiting = pods.iter().filter(|pod| !is_ready(pod)).count();
     let then = match waiting {
@@ -111,8 +111,10 @@ fn finding(ctx: &Context<'_>, server: &ApiServer, shut: &Shut<'_>) -> Finding {
         true => "the API server and DNS",
         false => "the API server",
     };
-    let message =
-        format!("{} deny Linkerd's controllers egress to {to}: {then}", network_policies::in_words(&shut.by));
+    let message = format!(
+        "{} deny Linkerd's controllers egress to {to}: {then}",
+        network_policies::kind_names(&shut.by)
+    );
     let mut finding = about(ctx, &shut.by, message).evidences(shut.by.iter().map(network_policies::evidence));
     for (owner, pods) in &shut.owners {
         finding = finding.tie(Tie::Workload(owner.kind.clone(), owner.namespace.clone(), owner.name.clone()));
@@ -125,10 +127,10 @@ fn finding(ctx: &Context<'_>, server: &ApiServer, shut: &Shut<'_>) -> Finding {
         "Pods of controllers",
         format!("{}; {waiting} of {} are not ready", some(names, QUOTED), pods.len()),
     ));
-    let mut openings: Vec<(Whom<'_>, Vec<(&'static str, u16)>)> =
-        vec![(Whom::Anybody, server.ports().into_iter().map(|port| ("TCP", port)).collect())];
+    let mut openings: Vec<(PeerSelector<'_>, Vec<(&'static str, u16)>)> =
+        vec![(PeerSelector::Anybody, server.ports().into_iter().map(|port| ("TCP", port)).collect())];
     if shut.to.contains("DNS") {
-        openings.push((Whom::Anybody, vec![("UDP", 53), ("TCP", 53)]));
+        openings.push((PeerSelector::Anybody, vec![("UDP", 53), ("TCP", 53)]));
     }
     let words = "Allow egress of Linkerd's controllers to the ports of the API server. If its addresses are \
          known, restrict it to these";

@@ -4,19 +4,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{All, At, Pods, QUOTED, Quoted, Shut, before, new, of_rule};
+use super::{All, At, BlockingPolicy, Pods, QUOTED, Quoted, before, new, of_rule};
 use crate::checks::Context;
 use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::cannot_say;
 use crate::model::owners::Owner;
 use crate::network_policy::{
-    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, RulesByPeer,
+    Action, AppliedPolicy, Direction, Match, Peer, Policies, Policy, Port, Ports, Rule, RulesByPeer, Verdict,
 };
 use crate::objects::Pod;
 
 /// Clients that the same policies select, so that each server has the same result for all of them.
 struct Clients<'p, 'a> {
-    holding: Vec<(&'p Held<'a>, Fits)>,
+    holding: Vec<(&'p AppliedPolicy<'a>, Match)>,
     /// Whether one of their rules has another action than allow.
     denies: bool,
     /// By their index among the workloads.
@@ -35,7 +35,7 @@ pub(super) fn outgoing<'a>(
     let owners = ctx.owners();
     let mut workloads: BTreeMap<Owner, &Pod> = BTreeMap::new();
     for pod in pods {
-        workloads.entry(owners.of(pod)).or_insert(pod);
+        workloads.entry(owners.owner(pod)).or_insert(pod);
     }
     let workloads: Vec<&Pod> = workloads.into_values().collect();
     let groups = grouped(ctx, policies, &workloads);
@@ -45,7 +45,7 @@ pub(super) fn outgoing<'a>(
     let servers = Servers::new(policies, transport, &workloads);
     let mut reached: BTreeMap<At<'a>, Reached> = BTreeMap::new();
     for clients in &groups {
-        let mut found: BTreeMap<At<'a>, (Shut<'a>, BTreeSet<usize>)> = BTreeMap::new();
+        let mut found: BTreeMap<At<'a>, (BlockingPolicy<'a>, BTreeSet<usize>)> = BTreeMap::new();
         // No workload is its own client.
         let alone = (clients.pods.len() == 1).then(|| clients.pods.keys().next().copied()).flatten();
         for class in servers.perhaps_selected(clients) {
@@ -159,15 +159,15 @@ impl<'p, 'a> Servers<'p, 'a> {
 /// Whether a rule includes a port of the application, the server, and the proxy's port.
 type Answers = (bool, ComparableFit, ComparableFit);
 
-/// A comparable form of [`Fits`].
+/// A comparable form of [`Match`].
 type ComparableFit = (u8, &'static str);
 
 /// The comparable form of a match.
-fn answer(fits: Fits) -> ComparableFit {
+fn answer(fits: Match) -> ComparableFit {
     match fits {
-        Fits::No => (0, ""),
-        Fits::Yes => (1, ""),
-        Fits::Perhaps(why) => (2, why),
+        Match::No => (0, ""),
+        Match::Yes => (1, ""),
+        Match::Perhaps(why) => (2, why),
     }
 }
 
@@ -189,8 +189,8 @@ fn grouped<'p, 'a>(
             .iter()
             .map(|(held, fits)| {
                 let doubt = match fits {
-                    Fits::Perhaps(why) => Some(*why),
-                    Fits::Yes | Fits::No => None,
+                    Match::Perhaps(why) => Some(*why),
+                    Match::Yes | Match::No => None,
                 };
                 (std::ptr::from_ref(*held).addr(), doubt)
             })
@@ -217,33 +217,33 @@ fn between<'a>(
     transport: &Transport,
     Clients { holding, denies, .. }: &Clients<'_, 'a>,
     (client, server): (&'a Pod, &'a Pod),
-) -> Vec<Shut<'a>> {
+) -> Vec<BlockingPolicy<'a>> {
     let peer = Peer::Pod(server);
     let port = |number| Port { protocol: "TCP", number, of: Some(server) };
     let passage = |number| policies.passage_of(holding, Direction::Egress, client, port(number), peer);
     // Rules that name the pod and a port of its application.
-    let speaks = |held: &Held<'a>| {
+    let speaks = |held: &AppliedPolicy<'a>| {
         let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
         let mut rules = held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
-        rules.find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No).cloned()
+        rules.find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Match::No).cloned()
     };
-    let speaking: Vec<(&Held<'a>, Rule<'a>)> =
+    let speaking: Vec<(&AppliedPolicy<'a>, Rule<'a>)> =
         holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
     if speaking.is_empty() && !denies {
         return Vec::new();
     }
     let by = match passage(inbound_port(server)) {
-        Passage::Open | Passage::Through(_) => return Vec::new(),
-        Passage::Unknown(doubts) => {
+        Verdict::Open | Verdict::Through(_) => return Vec::new(),
+        Verdict::Unknown(doubts) => {
             if !speaking.is_empty() {
                 cannot_say(ctx, &doubts);
             }
             return Vec::new();
         }
-        Passage::Shut(by) => by,
+        Verdict::Shut(by) => by,
     };
     let denies = by.iter().find(|decides| decides.denies);
-    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
+    let counts = |(held, rule): &(&AppliedPolicy<'a>, Rule<'a>)| {
         denies.is_none_or(|denies| before(held, rule, denies, holding))
     };
     let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
@@ -254,26 +254,29 @@ fn between<'a>(
     let mut found = Vec::new();
     for (held, rule) in speaking {
         match policies.means(held, &rule, Direction::Egress, client, peer) {
-            Fits::Yes => {
+            Match::Yes => {
                 let means = |rule: &&Rule<'_>| {
                     rule.action == Action::Allow
-                        && policies.means(held, rule, Direction::Egress, client, peer) != Fits::No
+                        && policies.means(held, rule, Direction::Egress, client, peer) != Match::No
                 };
                 let ports = held.rules.iter().filter(means).flat_map(|rule| &rule.ports);
-                found.push(Shut { named: ports.map(Ports::in_words).collect(), ..of_rule(held, &rule) });
+                found.push(BlockingPolicy {
+                    named: ports.map(Ports::describe).collect(),
+                    ..of_rule(held, &rule)
+                });
             }
             // It is unknown whether the rule selects the pod; if it does, the rule must be extended.
-            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
-            Fits::No => {}
+            Match::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
+            Match::No => {}
         }
     }
     found
 }
 
 /// Whether egress is allowed to an application port for which clients connect to the proxy instead.
-fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Passage<'a>) -> bool {
+fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Verdict<'a>) -> bool {
     declared(server).filter(|number| !OWN.contains(number)).any(|number| {
         (transport.is_header() || transport.is_opaque(server, number))
-            && matches!(said(number), Passage::Open | Passage::Through(_))
+            && matches!(said(number), Verdict::Open | Verdict::Through(_))
     })
 }

@@ -24,7 +24,7 @@ impl Rule {
     ///
     /// # Errors
     /// A part of it is invalid; the text names it.
-    pub(in crate::checks::expressed) fn of(said: &ExpressedRule) -> Result<Rule, String> {
+    pub(in crate::checks::expressed) fn parse(said: &ExpressedRule) -> Result<Rule, String> {
         let kind = kind(said)?;
         if matches!(kind, Kind::Secret | Kind::ConfigMap) {
             return Err(format!("rule.for: expressions cannot read {}", kind.resource()));
@@ -84,9 +84,11 @@ impl Rule {
         let evidence = evidence.collect::<Result<Vec<_>, String>>()?;
         let fix = said.fix.iter().enumerate().map(|(at, fix)| {
             let place = format!("fix[{at}]");
-            Step::of(fix, &|text| parse(&place, text, &bound)).map_err(|why| match why.starts_with("rule.") {
-                true => why,
-                false => format!("rule.{place}: {why}"),
+            Step::parse(fix, &|text| parse(&place, text, &bound)).map_err(|why| {
+                match why.starts_with("rule.") {
+                    true => why,
+                    false => format!("rule.{place}: {why}"),
+                }
             })
         });
         let fix = fix.collect::<Result<Vec<_>, String>>()?;

@@ -25,7 +25,7 @@ impl Step {
     ///
     /// # Errors
     /// The command runs no allowed program, or a word of it is not a valid expression; as text.
-    pub(super) fn of(
+    pub(super) fn parse(
         fix: &ExpressedFix,
         parse: &dyn Fn(&str) -> Result<Expression, String>,
     ) -> Result<Step, String> {

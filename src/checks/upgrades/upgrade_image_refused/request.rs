@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::super::Way;
+use super::super::Upgrade;
 use super::super::target_images::{Part, Placed, TargetImages};
 use crate::checks::{Context, Unjudged};
 use crate::finding::Subject;
@@ -58,7 +58,7 @@ impl Request<'_> {
 /// Deployments are not available.
 pub(super) fn requests<'a>(
     ctx: &Context<'a>,
-    way: &Way<'a>,
+    way: &Upgrade<'a>,
     (pods, namespaces): (&'a [Pod], &BTreeMap<&'a str, &'a Namespace>),
 ) -> Result<Vec<Request<'a>>, Unjudged> {
     let images = TargetImages::new(ctx, way);
@@ -76,7 +76,7 @@ pub(super) fn requests<'a>(
     let none = Meta::default();
     let containers = |part: Part, meta: &Meta, namespace: &str, spec: &PodSpec| {
         let inherited = namespaces.get(namespace).map_or(&none, |one| &one.metadata);
-        images.of(part, [meta, inherited], spec)
+        images.changed(part, [meta, inherited], spec)
     };
     let mut requests = Vec::new();
     let mut seen = HashSet::new();
@@ -93,7 +93,7 @@ pub(super) fn requests<'a>(
             continue;
         }
         let (today, then) = containers(part, meta, &meta.namespace, &pod.spec);
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if today == then || !seen.insert((owner.clone(), today.clone())) {
             continue;
         }
@@ -116,10 +116,10 @@ pub(super) fn requests<'a>(
         });
     }
     let own = ctx
-        .seen::<Deployment>()?
+        .partial_list::<Deployment>()?
         .iter()
         .filter_map(|one| Some((Kind::Deployment, one, part(&one.metadata)?)));
-    let installers = ctx.hints::<DaemonSet>().iter().filter(|one| cni::is_installer(one));
+    let installers = ctx.optional_list::<DaemonSet>().iter().filter(|one| cni::is_installer(one));
     let installers = installers.map(|one| (Kind::DaemonSet, one, Part::LinkerdCni));
     for (kind, workload, part) in own.chain(installers) {
         let template = &workload.spec.template;

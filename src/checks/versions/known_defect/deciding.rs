@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::Context;
 use crate::finding::{Confidence, Evidence};
-use crate::knowledge::{Decides, KnownDefect};
+use crate::knowledge::{AffectedComponent, KnownDefect};
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::objects::{Deployment, Pod};
 use crate::version::{Contains, LinkerdVersion};
@@ -40,7 +40,7 @@ impl Releases {
             .upgraded()
             .map(|upgrade| Deciding { version: upgrade.to.clone(), evidence: upgrade.evidence() });
         let control_plane = Deciding { version, evidence };
-        let pods = ctx.noted(ctx.seen::<Pod>()).unwrap_or_default();
+        let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
         let running = pods.iter().filter(|pod| !pod.is_finished());
         Releases {
             control_plane,
@@ -60,9 +60,9 @@ impl Releases {
         let control_plane = std::slice::from_ref(&self.control_plane);
         let reads_objects = row.trigger.as_ref().is_some_and(|trigger| !trigger.reads_pods());
         let all = match (row.decides, &self.target) {
-            (Decides::ControlPlane, _) => control_plane,
+            (AffectedComponent::ControlPlane, _) => control_plane,
             // The upgrade of the control plane does not change running proxies.
-            (Decides::Proxy, target) if target.is_none() || row.is_of_skew() => {
+            (AffectedComponent::Proxy, target) if target.is_none() || row.is_of_skew() => {
                 // Without a running proxy, the next pod gets the one of the control plane.
                 match (reads_objects, self.proxies.is_empty()) {
                     (false, _) => &self.past_proxies,
@@ -70,10 +70,10 @@ impl Releases {
                     (true, true) => control_plane,
                 }
             }
-            (Decides::ServiceMirror, None) => &self.mirrors,
-            (Decides::ServiceMirror, Some(_)) if self.mirrors.is_empty() => &[],
+            (AffectedComponent::ServiceMirror, None) => &self.mirrors,
+            (AffectedComponent::ServiceMirror, Some(_)) if self.mirrors.is_empty() => &[],
             (_, Some(target)) => std::slice::from_ref(target),
-            (Decides::Proxy, None) => &self.proxies,
+            (AffectedComponent::Proxy, None) => &self.proxies,
         };
         let likely = all.iter().filter_map(|one| Some((one.clone(), row.affects(&one.version, minors)?)));
         likely.max_by_key(|(_, confidence)| *confidence)
@@ -118,7 +118,7 @@ fn mirrors(ctx: &Context<'_>) -> Vec<Deciding> {
         deployment.metadata.label(EXTENSION) == Some("multicluster")
             || deployment.metadata.label("component").is_some_and(|part| part == "linkerd-service-mirror")
     };
-    let deployments = ctx.hints::<Deployment>().iter().filter(of_extension);
+    let deployments = ctx.optional_list::<Deployment>().iter().filter(of_extension);
     let deciding = deployments.filter_map(|deployment| {
         let mut containers = deployment.spec.template.spec.containers.iter();
         let container = containers.find(|container| MIRRORS.contains(&container.name.as_str()))?;

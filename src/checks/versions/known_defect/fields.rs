@@ -54,7 +54,7 @@ pub(super) struct ObjectFields<'a> {
 pub(super) fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<Vec<ObjectFields<'a>>, Missing> {
     macro_rules! all {
         ($listed:ident, $object:ident) => {
-            ctx.seen::<$listed>()?
+            ctx.partial_list::<$listed>()?
                 .iter()
                 .map(|object| ObjectFields { kind, object: Object::$object(object) })
                 .collect()
@@ -69,7 +69,7 @@ pub(super) fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<Vec<ObjectFie
         Kind::Event => all!(Event, Event),
         Kind::Pod => all!(Pod, Pod),
         Kind::ConfigMap => {
-            let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+            let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
             config.into_iter().map(|object| ObjectFields { kind, object: Object::Config(object) }).collect()
         }
         _ => {

@@ -15,7 +15,7 @@ use crate::expression::{Expression, Known, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Subject};
 use crate::item::{Item, Kind};
-use crate::knowledge::{Decides, DefectTrigger};
+use crate::knowledge::{AffectedComponent, DefectTrigger};
 use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::objects::{CustomResourceDefinition, Pod, is_undefined};
@@ -64,7 +64,7 @@ pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Find
                 continue;
             };
             for (row, finding) in found {
-                let group = of_pods.entry((row.affected.row.id.as_str(), ctx.owners().of(pod)));
+                let group = of_pods.entry((row.affected.row.id.as_str(), ctx.owners().owner(pod)));
                 group.or_insert_with(|| (Vec::new(), finding)).0.push(pod.metadata.name.clone());
             }
         }
@@ -90,7 +90,7 @@ fn note_unread_logs<'a>(ctx: &Context<'a>, parsed: &[Parsed<'_>]) {
     };
     let running = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
     let writers = |row: &Parsed<'_>| -> Vec<(&'a Pod, &'a str)> {
-        let pods = ctx.hints::<Pod>().iter().filter(running);
+        let pods = ctx.optional_list::<Pod>().iter().filter(running);
         let affected = pods.filter(|pod| row.affected.is_of_pod(ctx, pod));
         affected
             .flat_map(|pod| containers(ctx, pod).map(move |container| (pod, container)))
@@ -102,13 +102,13 @@ fn note_unread_logs<'a>(ctx: &Context<'a>, parsed: &[Parsed<'_>]) {
     if writers.is_empty() {
         return;
     }
-    let Some(logs) = ctx.noted(ctx.logs()) else { return };
+    let Some(logs) = ctx.or_note(ctx.logs()) else { return };
     // The logs of proxies are read only if a finding is about their pods.
     let mut of_control_plane =
-        writers.iter().filter(|(row, _)| row.affected.row.decides == Decides::ControlPlane);
+        writers.iter().filter(|(row, _)| row.affected.row.decides == AffectedComponent::ControlPlane);
     let is_unread = |of: &[(&Pod, &str)]| !of.iter().any(|(pod, name)| log_of(logs, pod, name).is_some());
     if of_control_plane.any(|(_, of)| is_unread(of)) {
-        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, "the logs of the control plane"));
+        ctx.gap(ctx.missing(Item::Logs, Why::NotOffered, "the logs of the control plane"));
     }
 }
 
@@ -116,7 +116,7 @@ fn note_unread_logs<'a>(ctx: &Context<'a>, parsed: &[Parsed<'_>]) {
 fn served<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<ObjectFields<'a>>> {
     let is_absent = |missing: &Missing| {
         missing.why == Why::NotServed
-            || ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+            || ctx.complete_list::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
     };
     match objects(ctx, kind) {
         Ok(objects) => Some(objects),
@@ -189,7 +189,7 @@ fn parse<'a>(ctx: &Context<'_>, affected: &'a Affected<'a>) -> Option<Parsed<'a>
         parsed.map_err(|why| {
             let message = format!("defects.yaml, row {}: {why}", affected.row.id);
             let close = "correct the expression in defects.yaml".to_owned();
-            ctx.gap(ctx.lacking(Item::List(kind), Why::NoValue { message, close }, "some of them"));
+            ctx.gap(ctx.missing(Item::List(kind), Why::NoValue { message, close }, "some of them"));
         })
     };
     let expression = read(&trigger.expression).ok()?;
@@ -283,6 +283,6 @@ impl Parsed<'_> {
     fn gap(&self, ctx: &Context<'_>, about: &str, item: Item, why: &NoValue) {
         let message = format!("{about}, defect {}: {why}", self.affected.row.id);
         let close = why.hint().to_owned();
-        ctx.gap(ctx.lacking(item, Why::NoValue { message, close }, "some of them"));
+        ctx.gap(ctx.missing(item, Why::NoValue { message, close }, "some of them"));
     }
 }

@@ -130,5 +130,7 @@ async fn interrupted_twice_it_leaves_at_once_and_says_how_to_delete_the_rest() {
     let (status, _, stderr) = wait(child).await;
     assert_eq!((status, fake.pods().len()), (130, 3), "{stderr}");
     assert!(stderr.contains("kubectl -n kube-system delete pods -l meshdoctor.io/run="), "{stderr}");
-    assert!(fake.server.asked().iter().any(|asked| asked.method == "DELETE" && asked.path.starts_with(PODS)));
+    assert!(
+        fake.server.requests().iter().any(|asked| asked.method == "DELETE" && asked.path.starts_with(PODS))
+    );
 }

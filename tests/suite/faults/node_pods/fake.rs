@@ -11,7 +11,7 @@ use meshdoctor::node_files::NodeFiles;
 use meshdoctor::node_log;
 use serde_json::{Value, json};
 
-use super::super::server::{Asked, Reply, Server};
+use super::super::server::{ReceivedRequest, Reply, Server};
 use super::super::{CANARY, Kubeconfig};
 
 pub const PODS: &str = "/api/v1/namespaces/kube-system/pods";
@@ -25,7 +25,7 @@ pub struct State {
 
 pub type Shared = Arc<Mutex<State>>;
 /// A fault: an answer in place of the usual one.
-pub type Fault = dyn Fn(&Asked, &Shared) -> Option<Reply> + Send + Sync;
+pub type Fault = dyn Fn(&ReceivedRequest, &Shared) -> Option<Reply> + Send + Sync;
 
 /// A running cluster.
 pub struct Fake {
@@ -39,7 +39,7 @@ impl Fake {
     /// Starts a cluster with three nodes whose pods run for `runs`, and a fourth with Windows.
     pub async fn start(
         runs: Duration,
-        fault: impl Fn(&Asked, &Shared) -> Option<Reply> + Send + Sync + 'static,
+        fault: impl Fn(&ReceivedRequest, &Shared) -> Option<Reply> + Send + Sync + 'static,
     ) -> Fake {
         let state = Shared::default();
         let own = Arc::clone(&state);
@@ -89,15 +89,15 @@ impl Fake {
 
     /// Nodes in the bundle that was written.
     pub fn collected(&self) -> Vec<String> {
-        use meshdoctor::source::nodes::{Given, NodeEvidence};
-        let evidence = NodeEvidence::open(&[Given::Several(self.bundle())]).unwrap();
+        use meshdoctor::source::nodes::{NodeEvidence, NodesInput};
+        let evidence = NodeEvidence::open(&[NodesInput::Several(self.bundle())]).unwrap();
         evidence.nodes().map(str::to_owned).collect()
     }
 
     /// The requests that would change something.
-    pub fn writes(&self) -> Vec<Asked> {
-        let changes = |asked: &Asked| asked.method != "GET" && asked.query("dryRun").is_none();
-        self.server.asked().into_iter().filter(changes).collect()
+    pub fn writes(&self) -> Vec<ReceivedRequest> {
+        let changes = |asked: &ReceivedRequest| asked.method != "GET" && asked.query("dryRun").is_none();
+        self.server.requests().into_iter().filter(changes).collect()
     }
 }
 
@@ -155,7 +155,7 @@ pub fn stranger(run: &str, created: &str, status: &Value) -> (String, Value) {
 }
 
 /// The answers of a healthy cluster.
-pub fn answer(asked: &Asked, state: &Shared, runs: Duration) -> Reply {
+pub fn answer(asked: &ReceivedRequest, state: &Shared, runs: Duration) -> Reply {
     let list = |items: Vec<Value>| Reply::list(&json!({ "metadata": {}, "items": items }));
     let gone = || Reply::status(404, "NotFound", "not found");
     let named = |path: &str| asked.path.strip_prefix(path).map(str::to_owned);
@@ -203,7 +203,7 @@ fn is_of_one(path: &str) -> bool {
 }
 
 /// Creates the pod that was sent.
-pub fn create(asked: &Asked, state: &Shared) -> Reply {
+pub fn create(asked: &ReceivedRequest, state: &Shared) -> Reply {
     let pod: Value = serde_json::from_slice(&asked.body).unwrap();
     assert_eq!(asked.query("timeout"), Some("10s"));
     if asked.query("dryRun") != Some("All") {
@@ -233,7 +233,7 @@ fn now((pod, since): &(Value, Instant), runs: Duration) -> Value {
     pod
 }
 
-fn selected(asked: &Asked, state: &Shared, runs: Duration) -> Vec<Value> {
+fn selected(asked: &ReceivedRequest, state: &Shared, runs: Duration) -> Vec<Value> {
     let selector = asked
         .query("labelSelector")
         .unwrap_or_default()

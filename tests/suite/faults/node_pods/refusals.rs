@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::server::{Asked, Reply};
+use super::super::server::{ReceivedRequest, Reply};
 use super::QUICK;
 use super::fake::{Fake, PODS, run};
 
-fn refused(asked: &Asked, method: &str, end: &str, message: &str) -> Option<Reply> {
+fn refused(asked: &ReceivedRequest, method: &str, end: &str, message: &str) -> Option<Reply> {
     let meant = asked.method == method && asked.path.starts_with(PODS) && asked.path.ends_with(end);
     meant.then(|| Reply::status(403, "Forbidden", message))
 }
@@ -51,7 +51,7 @@ async fn a_namespace_that_refuses_host_paths_is_known_by_its_labels_or_by_a_dry_
         assert_eq!((status, fake.writes().len()), (3, 0), "{stderr}");
         assert!(stderr.contains("kube-system enforces the PodSecurity level baseline"), "{stderr}");
         assert!(stderr.contains("--node-namespace"), "{stderr}");
-        assert_eq!(fake.server.asked().iter().filter(|asked| asked.method == "POST").count(), posts);
+        assert_eq!(fake.server.requests().iter().filter(|asked| asked.method == "POST").count(), posts);
     }
 }
 

@@ -28,7 +28,7 @@ struct ObjectPosition {
 
 impl Index {
     /// File, offset and object, as `each` returns them.
-    pub(super) fn of(each: impl FnOnce(&mut dyn FnMut(&str, u64, &[u8])) -> Fetched) -> Index {
+    pub(super) fn read(each: impl FnOnce(&mut dyn FnMut(&str, u64, &[u8])) -> Fetched) -> Index {
         #[derive(Deserialize, Default)]
         #[serde(default)]
         struct Named {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Asked, Rerun};
+use crate::command::{Rerun, RerunOptions};
 use crate::fetched::Fetched;
 use crate::item::{Item, Namespaces};
 use crate::request::Request;
@@ -64,7 +64,7 @@ pub struct Manifest {
     pub rerun: Rerun,
     /// Tickets only: the options of the run, if they were not the defaults; a rerun applies them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Asked>,
+    pub asked: Option<RerunOptions>,
 }
 
 /// A program.
@@ -184,10 +184,10 @@ impl Manifest {
 
 /// Folder of an item's files.
 pub fn folder(item: &Item) -> Option<String> {
-    if let Some(asked) = item.asked() {
+    if let Some(asked) = item.query() {
         return match item {
             Item::Logs | Item::Diagnostics => Some(item.to_string()),
-            _ => Some(asked.kept()?.0),
+            _ => Some(asked.bundle_path()?.0),
         };
     }
     let info = item.kind()?.info();
@@ -201,7 +201,7 @@ pub fn named_file(request: &Request) -> Option<String> {
     let (place, name) = match &request.item {
         Item::Named { name, .. } => (place.unwrap_or("named"), name.clone()),
         Item::Served(server) => (place.unwrap_or("named"), server.name().to_owned()),
-        item => (place.unwrap_or("cluster"), item.asked()?.kept()?.1),
+        item => (place.unwrap_or("cluster"), item.query()?.bundle_path()?.1),
     };
     Some(format!("{}/{}/{}.json", folder(&request.item)?, segment(place), segment(&name)))
 }

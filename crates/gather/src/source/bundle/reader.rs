@@ -16,7 +16,7 @@ use super::page::{self, Taken};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::fetched::{Fetched, Why};
-use crate::item::{Access, Asked, Item, Kind, Namespaces, Scope};
+use crate::item::{Access, Item, Kind, Namespaces, Query, Scope};
 use crate::names::{is_label, quoted};
 use crate::request::Request;
 use crate::source::error::LoadError;
@@ -36,7 +36,7 @@ pub struct Bundle {
 }
 
 /// A request independent of its form in the card: the namespace matters, not the scope that it came from.
-fn asked(item: &Item, namespace: Option<&str>) -> Request {
+fn request_for(item: &Item, namespace: Option<&str>) -> Request {
     let (item, namespace) = match item {
         Item::Named { kind, name, .. } => {
             (Item::Named { kind: *kind, scope: Scope::Cluster, name: name.clone() }, namespace)
@@ -80,7 +80,7 @@ impl Bundle {
             .enumerate()
             .filter_map(|(at, record)| {
                 let item: Item = record.item.parse().ok()?;
-                Some((asked(&item, record.namespace.as_deref()), at))
+                Some((request_for(&item, record.namespace.as_deref()), at))
             })
             .collect();
         Some(Ok(Bundle { name: name.to_owned(), tree, manifest, records, indexes: Mutex::default() }))
@@ -166,7 +166,7 @@ impl Bundle {
     fn found(&self, request: &Request, take: Take<'_>) -> Fetched {
         let whole =
             |take: Take<'_>, json: &[u8]| take(BundleObject::Whole { path: MANIFEST, offset: 0, json });
-        let asked = asked(&request.item, request.namespace.as_deref());
+        let asked = request_for(&request.item, request.namespace.as_deref());
         if let Some(record) = self.record(&asked) {
             match request.item {
                 Item::ServerVersion => {
@@ -188,13 +188,13 @@ impl Bundle {
         }
         // The object was not requested by name, but the whole list was.
         if let Item::Named { kind, name, .. } = &request.item
-            && let Some(record) = self.record(&Request::of(Item::List(*kind)))
+            && let Some(record) = self.record(&Request::new(Item::List(*kind)))
         {
             let key = (request.namespace.as_deref(), name.as_str());
             return self.index(*kind, record).pick(&self.tree, key, &mut |json| _ = whole(&mut *take, json));
         }
         // Objects that the cluster does not have may be missing from the saved run.
-        let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
+        let reason = request.item.query().map_or(Why::NotCaptured, Query::absent);
         Fetched::Missing { reason }
     }
 
@@ -264,7 +264,7 @@ impl Bundle {
     }
 
     fn indexed(&self, record: &ItemRecord) -> Index {
-        Index::of(|file| {
+        Index::read(|file| {
             self.placed(record, &mut |found| {
                 if let BundleObject::Whole { path, offset, json } = found {
                     file(path, offset, json);

@@ -110,7 +110,7 @@ impl<S: Source> Change<'_, S> {
     async fn objects(&self, kind: Kind) -> Vec<Value> {
         match kind {
             Kind::Pod => self.pods().await.0,
-            kind => self.laid(kind).await.0,
+            kind => self.overlaid(kind).await.0,
         }
     }
 }

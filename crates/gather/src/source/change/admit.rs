@@ -21,15 +21,15 @@ impl<S: Source> Change<'_, S> {
     /// Admission after the set is applied.
     pub(super) async fn admitting(&self) -> Admitting<'_> {
         let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
-        let namespaces = self.laid(Kind::Namespace).await.0;
+        let namespaces = self.overlaid(Kind::Namespace).await.0;
         let namespaces: Vec<Namespace> =
             slim(Kind::Namespace, namespaces).filter_map(|(kind, value)| read(kind, value)).collect();
-        let configurations = self.laid(Kind::MutatingWebhookConfiguration).await.0;
+        let configurations = self.overlaid(Kind::MutatingWebhookConfiguration).await.0;
         let configurations: Vec<WebhookConfiguration> =
             slim(Kind::MutatingWebhookConfiguration, configurations)
                 .filter_map(|(k, v)| read(k, v))
                 .collect();
-        let deployments = self.laid(Kind::Deployment).await.0;
+        let deployments = self.overlaid(Kind::Deployment).await.0;
         let deployments: Vec<Workload> =
             slim(Kind::Deployment, deployments).filter_map(|(kind, value)| read(kind, value)).collect();
         let injector = deployments.iter().find(|d| d.metadata.label(COMPONENT) == Some("proxy-injector"));
@@ -40,7 +40,7 @@ impl<S: Source> Change<'_, S> {
         let roots =
             self.of_control_plane(Kind::ConfigMap, &control_plane, "linkerd-identity-trust-roots").await;
         let anchors = roots.and_then(|roots| roots["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
-        let installed = Injector::of(&deployments, &control_plane).and_then(|injector| injector.version);
+        let installed = Injector::find(&deployments, &control_plane).and_then(|injector| injector.version);
         let stated = || values.as_ref()?.text("linkerdVersion")?.parse::<LinkerdVersion>().ok();
         let release = installed.or_else(stated).or_else(|| self.release.clone());
         Admitting {

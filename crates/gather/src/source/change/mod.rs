@@ -59,11 +59,11 @@ pub struct Set {
 
 impl Set {
     /// All given objects; those without a namespace belong to `into`, or else to `default`.
-    pub async fn of(given: &Captured, into: Option<&str>) -> Set {
+    pub async fn read(given: &Captured, into: Option<&str>) -> Set {
         let mut set = Set { set_aside: given.set_aside().to_vec(), ..Set::default() };
-        for kind in Kind::every() {
+        for kind in Kind::all() {
             let mut found = ValueSink::default();
-            let ended = given.fetch(&Request::of(Item::List(kind)), &mut found).await;
+            let ended = given.fetch(&Request::new(Item::List(kind)), &mut found).await;
             let placed = found.0.into_iter().map(|mut object| {
                 if kind.info().namespaced
                     && object["metadata"]["namespace"].as_str().is_none_or(str::is_empty)
@@ -197,13 +197,13 @@ impl<'a, S: Source> Change<'a, S> {
     /// The objects of a kind in the base, and the outcome.
     async fn base_list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let mut found = ValueSink::default();
-        let ended = self.base.fetch(&Request::of(Item::List(kind)), &mut found).await;
+        let ended = self.base.fetch(&Request::new(Item::List(kind)), &mut found).await;
         (found.0, ended)
     }
 
     /// The changed objects of a kind, except for pods, and the outcome.
     async fn list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
-        let (mut after, ended) = self.laid(kind).await;
+        let (mut after, ended) = self.overlaid(kind).await;
         if self.restates(kind) {
             self.restate(kind, &mut after).await;
         }
@@ -211,7 +211,7 @@ impl<'a, S: Source> Change<'a, S> {
     }
 
     /// The same, with the current statuses.
-    async fn laid(&self, kind: Kind) -> (Vec<Value>, Fetched) {
+    async fn overlaid(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let (before, ended) = self.base_list(kind).await;
         let gone = self.namespaces_gone(kind).await;
         let mut known = BTreeSet::new();
@@ -311,7 +311,7 @@ impl<'a, S: Source> Change<'a, S> {
         }
     }
 
-    async fn named(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
+    async fn read_object(&self, request: &Request, kind: Kind, key: Key) -> (Option<Value>, Fetched) {
         let mut found = ValueSink::default();
         let ended = self.base.fetch(request, &mut found).await;
         let before = found.0.into_iter().next();
@@ -328,7 +328,7 @@ impl<'a, S: Source> Change<'a, S> {
     async fn of_control_plane(&self, kind: Kind, namespace: &str, name: &str) -> Option<Value> {
         let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
         let request = Request { item, namespace: Some(namespace.to_owned()) };
-        self.named(&request, kind, (namespace.to_owned(), name.to_owned())).await.0
+        self.read_object(&request, kind, (namespace.to_owned(), name.to_owned())).await.0
     }
 }
 
@@ -346,7 +346,7 @@ impl<S: Source> Source for Change<'_, S> {
                     Scope::Cluster => String::new(),
                     _ => request.namespace.clone().unwrap_or_default(),
                 };
-                let (object, ended) = self.named(request, *kind, (namespace, name.clone())).await;
+                let (object, ended) = self.read_object(request, *kind, (namespace, name.clone())).await;
                 (object.into_iter().collect(), ended)
             }
             _ => return self.base.fetch(request, sink).await,

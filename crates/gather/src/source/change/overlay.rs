@@ -32,7 +32,9 @@ pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestam
     }
     match kind {
         Kind::Namespace => namespace(before, &mut after),
-        Kind::Service => kept(before, &mut after, "spec", &["clusterIP", "clusterIPs", "ipFamilies"]),
+        Kind::Service => {
+            keep_defaults(before, &mut after, "spec", &["clusterIP", "clusterIPs", "ipFamilies"])
+        }
         Kind::MutatingWebhookConfiguration | Kind::ValidatingWebhookConfiguration => {
             webhooks(before, &mut after)
         }
@@ -72,7 +74,7 @@ fn namespace(before: Option<&Value>, after: &mut Value) {
 }
 
 /// Defaults of the API server, for fields that the set omits.
-fn kept(before: Option<&Value>, after: &mut Value, within: &str, fields: &[&str]) {
+fn keep_defaults(before: Option<&Value>, after: &mut Value, within: &str, fields: &[&str]) {
     let Some(before) = before else { return };
     if !after[within].is_object() {
         return;
@@ -106,7 +108,7 @@ fn replicas(before: Option<&Value>, after: &mut Value) {
     let wanted = |object: &Value| object["spec"]["replicas"].as_u64().unwrap_or(1);
     // If the set omits the number, something else may set it, such as an autoscaler.
     if let Some(before) = before {
-        kept(Some(before), after, "spec", &["replicas"]);
+        keep_defaults(Some(before), after, "spec", &["replicas"]);
     }
     let now = wanted(after);
     let held =

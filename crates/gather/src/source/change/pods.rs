@@ -151,7 +151,7 @@ impl<S: Source> Change<'_, S> {
             return current;
         }
         for kind in MAKERS {
-            let workloads = self.laid(kind).await.0.into_iter();
+            let workloads = self.overlaid(kind).await.0.into_iter();
             current.extend(workloads.map(|workload| ((kind, key(&workload, kind)), workload)));
         }
         current
@@ -164,7 +164,7 @@ impl<S: Source> Change<'_, S> {
         }
         let above = self.replica_sets().await;
         let Some((kind, name)) = maker_of(pod, &above) else { return false };
-        self.laid(kind).await.0.iter().any(|workload| key(workload, kind) == name)
+        self.overlaid(kind).await.0.iter().any(|workload| key(workload, kind) == name)
     }
 
     /// The Deployment of each ReplicaSet.

@@ -95,23 +95,23 @@ impl<S: Source> Change<'_, S> {
         for of in stated().chain([Kind::Server, Kind::Service]) {
             let (values, ended) = self.base_list(of).await;
             before.add(of, values, &ended);
-            let (values, ended) = self.laid(of).await;
+            let (values, ended) = self.overlaid(of).await;
             after.add(of, values, &ended);
         }
         let base: BTreeMap<Key, Value> =
             self.base_list(kind).await.0.into_iter().map(|object| (key(&object, kind), object)).collect();
         let version = self.admitting().await.release().cloned();
-        let writes = Writes::of(version.as_ref(), self.knowledge);
+        let writes = Writes::from_version(version.as_ref(), self.knowledge);
         let networks = |deployments: Vec<Value>| {
             let slim = |value| read::<Workload>(Kind::Deployment, value);
             let deployments: Vec<Workload> = deployments.into_iter().filter_map(slim).collect();
             let own = deployments.iter().find(|it| it.metadata.name == "linkerd-destination")?;
-            let quirks = Quirks::of(version.as_ref(), self.knowledge);
-            Controller::of(&deployments, &own.metadata.namespace, quirks).ok().map(|it| it.cluster_networks)
+            let quirks = Quirks::from_version(version.as_ref(), self.knowledge);
+            Controller::find(&deployments, &own.metadata.namespace, quirks).ok().map(|it| it.cluster_networks)
         };
         let (networks_before, networks_after) = (
             networks(self.base_list(Kind::Deployment).await.0),
-            networks(self.laid(Kind::Deployment).await.0),
+            networks(self.overlaid(Kind::Deployment).await.0),
         );
         let now = Statuses::new(writes, networks_before.as_deref().unwrap_or_default(), before.objects());
         let then = Statuses::new(writes, networks_after.as_deref().unwrap_or_default(), after.objects());

@@ -114,7 +114,7 @@ impl<S: Source> Change<'_, S> {
             if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
                 continue;
             }
-            let owner = owners.of(&pod);
+            let owner = owners.owner(&pod);
             let count = running.entry((owner.kind, owner.namespace, owner.name)).or_default();
             match pod.spec.proxy() {
                 Some(_) => count.with_proxy += 1,

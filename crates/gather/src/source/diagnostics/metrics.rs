@@ -325,7 +325,7 @@ mod tests {
             reader.line(line);
         }
         let metrics = reader.finish();
-        let errors: Vec<&Series> = metrics.of(MetricMeaning::InboundErrors).collect();
+        let errors: Vec<&Series> = metrics.series(MetricMeaning::InboundErrors).collect();
         let [one] = errors.as_slice() else { panic!("{metrics:?}") };
         assert_eq!(metrics.value(MetricMeaning::SeriesCount), Some(5.0));
         assert_eq!(
@@ -343,7 +343,7 @@ mod tests {
             reader.line(&format!("inbound_tcp_errors_total{{error=\"i/o\",target_port=\"{port}\"}} 1"));
         }
         let metrics = reader.finish();
-        assert_eq!(metrics.of(MetricMeaning::InboundErrors).count(), MOST_SERIES);
+        assert_eq!(metrics.series(MetricMeaning::InboundErrors).count(), MOST_SERIES);
         assert!(metrics.truncated.contains(&MetricMeaning::InboundErrors));
     }
 

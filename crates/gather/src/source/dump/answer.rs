@@ -6,10 +6,10 @@ use std::io;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Dump, Held};
+use super::{Dump, ObjectPosition};
 use crate::archive::spool::{Blob, BlobReader};
 use crate::fetched::{Fetched, Why};
-use crate::item::{Asked, Item, Kind, Scope};
+use crate::item::{Item, Kind, Query, Scope};
 use crate::request::Request;
 use crate::source::bounded_errors::BoundedErrors;
 use crate::source::{Completeness, Uncollected};
@@ -27,7 +27,7 @@ impl Dump {
         Uncollected {
             held: held.collect(),
             complete,
-            set_aside: self.set_aside.said(),
+            set_aside: self.set_aside.reasons(),
             ..Uncollected::default()
         }
     }
@@ -58,7 +58,7 @@ impl Dump {
 
     /// Everything that could not be read, for a warning.
     pub fn trouble(&self) -> BTreeSet<String> {
-        self.trouble.values().flat_map(BoundedErrors::said).collect()
+        self.trouble.values().flat_map(BoundedErrors::messages).collect()
     }
 
     /// Answers a request: each object, and the outcome.
@@ -74,7 +74,7 @@ impl Dump {
                     | Scope::Links
                     | Scope::Fixed(_) => request.namespace.as_deref().unwrap_or_default(),
                 };
-                self.named(*kind, namespace, name, take)
+                self.read_object(*kind, namespace, name, take)
             }
             Item::ServerVersion => match &self.server_version {
                 Some(version) => {
@@ -85,7 +85,7 @@ impl Dump {
             },
             Item::Diagnostics => self.diagnostics.answer(take),
             Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
-            item => Fetched::Missing { reason: item.asked().map_or(Why::NotCaptured, Asked::absent) },
+            item => Fetched::Missing { reason: item.query().map_or(Why::NotCaptured, Query::absent) },
         }
     }
 
@@ -93,12 +93,12 @@ impl Dump {
         [None, Some(kind)]
             .into_iter()
             .filter_map(|kind| self.trouble.get(&kind))
-            .flat_map(BoundedErrors::said)
+            .flat_map(BoundedErrors::messages)
             .map(|message| Why::Malformed { message })
     }
 
     fn list(&self, kind: Kind, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        let mut places: Vec<&Held> =
+        let mut places: Vec<&ObjectPosition> =
             self.objects.get(&kind).map_or_else(Vec::new, |held| held.values().collect());
         let mut reasons: Vec<Why> = self.troubles(kind).collect();
         if !self.completeness.covers(kind) {
@@ -118,7 +118,7 @@ impl Dump {
         if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
     }
 
-    fn named(&self, kind: Kind, namespace: &str, name: &str, take: &mut dyn FnMut(&[u8])) -> Fetched {
+    fn read_object(&self, kind: Kind, namespace: &str, name: &str, take: &mut dyn FnMut(&[u8])) -> Fetched {
         if let Some(held) =
             self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
         {
@@ -137,7 +137,12 @@ impl Dump {
         }
     }
 
-    fn read(&self, held: &Held, reader: &mut ObjectReader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
+    fn read(
+        &self,
+        held: &ObjectPosition,
+        reader: &mut ObjectReader,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Why> {
         match reader.object(&self.blobs, held) {
             Ok(json) => {
                 take(json);
@@ -159,7 +164,7 @@ struct ObjectReader {
 }
 
 impl ObjectReader {
-    fn object(&mut self, blobs: &[Blob], held: &Held) -> io::Result<&[u8]> {
+    fn object(&mut self, blobs: &[Blob], held: &ObjectPosition) -> io::Result<&[u8]> {
         let reader = match &mut self.open {
             Some((blob, reader)) if *blob == held.blob => reader,
             open => &mut open.insert((held.blob, blobs[held.blob].reader()?)).1,

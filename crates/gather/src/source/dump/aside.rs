@@ -66,7 +66,7 @@ impl SetAside {
     }
 
     /// A sentence for each reason, with the command that renders the manifests.
-    pub fn said(&self) -> Vec<String> {
+    pub fn reasons(&self) -> Vec<String> {
         self.0.iter().map(|(why, places)| sentence(*why, places)).collect()
     }
 }

@@ -12,7 +12,7 @@ use super::aside::{Aside, Unfit};
 use super::read_header::{Peek, item_kind, kind_of, listed};
 use super::versions::Answer;
 use super::waiting::{Line, Waiting};
-use super::{Age, Builder, Held, yaml};
+use super::{Age, Builder, ObjectPosition, yaml};
 use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
@@ -58,7 +58,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
     let place = builder.dump.blobs.len();
     builder.dump.blobs.push(blob.clone());
     let reader = blob.reader()?;
-    let mut filing = Filing::of(builder, name, &blob, place);
+    let mut filing = Filing::new(builder, name, &blob, place);
     let outcome = json::scan(reader, &mut filing);
     if let Err(broken) = outcome {
         let text = blob.bytes(MOST_OF_TEXT).ok();
@@ -77,7 +77,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
 
 /// Files YAML.
 pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result<()> {
-    let mut filing = Filing::of(builder, name, blob, 0);
+    let mut filing = Filing::new(builder, name, blob, 0);
     yaml::scan(blob, &mut filing)?;
     filing.failed.map_or(Ok(()), Err)
 }
@@ -136,13 +136,13 @@ impl yaml::YamlSink for Filing<'_> {
 }
 
 impl<'a> Filing<'a> {
-    fn of(builder: &'a mut Builder, name: &'a str, blob: &'a Blob, place: usize) -> Filing<'a> {
+    fn new(builder: &'a mut Builder, name: &'a str, blob: &'a Blob, place: usize) -> Filing<'a> {
         let (waiting, nameless) = Default::default();
         Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None, hides: false }
     }
 
     fn line_at(&mut self, offset: u64) -> Option<u64> {
-        self.lines.get_or_insert_with(|| Lines::of(self.blob)).line_at(offset)
+        self.lines.get_or_insert_with(|| Lines::new(self.blob)).line_at(offset)
     }
 
     pub(super) fn place_of(&mut self, line: Line) -> String {
@@ -366,7 +366,8 @@ impl<'a> Filing<'a> {
             self.note_place((kind, of_kind), &key, Line::Is(line));
         }
         self.note_unquoted(kind, &key, (&what, object.line), &object.rewritten.unquoted);
-        let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
+        let held =
+            ObjectPosition { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
         self.builder.hold(kind, key, held);
     }
 
@@ -427,7 +428,7 @@ impl<'a> Filing<'a> {
         if let Some(name) = &peek.kind {
             // A list whose items are not an array.
             if name.ends_with("List") && !peek.has_no_items() {
-                let head = Head::of(peek.api_version.as_deref(), name);
+                let head = Head::new(peek.api_version.as_deref(), name);
                 let kind = item_kind(&head, None, None);
                 if kind.is_some() || name == "List" {
                     self.builder.recognised += 1;
@@ -455,7 +456,7 @@ impl<'a> Filing<'a> {
             }
             return;
         }
-        match Answer::of(json) {
+        match Answer::parse(json) {
             Some(Answer::Server(server)) => {
                 self.builder.recognised += 1;
                 self.builder.version(self.name, server);

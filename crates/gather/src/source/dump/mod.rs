@@ -41,7 +41,7 @@ use crate::redact;
 #[derive(Debug)]
 pub struct Dump {
     completeness: Completeness,
-    objects: BTreeMap<Kind, BTreeMap<Key, Held>>,
+    objects: BTreeMap<Kind, BTreeMap<Key, ObjectPosition>>,
     /// The bytes; the first entry contains converted data.
     blobs: Vec<Blob>,
     /// Objects of kinds that no check reads, by resource.
@@ -65,7 +65,7 @@ type Key = (Box<str>, Box<str>);
 
 /// Position of an object.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct ObjectPosition {
     blob: usize,
     offset: u64,
     len: u64,
@@ -319,7 +319,7 @@ impl Builder {
     }
 
     /// Files an object; if it exists, keeps the later state.
-    fn hold(&mut self, kind: Kind, key: Key, held: Held) {
+    fn hold(&mut self, kind: Kind, key: Key, held: ObjectPosition) {
         let of_kind = self.dump.objects.entry(kind).or_default();
         match of_kind.get_mut(&key) {
             Some(earlier) if earlier.age >= held.age => {}

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::Key;
 use crate::archive::spool::Blob;
-use crate::finding::Written;
+use crate::finding::ManifestLocation;
 use crate::item::Kind;
 use crate::yaml::begins_document;
 use crate::yaml::node::{Holds, Node, tree};
@@ -63,21 +63,27 @@ impl Places {
 
     /// File and line of an earlier object of this name, if the files have several.
     pub fn earlier(&self, kind: &str, namespace: &str, name: &str) -> Option<(&str, u64)> {
-        let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
+        let mut kinds = Kind::all().filter(|known| known.info().kind == kind);
         let place = kinds.find_map(|kind| self.earlier.get(&(kind, (namespace.into(), name.into()))))?;
         Some((self.files[place.file].0.as_str(), place.line))
     }
 
     /// The kind in the file of an object that is filed as another kind: a Rollout of Argo, filed as a Deployment.
     pub fn written_kind(&self, kind: &str, namespace: &str, name: &str) -> Option<&str> {
-        let kind = Kind::every().find(|known| known.info().kind == kind)?;
+        let kind = Kind::all().find(|known| known.info().kind == kind)?;
         self.objects.get(&(kind, (namespace.into(), name.into())))?.of_kind.as_deref()
     }
 
     /// Position of an object or of one of its fields, in the notation of evidence:
     /// `spec.template.metadata.annotations[KEY]`. `None` if the files contain no such object.
-    pub fn find(&self, kind: &str, namespace: &str, name: &str, path: Option<&str>) -> Option<Written> {
-        let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
+    pub fn find(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        path: Option<&str>,
+    ) -> Option<ManifestLocation> {
+        let mut kinds = Kind::all().filter(|known| known.info().kind == kind);
         let key = || -> Key { (namespace.into(), name.into()) };
         let rewritten = || {
             let filed = self.by_written_kind.get(&(kind.to_owned(), key()))?;
@@ -91,8 +97,14 @@ impl Places {
         } else {
             format!("{kind} {namespace}/{name}")
         };
-        let mut written =
-            Written { object, path: None, file: file.clone(), line: held.line, column: 1, source: None };
+        let mut written = ManifestLocation {
+            object,
+            path: None,
+            file: file.clone(),
+            line: held.line,
+            column: 1,
+            source: None,
+        };
         let Some((text, offset)) = document(blob, held.line) else { return Some(written) };
         written.source = source_of(&text);
         let Some(root) = tree(&text) else { return Some(written) };

@@ -26,7 +26,7 @@ pub(super) enum Answer {
 
 impl Answer {
     /// `None` if the file has other content.
-    pub(super) fn of(json: &[u8]) -> Option<Answer> {
+    pub(super) fn parse(json: &[u8]) -> Option<Answer> {
         let said: Versions = serde_json::from_slice(json).ok()?;
         if let Some(server) = said.server_version {
             return Some(Answer::Server(server));

@@ -241,7 +241,7 @@ impl Loading {
             self.builder.complete(layout::complete(tree));
         }
         let is_sysdump = !self.manifests && sysdump::is_one(tree);
-        let layout = self.manifests.then(|| Layout::of(tree, name));
+        let layout = self.manifests.then(|| Layout::from_tree(tree, name));
         for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
             let whole = format!("{name}{separator}{path}");
             if is_sysdump && self.beside(&whole, blob) {

@@ -54,7 +54,7 @@ pub(super) enum Role {
 
 impl Layout {
     /// Examines a folder with the name `name`.
-    pub(super) fn of(tree: &Tree, name: &str) -> Layout {
+    pub(super) fn from_tree(tree: &Tree, name: &str) -> Layout {
         let mut layout = Layout {
             charts: BTreeSet::new(),
             taken: BTreeSet::new(),

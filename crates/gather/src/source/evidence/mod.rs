@@ -23,7 +23,7 @@ use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::archive::Tree;
 use crate::archive::spool::Blob;
 use crate::chart::gitops::{Annotated, Installed};
-use crate::command::{Asked, Rerun};
+use crate::command::{Rerun, RerunOptions};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
 use crate::node_files::NodeFiles;
@@ -103,7 +103,7 @@ impl Captured {
         let places = loading.builder.places();
         let dump = loading.builder.finish();
         if loading.bundles.is_empty() && read == 0 && charts.is_empty() {
-            let aside = dump.set_aside.said().into_iter();
+            let aside = dump.set_aside.reasons().into_iter();
             let mut reasons = loading.reasons.into_iter().chain(aside);
             let reason = reasons.next().or_else(|| match loading.manifests {
                 // The reason for a single file is not helpful for a folder.
@@ -125,7 +125,7 @@ impl Captured {
         warnings.extend(dump.warnings.iter().cloned());
         warnings.extend(dump.trouble());
         // Errors matter even without objects: the affected lists are incomplete.
-        let mut set_aside = dump.set_aside.said();
+        let mut set_aside = dump.set_aside.reasons();
         set_aside.extend(in_values(&others));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
@@ -191,7 +191,7 @@ impl Captured {
     }
 
     /// Options of the run that wrote a ticket, if they were not the defaults.
-    pub fn asked(&self) -> Option<&Asked> {
+    pub fn run_options(&self) -> Option<&RerunOptions> {
         self.latest()?.manifest().asked.as_ref()
     }
 

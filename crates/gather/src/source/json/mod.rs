@@ -41,7 +41,7 @@ impl Head {
     }
 
     /// Of a list of one kind.
-    pub fn of(api_version: Option<&str>, kind: &str) -> Head {
+    pub fn new(api_version: Option<&str>, kind: &str) -> Head {
         Head { api_version: api_version.map(str::to_owned), kind: Some(kind.to_owned()), metadata: None }
     }
 
@@ -199,15 +199,15 @@ impl<R: Read> Scanner<R> {
                     found.list(Head::default());
                 }
                 // A byte order mark, also between joined files; `---` between documents.
-                Some(0xEF) => self.word(b"\xEF\xBB\xBF")?,
-                Some(b'-') => self.word(b"---")?,
+                Some(0xEF) => self.literal(b"\xEF\xBB\xBF")?,
+                Some(b'-') => self.literal(b"---")?,
                 Some(b'=') => self.logs()?,
                 Some(other) => return Err(unexpected("a JSON object", other)),
             }
         }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Wrong> {
+    fn literal(&mut self, word: &[u8]) -> Result<(), Wrong> {
         for wanted in word {
             match self.peek()? {
                 Some(byte) if byte == *wanted => self.consume(1),

@@ -66,7 +66,7 @@ pub(super) struct ApiClient {
 
 /// Whether a page can wait for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ahead {
+pub(super) enum Backoff {
     /// It can: it is requested when fewer are in flight.
     Yes,
     /// It must not: prefetched pages wait for it.
@@ -158,7 +158,7 @@ impl ApiClient {
     }
 
     /// Waits before a retry; returns the error if a retry would not help.
-    async fn again(
+    async fn wait_before_retry(
         &self,
         (trouble, asked): Failed,
         tried: &mut u32,
@@ -199,12 +199,12 @@ impl ApiClient {
         path: &str,
         accept: Accept,
         meter: &Meter,
-        ahead: Ahead,
+        ahead: Backoff,
     ) -> Result<Flow, RequestError> {
         let permit = match ahead {
             // The semaphore is never closed.
-            Ahead::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
-            Ahead::No => None,
+            Backoff::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
+            Backoff::No => None,
         };
         let call = Call { accept, ..Call::get(path) };
         let mut tried = 0;
@@ -216,7 +216,7 @@ impl ApiClient {
                         Form { packed: is_packed(&parts.headers), protobuf: is_protobuf(&parts.headers) };
                     return Ok(Flow::new(body, form, self.silence, permit));
                 }
-                Err(failed) => self.again(failed, &mut tried, meter, true).await?,
+                Err(failed) => self.wait_before_retry(failed, &mut tried, meter, true).await?,
             }
         }
     }
@@ -241,17 +241,17 @@ impl ApiClient {
     ) -> Result<Answer, RequestError> {
         let mut tried = 0;
         loop {
-            match self.once(call, meter).await {
+            match self.send_once(call, meter).await {
                 Ok(answer) => {
                     self.count(None);
                     return Ok(answer);
                 }
-                Err(failed) => self.again(failed, &mut tried, meter, settled).await?,
+                Err(failed) => self.wait_before_retry(failed, &mut tried, meter, settled).await?,
             }
         }
     }
 
-    async fn once(&self, call: &Call, meter: &Meter) -> Result<Answer, Failed> {
+    async fn send_once(&self, call: &Call, meter: &Meter) -> Result<Answer, Failed> {
         let began = Instant::now();
         let (parts, body) = self.begin(call, meter).await?;
         self.rest(&parts, body, (call.most, began), meter).await.map_err(plain)

@@ -179,19 +179,19 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let places = kubeconfig::places(connect.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
     let merged = kubeconfig::read(&places, connect.kubeconfig.is_some())?;
     // An empty kubeconfig counts as missing, unless it was named.
-    let asked = kubeconfig::Asked {
+    let asked = kubeconfig::KubeconfigSelection {
         context: connect.context.as_deref(),
         cluster: connect.cluster.as_deref(),
         user: connect.user.as_deref(),
     };
-    let chosen = connect.kubeconfig.is_some() || asked != kubeconfig::Asked::default();
+    let chosen = connect.kubeconfig.is_some() || asked != kubeconfig::KubeconfigSelection::default();
     let merged = merged.filter(|config| chosen || !config.contexts.is_empty());
     let picked = match merged.map(|config| kubeconfig::pick(config, asked)) {
         // Without context and user, the address is sufficient.
         None | Some(Err(ConnectError::NoContext { .. }))
             if asked.user.is_none() && connect.overrides.server.is_some() =>
         {
-            connect.overrides.alone()
+            connect.overrides.without_kubeconfig()
         }
         None => None,
         Some(picked) => Some(picked?),

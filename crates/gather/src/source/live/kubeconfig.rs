@@ -22,7 +22,7 @@ pub(super) struct Picked {
 
 /// Selection on the command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Asked<'a> {
+pub(super) struct KubeconfigSelection<'a> {
     pub(super) context: Option<&'a str>,
     pub(super) cluster: Option<&'a str>,
     pub(super) user: Option<&'a str>,
@@ -89,7 +89,7 @@ fn unreadable(path: &Path, error: &KubeconfigError) -> ConnectError {
 }
 
 /// Selects the requested or current context with its cluster and user, or the requested ones.
-pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, ConnectError> {
+pub(super) fn pick(config: Kubeconfig, asked: KubeconfigSelection<'_>) -> Result<Picked, ConnectError> {
     let mut known: Vec<String> = config.contexts.iter().map(|context| context.name.clone()).collect();
     known.sort();
     let (name, context) = match (asked.context.map(str::to_owned).or(config.current_context), asked.cluster) {
@@ -296,7 +296,7 @@ mod tests {
              clusters: [{name: c, cluster: {server: 'https://second'}}]\nusers: [{name: u, user: {token: t}}]\n",
         );
         let places = [first, folder.path().join("not-there"), second];
-        let picked = pick(read(&places, false).unwrap().unwrap(), Asked::default()).unwrap();
+        let picked = pick(read(&places, false).unwrap().unwrap(), KubeconfigSelection::default()).unwrap();
         assert_eq!(picked.context, "x");
         assert_eq!(picked.cluster.server.as_deref(), Some("https://first"));
         assert!(picked.user.token.is_some());
@@ -316,7 +316,7 @@ mod tests {
         );
         let config = read(&[config], true).unwrap().unwrap();
         let picked = |context, cluster, user| {
-            let asked = Asked { context, cluster, user };
+            let asked = KubeconfigSelection { context, cluster, user };
             pick(config.clone(), asked).map(|p| (p.context, p.cluster.server.unwrap(), p.user_name))
         };
         let of = |context: &str, server: &str, user: Option<&str>| {
@@ -344,7 +344,7 @@ mod tests {
              clusters: [{name: c, cluster: {server: 'https://x', certificate-authority-data: ''}}]\n\
              users: [{name: u, user: {tokenFile: token, client-certificate-data: ''}}]\n",
         );
-        let picked = pick(read(&[config], true).unwrap().unwrap(), Asked::default()).unwrap();
+        let picked = pick(read(&[config], true).unwrap().unwrap(), KubeconfigSelection::default()).unwrap();
         let config = configure(&picked.cluster, picked.user, |_| None).unwrap();
         use secrecy::ExposeSecret;
         assert_eq!(config.auth_info.token.as_ref().map(ExposeSecret::expose_secret), Some("secret"));

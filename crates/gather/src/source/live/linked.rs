@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::api_client::{ApiClient, RequestError};
 use super::fetch_error::why;
 use super::forward::{PATIENCE, too_late};
-use super::kubeconfig::{Asked, configure, pick};
+use super::kubeconfig::{KubeconfigSelection, configure, pick};
 use super::quote::quote_answer;
 use super::traffic::Meter;
 use super::{OBJECT_BODY, path};
@@ -44,7 +44,7 @@ struct Secret {
 pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<Response, Why> {
     let patience = api.patience(PATIENCE);
     let limit = tokio::time::Instant::now() + patience;
-    let asking = tokio::time::timeout_at(limit, way(api, (namespace, link)));
+    let asking = tokio::time::timeout_at(limit, connect(api, (namespace, link)));
     let (remote, path) = match asking.await {
         Ok(Ok(way)) => way,
         Ok(Err(UnreachableLink::Unusable(trouble))) => return Ok(Response::unreached(&trouble)),
@@ -76,13 +76,13 @@ enum UnreachableLink {
 }
 
 /// Connection to the linked cluster, and path of the request.
-async fn way(
+async fn connect(
     api: &ApiClient,
     (namespace, link): (&str, &str),
 ) -> Result<(ApiClient, String), UnreachableLink> {
-    let link: Link = named(api, Kind::Link, (namespace, link)).await?;
+    let link: Link = object(api, Kind::Link, (namespace, link)).await?;
     let name = &link.spec.cluster_credentials_secret;
-    let secret: Secret = match named(api, Kind::Secret, (namespace, name)).await {
+    let secret: Secret = match object(api, Kind::Secret, (namespace, name)).await {
         Err(UnreachableLink::Unusable(_)) => {
             return Err(UnreachableLink::Unusable(format!("the Secret {name} does not exist")));
         }
@@ -90,7 +90,7 @@ async fn way(
     };
     let remote = remote(secret.data.get("kubeconfig").map(String::as_str).unwrap_or_default())?;
     let path =
-        path::named(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
+        path::object(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
     match path {
         Some(path) => Ok((remote, path)),
         None => Err(UnreachableLink::Unusable(
@@ -100,13 +100,13 @@ async fn way(
 }
 
 /// An object of this cluster; [`UnreachableLink::Unusable`] if it does not exist.
-async fn named<T: DeserializeOwned>(
+async fn object<T: DeserializeOwned>(
     api: &ApiClient,
     kind: Kind,
     (namespace, name): (&str, &str),
 ) -> Result<T, UnreachableLink> {
     let unknown = |words: &str| UnreachableLink::Unknown(failed(words));
-    let path = path::named(kind, Some(namespace), name)
+    let path = path::object(kind, Some(namespace), name)
         .ok_or_else(|| UnreachableLink::Unusable(format!("no {kind} is named")))?;
     let meter = Meter::default();
     let answer = api.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
@@ -126,7 +126,7 @@ fn remote(kubeconfig: &str) -> Result<ApiClient, UnreachableLink> {
     let text = STANDARD.decode(kubeconfig).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let config = text.and_then(|text| kube::config::Kubeconfig::from_yaml(&text).ok());
     let config = config.ok_or_else(|| unusable("the kubeconfig of the link cannot be read"))?;
-    let picked = pick(config, Asked::default())
+    let picked = pick(config, KubeconfigSelection::default())
         .map_err(|_| unusable("the kubeconfig of the link has no usable context"))?;
     if picked.user.exec.is_some() || picked.user.auth_provider.is_some() {
         return Err(UnreachableLink::Unknown(failed(

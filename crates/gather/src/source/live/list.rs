@@ -8,7 +8,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::task::JoinHandle;
 
-use super::api_client::{self, Ahead, ApiClient, RequestError};
+use super::api_client::{self, ApiClient, Backoff, RequestError};
 use super::call::{Accept, WHOLE_BODY};
 use super::fetch_error::{self, why};
 use super::flow::{Ended, Flow};
@@ -195,7 +195,7 @@ impl Pages<'_> {
     /// Reads all pages.
     async fn all(&self, sink: &mut dyn ObjectSink, tally: &mut Tally) -> Result<(), Ended> {
         let mut token = None;
-        let mut opened = self.open(None, Ahead::Yes);
+        let mut opened = self.open(None, Backoff::Yes);
         loop {
             let mut page = ListPage { sink: &mut *sink, schema: self.schema, head: None, known: 0, taken: 0 };
             let mut next = None;
@@ -230,7 +230,7 @@ impl Pages<'_> {
                 page.taken = 0;
                 self.meter.retried();
                 tokio::time::sleep(api_client::pause(tried)).await;
-                opened = self.open(token.as_deref(), Ahead::No);
+                opened = self.open(token.as_deref(), Backoff::No);
             }
             tally.page(page.known.max(page.taken))?;
             let head = page.head.take().unwrap_or_default();
@@ -288,13 +288,13 @@ impl Pages<'_> {
             && let Some(Head { next: Some(token), .. }) = &page.head
         {
             tally.follow(token, self.form == ListForm::Whole)?;
-            *next = Some(self.open(Some(token), Ahead::Yes));
+            *next = Some(self.open(Some(token), Backoff::Yes));
         }
         Ok(())
     }
 
     /// Requests a page.
-    fn open(&self, token: Option<&str>, ahead: Ahead) -> Opened {
+    fn open(&self, token: Option<&str>, ahead: Backoff) -> Opened {
         let path = match (self.form, token) {
             (ListForm::Whole, _) => self.path.to_owned(),
             // A server without a watch cache for the kind respects the limit.

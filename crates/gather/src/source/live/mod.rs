@@ -111,7 +111,7 @@ impl Live {
         match &request.item {
             Item::List(kind) => list::list(&self.api, *kind, meter, sink).await,
             Item::Named { kind, name, .. } => {
-                self.named(*kind, request.namespace.as_deref(), name, meter, sink).await
+                self.read_object(*kind, request.namespace.as_deref(), name, meter, sink).await
             }
             Item::Probe(probe) if self.probing => {
                 self.probe(probe, request.namespace.as_deref().unwrap_or_default(), sink).await
@@ -166,7 +166,7 @@ impl Live {
         }
     }
 
-    async fn named(
+    async fn read_object(
         &self,
         kind: Kind,
         namespace: Option<&str>,
@@ -175,7 +175,7 @@ impl Live {
         sink: &mut dyn ObjectSink,
     ) -> Fetched {
         let missing = |reason| Fetched::Missing { reason };
-        let Some(path) = path::named(kind, namespace, name) else {
+        let Some(path) = path::object(kind, namespace, name) else {
             return missing(Why::Failed { message: format!("no namespace is known for {name}") });
         };
         match self.api.get(&path, meter, true).await {

@@ -48,7 +48,7 @@ impl ConnectionOverrides {
     }
 
     /// The selection without a context in the kubeconfig: a server is enough.
-    pub(super) fn alone(&self) -> Option<Picked> {
+    pub(super) fn without_kubeconfig(&self) -> Option<Picked> {
         self.server.as_ref().map(|_| Picked {
             context: "command line".to_owned(),
             cluster: Cluster::default(),

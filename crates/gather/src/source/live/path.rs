@@ -10,7 +10,7 @@ pub(super) fn lists(kind: Kind) -> Vec<String> {
 }
 
 /// Path of one object; `None` if its kind needs a namespace and none is known.
-pub(super) fn named(kind: Kind, namespace: Option<&str>, name: &str) -> Option<String> {
+pub(super) fn object(kind: Kind, namespace: Option<&str>, name: &str) -> Option<String> {
     let (base, plural, name) = (base(kind, kind.info().version), kind.info().plural, encode(name));
     if kind.info().namespaced {
         let namespace = encode(namespace?);
@@ -49,16 +49,16 @@ mod tests {
         assert_eq!(lists(Kind::EndpointSlice), ["/apis/discovery.k8s.io/v1/endpointslices"]);
         let older = ["v1", "v1beta1"].map(|v| format!("/apis/gateway.networking.k8s.io/{v}/httproutes"));
         assert_eq!(lists(Kind::HTTPRoute), older);
-        let config = named(Kind::ConfigMap, Some("linkerd"), "linkerd-config");
+        let config = object(Kind::ConfigMap, Some("linkerd"), "linkerd-config");
         assert_eq!(config.as_deref(), Some("/api/v1/namespaces/linkerd/configmaps/linkerd-config"));
-        assert_eq!(named(Kind::ConfigMap, None, "linkerd-config"), None);
-        let role = named(Kind::ClusterRole, None, "system:x");
+        assert_eq!(object(Kind::ConfigMap, None, "linkerd-config"), None);
+        let role = object(Kind::ClusterRole, None, "system:x");
         assert_eq!(role.as_deref(), Some("/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Ax"));
     }
 
     #[test]
     fn names_are_encoded_in_paths() {
-        let path = named(Kind::Secret, Some("../../x?y"), "..").unwrap();
+        let path = object(Kind::Secret, Some("../../x?y"), "..").unwrap();
         assert_eq!(path, "/api/v1/namespaces/..%2F..%2Fx%3Fy/secrets/%2E%2E");
     }
 }

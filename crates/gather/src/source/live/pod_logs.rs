@@ -60,7 +60,7 @@ impl Live {
         match self.api.send(&Call::text(&path, most), &meter, true).await {
             Ok(answer) => match answer.whole(&meter, most) {
                 Ok(bytes) => Ok(Some(bytes)),
-                Err(error) => Err(Why::Malformed { message: format!("log of {}: {error}", tail.of()) }),
+                Err(error) => Err(Why::Malformed { message: format!("log of {}: {error}", tail.key()) }),
             },
             // 400: the container has not run yet, or its previous run is no longer known.
             Err(RequestError::Refused(refusal)) if matches!(refusal.status.as_u16(), 400 | 404) => Ok(None),

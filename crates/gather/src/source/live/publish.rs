@@ -83,7 +83,7 @@ impl Live {
             for (_, resource) in [api.namespaced, api.of_cluster] {
                 let selector = encode(&format!("{MANAGED_BY}={NAME}"));
                 let path = format!("{}/{resource}?labelSelector={selector}", base(api));
-                match self.asked(&Call::get(&path)).await {
+                match self.send(&Call::get(&path)).await {
                     Ok(mut list) => match list["items"].take() {
                         Value::Array(items) => reports.extend(items.into_iter().filter(is_ours)),
                         Value::Null if list["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) => {}
@@ -138,16 +138,18 @@ impl Live {
             let options = json!({
                 "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": object["metadata"]["uid"]},
             });
-            match self.asked(&Call::delete(&path(standing.api, &namespace, true), &options)).await {
+            match self.send(&Call::delete(&path(standing.api, &namespace, true), &options)).await {
                 Ok(_) => done.removed += 1,
                 Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => {}
-                Err(trouble) => done.failed(refused(named("delete", standing.api, &namespace), &trouble))?,
+                Err(trouble) => {
+                    done.failed(refused(operation("delete", standing.api, &namespace), &trouble))?
+                }
             }
         }
         for event in &wanted.events {
             let namespace = event["metadata"]["namespace"].as_str().unwrap_or_default();
             let path = format!("/api/v1/namespaces/{}/events", encode(namespace));
-            match self.asked(&Call::post(&path, event)).await {
+            match self.send(&Call::post(&path, event)).await {
                 Ok(_) => done.events += 1,
                 // The event exists, or its namespace no longer does.
                 Err(trouble)
@@ -167,39 +169,39 @@ impl Live {
     ) -> Result<(), PublishError> {
         let one = path(api, namespace, true);
         let Some(there) = there else {
-            return match self.asked(&Call::post(&path(api, namespace, false), report)).await {
+            return match self.send(&Call::post(&path(api, namespace, false), report)).await {
                 Ok(_) => Ok(()),
                 Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
                     self.replace_own(api, namespace, report).await
                 }
-                Err(trouble) => Err(refused(named("create", api, namespace), &trouble)),
+                Err(trouble) => Err(refused(operation("create", api, namespace), &trouble)),
             };
         };
-        match self.asked(&Call::put(&one, &replacing(report, there))).await {
+        match self.send(&Call::put(&one, &replacing(report, there))).await {
             Ok(_) => Ok(()),
             Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
                 self.replace_own(api, namespace, report).await
             }
-            Err(trouble) => Err(refused(named("update", api, namespace), &trouble)),
+            Err(trouble) => Err(refused(operation("update", api, namespace), &trouble)),
         }
     }
 
     /// Replaces an existing report if it is meshdoctor's: an earlier response was lost, or another run was faster.
     async fn replace_own(&self, api: ReportApi, namespace: &str, report: &Value) -> Result<(), PublishError> {
         let one = path(api, namespace, true);
-        let there = self.asked(&Call::get(&one)).await;
-        let there = there.map_err(|trouble| refused(named("read", api, namespace), &trouble))?;
+        let there = self.send(&Call::get(&one)).await;
+        let there = there.map_err(|trouble| refused(operation("read", api, namespace), &trouble))?;
         if !is_ours(&there) {
-            return Err(PublishError::Taken(named("", api, namespace)));
+            return Err(PublishError::Taken(operation("", api, namespace)));
         }
         if ["results", "summary"].iter().all(|field| there[field] == report[field]) {
             return Ok(());
         }
-        let sent = self.asked(&Call::put(&one, &replacing(report, &there))).await;
-        sent.map(|_| ()).map_err(|trouble| refused(named("update", api, namespace), &trouble))
+        let sent = self.send(&Call::put(&one, &replacing(report, &there))).await;
+        sent.map(|_| ()).map_err(|trouble| refused(operation("update", api, namespace), &trouble))
     }
 
-    async fn asked(&self, call: &Call) -> Result<Value, RequestError> {
+    async fn send(&self, call: &Call) -> Result<Value, RequestError> {
         let meter = Meter::default();
         let other = |message: String| RequestError::Broken(Broken::Other { message });
         let answer = self.api.send(call, &meter, true).await?;
@@ -253,7 +255,7 @@ fn path(api: ReportApi, namespace: &str, one: bool) -> String {
     if one { format!("{list}/{NAME}") } else { list }
 }
 
-fn named(verb: &str, api: ReportApi, namespace: &str) -> String {
+fn operation(verb: &str, api: ReportApi, namespace: &str) -> String {
     let what = match namespace.is_empty() {
         true => format!("{} {NAME}", api.of_cluster.0),
         false => format!("{} {namespace}/{NAME}", api.namespaced.0),

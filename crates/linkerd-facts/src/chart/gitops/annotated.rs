@@ -88,7 +88,7 @@ enum NodeLines {
 }
 
 impl NodeLines {
-    fn of(&self, line: u64) -> u64 {
+    fn at(&self, line: u64) -> u64 {
         match self {
             NodeLines::Own => line,
             NodeLines::Below(above) => above + line,
@@ -112,10 +112,10 @@ impl Keys {
                         Holds::Text(text, _) => Some(text.clone()),
                         Holds::Map(_) | Holds::List(_) => None,
                     };
-                    self.key(last(key), text, lines.of(*line));
+                    self.key(last(key), text, lines.at(*line));
                     match value.holds {
                         Holds::Text(..) if key == "name" => {
-                            self.parameter(value, node.text(&["value"]), lines.of(*line));
+                            self.parameter(value, node.text(&["value"]), lines.at(*line));
                         }
                         Holds::Text(..) => self.text(value, *line, lines, depth),
                         Holds::Map(_) | Holds::List(_) => self.walk(value, lines, depth),
@@ -143,7 +143,7 @@ impl Keys {
         let Some(inner) = super::tree(text).filter(|inner| !matches!(inner.holds, Holds::Text(..))) else {
             return;
         };
-        let line = lines.of(line);
+        let line = lines.at(line);
         let within = if *literal { NodeLines::Below(line) } else { NodeLines::One(line) };
         self.walk(&inner, &within, depth - 1);
     }

@@ -1,13 +1,15 @@
 //! Argo CD: chart sources of an `Application`, or of the template of an `ApplicationSet`.
 
-use super::set::Written;
+use super::set::RawValue;
 use super::{Document, Holds, Installed, Set, TEMPLATE, set, tree, whole};
 
 pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec<Installed> {
     let mut sources = document.items(&format!("{spec}.sources"));
     sources.push(format!("{spec}.source"));
     let namespace = document.text(&format!("{spec}.destination.namespace"));
-    let of = |source: &String| Some(Installed { namespace: namespace.clone(), ..of(set, document, source)? });
+    let of = |source: &String| {
+        Some(Installed { namespace: namespace.clone(), ..installed(set, document, source)? })
+    };
     sources.iter().filter_map(of).collect()
 }
 
@@ -83,19 +85,19 @@ fn path_in_git(document: &Document<'_>, source: &str) -> Option<String> {
     document.text(&format!("{source}.path"))
 }
 
-fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed> {
+fn installed(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed> {
     let object = document.kind_and_name();
     let in_git = || path_in_git(document, source);
     let named = document.text(&format!("{source}.chart")).or_else(in_git)?;
     if named.contains(TEMPLATE) {
-        return Some(Installed::of(object, document.place(source), named, None));
+        return Some(Installed::new(object, document.place(source), named, None));
     }
     let chart = set.chart(&named)?;
     // The revision of a folder in Git is not the version of its chart.
     let field = format!("{source}.targetRevision");
     let is_of_repository = document.root.find(&format!("{source}.chart")).is_some();
     let version = document.text(&field).map(|text| (field, text)).filter(|_| is_of_repository);
-    let mut installed = Installed::of(object.clone(), document.place(source), chart, version);
+    let mut installed = Installed::new(object.clone(), document.place(source), chart, version);
     let helm = format!("{source}.helm");
     for item in document.items(&format!("{helm}.valueFiles")) {
         let Some(path) = document.text(&item) else { continue };
@@ -118,7 +120,7 @@ fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed>
     let list = format!("{helm}.parameters");
     let parameters = document.items(&list).into_iter().filter_map(|item| {
         let name = format!("{item}.name");
-        Some(Written {
+        Some(RawValue {
             path: document.text(&name)?,
             value: document.text(&format!("{item}.value")).unwrap_or_default(),
             is_text: document.text(&format!("{item}.forceString")).as_deref() == Some("true"),

@@ -14,7 +14,7 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
             Reference::Outside(reference) => return outside(document, &object, reference),
         },
     };
-    let mut installed = Installed::of(object.clone(), document.place("spec"), chart, version);
+    let mut installed = Installed::new(object.clone(), document.place("spec"), chart, version);
     installed.namespace =
         document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
     installed.idle = match document.text("spec.suspend").as_deref() {
@@ -64,7 +64,7 @@ fn outside(document: &Document<'_>, object: &str, reference: String) -> Option<I
     let names = ["metadata.name", "metadata.namespace", "spec.targetNamespace", "spec.chartRef.name"];
     let is_linkerds =
         names.iter().any(|path| document.text(path).is_some_and(|name| name.starts_with("linkerd")));
-    let installed = Installed::of(object.to_owned(), document.place("spec"), String::new(), None);
+    let installed = Installed::new(object.to_owned(), document.place("spec"), String::new(), None);
     is_linkerds.then(|| Installed { chart_of: Some(reference), ..installed })
 }
 

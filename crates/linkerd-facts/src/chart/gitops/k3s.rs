@@ -3,7 +3,7 @@
 
 use serde_yaml::Value;
 
-use super::set::Written;
+use super::set::RawValue;
 use super::{Document, Holds, Installed, Set, set};
 
 const CONFIG: &str = "HelmChartConfig";
@@ -12,7 +12,7 @@ const CONFIG: &str = "HelmChartConfig";
 pub(super) fn chart(set: &Set<'_>, document: &Document<'_>) -> Option<Installed> {
     let chart = chart_name(set, &document.text("spec.chart")?)?;
     let version = document.text("spec.version").map(|text| ("spec.version".to_owned(), text));
-    let mut installed = Installed::of(document.kind_and_name(), document.place("spec"), chart, version);
+    let mut installed = Installed::new(document.kind_and_name(), document.place("spec"), chart, version);
     installed.namespace =
         document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
     values(document, &mut installed);
@@ -33,7 +33,7 @@ pub(super) fn config(set: &Set<'_>, document: &Document<'_>) -> Option<Installed
     if set.object("HelmChart", &namespace, &name).is_some() {
         return None;
     }
-    let mut installed = Installed::of(document.kind_and_name(), document.place("spec"), chart, None);
+    let mut installed = Installed::new(document.kind_and_name(), document.place("spec"), chart, None);
     values(document, &mut installed);
     Some(installed)
 }
@@ -65,7 +65,7 @@ fn values(document: &Document<'_>, installed: &mut Installed) {
 }
 
 /// The values in `set`. A text is not converted, except for true, false and null.
-fn each(document: &Document<'_>) -> Vec<Written> {
+fn each(document: &Document<'_>) -> Vec<RawValue> {
     let Some(node) = document.root.find("spec.set") else { return Vec::new() };
     let Holds::Map(entries) = &node.holds else { return Vec::new() };
     let Some(Value::Mapping(typed)) = document.value("spec.set") else { return Vec::new() };
@@ -75,7 +75,7 @@ fn each(document: &Document<'_>) -> Vec<Written> {
             Some(Value::String(text)) => !["true", "false", "null"].contains(&&*text.to_ascii_lowercase()),
             _ => false,
         };
-        Some(Written { path: path.clone(), value: value.clone(), is_text, spot: *spot })
+        Some(RawValue { path: path.clone(), value: value.clone(), is_text, spot: *spot })
     });
     written.collect()
 }

@@ -1,6 +1,6 @@
 //! Charts rendered by kustomize (`helmCharts`), installed by helmfile, or required by another chart.
 
-use super::set::{self, Written};
+use super::set::{self, RawValue};
 use super::{Document, Installed, Set, Text, whole};
 
 /// `helmCharts` of a kustomization, or `releases` of a helmfile, which also has no kind.
@@ -15,7 +15,7 @@ fn rendered(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Instal
     let chart = set.chart(&document.text(&field("name"))?)?;
     let object = document.of.name.clone();
     let version = document.text(&field("version")).map(|text| (field("version"), text));
-    let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    let mut installed = Installed::new(object.clone(), document.place(item), chart, version);
     installed.namespace = document.text(&field("namespace"));
     let mut paths: Vec<String> = document.text(&field("valuesFile")).into_iter().collect();
     paths.extend(
@@ -31,7 +31,7 @@ fn installed(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Insta
     let chart = set.chart(&document.text(&field("chart"))?)?;
     let object = document.of.name.clone();
     let version = document.text(&field("version")).map(|text| (field("version"), text));
-    let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    let mut installed = Installed::new(object.clone(), document.place(item), chart, version);
     installed.namespace = document.text(&field("namespace"));
     for entry in document.items(&field("values")) {
         match document.text(&entry) {
@@ -45,7 +45,7 @@ fn installed(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Insta
     let written = document.items(&field("set")).into_iter().filter_map(|item| {
         let name = format!("{item}.name");
         let value = document.text(&format!("{item}.value")).unwrap_or_default();
-        Some(Written { path: document.text(&name)?, value, is_text: false, spot: document.root.at(&name)? })
+        Some(RawValue { path: document.text(&name)?, value, is_text: false, spot: document.root.at(&name)? })
     });
     installed.files.extend(set::file(document, &object, &field("set"), written.collect()));
     Some(installed)
@@ -67,7 +67,7 @@ pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Instal
         let name = document.text(&field("name"))?;
         let chart = set.chart(&name)?;
         let version = document.text(&field("version")).map(|text| (field("version"), text));
-        let mut installed = Installed::of(document.of.name.clone(), document.place(&item), chart, version);
+        let mut installed = Installed::new(document.of.name.clone(), document.place(&item), chart, version);
         let part = document.text(&field("alias")).unwrap_or(name);
         if let Some(values) = set.beside(document.of, "values.yaml") {
             let documents = set.documents(values);

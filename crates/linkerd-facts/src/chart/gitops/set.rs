@@ -10,7 +10,7 @@ use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::yaml::node::Spot;
 
 /// A value, as written.
-pub(super) struct Written {
+pub(super) struct RawValue {
     pub(super) path: String,
     pub(super) value: String,
     /// Whether it is always a text.
@@ -23,11 +23,11 @@ pub(super) fn file(
     document: &Document<'_>,
     object: &str,
     list: &str,
-    written: Vec<Written>,
+    written: Vec<RawValue>,
 ) -> Option<ValuesFile> {
     let mut root = Mapping::new();
     let mut each = BTreeMap::new();
-    for Written { path, value, is_text, spot } in written {
+    for RawValue { path, value, is_text, spot } in written {
         let (names, is_item) = names(&path);
         let value = if is_item { Value::Sequence(Vec::new()) } else { read(value, is_text) };
         let leaf = Leaf { names: names.iter().map(String::as_str).collect(), value: &value };
@@ -35,7 +35,7 @@ pub(super) fn file(
         put(&mut root, &names, value);
     }
     (!root.is_empty())
-        .then(|| document.held(object, (String::new(), root), format!("{list}: "), Spots::Each(each)))
+        .then(|| document.values_file(object, (String::new(), root), format!("{list}: "), Spots::Each(each)))
 }
 
 /// The parts of a path, with escaped `\.`, and whether it refers to a list item.

@@ -7,7 +7,7 @@ fn text(path: &str, text: &str) -> Text {
 }
 
 /// Chart, version, and each value with the line and the column of its key.
-fn said(texts: &[Text]) -> Vec<(String, String, Vec<String>)> {
+fn found_values(texts: &[Text]) -> Vec<(String, String, Vec<String>)> {
     let of = |installed: Installed| {
         let values = installed.files.iter().flat_map(|file| {
             file.leaves().into_iter().map(|leaf| {
@@ -72,7 +72,7 @@ spec:
         "git/apps/release.yaml:25:5 spec.values[proxy.uid]",
         "absent Secret keys",
     ];
-    assert_eq!(said(&texts), [is("linkerd-control-plane", "2025.10.7", &values)]);
+    assert_eq!(found_values(&texts), [is("linkerd-control-plane", "2025.10.7", &values)]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
         text("b.yaml", repository),
         text("c.yaml", own),
     ];
-    assert_eq!(said(&texts), [is("linkerd-viz", "2025.x", &[])]);
+    assert_eq!(found_values(&texts), [is("linkerd-viz", "2025.x", &[])]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ spec:
         "absent Secret keys",
     ];
     let texts = [text("a.yaml", chart), text("b.yaml", config)];
-    assert_eq!(said(&texts), [is("linkerd-control-plane", "2025.10.7", &all)]);
+    assert_eq!(found_values(&texts), [is("linkerd-control-plane", "2025.10.7", &all)]);
     let values = found(&texts, &CHARTS).remove(0).files;
     let uid = values[2]
         .leaves()
@@ -163,8 +163,8 @@ spec:
     assert_eq!(uid, Some(Value::String("7".to_owned())));
     // The configuration of an add-on.
     let alone = config.replace("mesh", "linkerd-viz");
-    assert_eq!(said(&[text("b.yaml", &alone)])[0].0, "linkerd-viz");
-    assert_eq!(said(&[text("b.yaml", config)]), []);
+    assert_eq!(found_values(&[text("b.yaml", &alone)])[0].0, "linkerd-viz");
+    assert_eq!(found_values(&[text("b.yaml", config)]), []);
 }
 
 #[test]
@@ -197,7 +197,7 @@ spec:
         "git/apps/app.yaml:17:9 spec.sources[1].helm.parameters: proxy.nativeSidecar",
         "absent values-ha.yaml",
     ];
-    let mut all = said(&texts);
+    let mut all = found_values(&texts);
     let last =
         all[1].2.iter().position(|value| value.contains("example")).expect("the parameter with a dot in it");
     all[1].2.remove(last);
@@ -237,7 +237,7 @@ releases:
         "git/viz/kustomization.yaml:5:31 helmCharts[0].valuesInline.prometheus.enabled",
     ];
     assert_eq!(
-        said(&texts),
+        found_values(&texts),
         [
             is("linkerd-viz", "2025.10.7", &viz),
             is("linkerd2-cni", "2025.10.7", &["git/helmfile.yaml:2:76 releases[0].set: priorityClassName"]),
@@ -259,7 +259,7 @@ fn template_or_encrypted_text_is_no_value() {
     };
     let absent = "absent spec.template.spec.source.helm.values of ApplicationSet a, which is not valid YAML";
     let texts = [text("a.yaml", &application("{{ if x }}"))];
-    assert_eq!(said(&texts), [is("linkerd-viz", "{{version}}", &[absent])]);
+    assert_eq!(found_values(&texts), [is("linkerd-viz", "{{version}}", &[absent])]);
     let encrypted = format!("{}sops: {{version: 3}}\n", application("a: 1"));
-    assert_eq!(said(&[text("a.yaml", &encrypted)]), []);
+    assert_eq!(found_values(&[text("a.yaml", &encrypted)]), []);
 }

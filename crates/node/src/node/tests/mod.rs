@@ -75,12 +75,12 @@ pub(super) fn mk_node(files: &[(&str, &str)]) -> NodeSnapshot {
 }
 
 /// Name of the loaded file, or the kind of another result.
-pub(super) fn said(effective: &Effective<'_>) -> String {
+pub(super) fn describe(effective: &Effective<'_>) -> String {
     match effective {
         Effective::File(loaded) => loaded.file.name.clone(),
         Effective::Broken { file, why } => format!("broken {}: {}", file.name, why.message),
         Effective::None { why } => format!("none: {why}"),
-        Effective::Disagree { containerd, crio } => format!("{} | {}", said(containerd), said(crio)),
+        Effective::Disagree { containerd, crio } => format!("{} | {}", describe(containerd), describe(crio)),
         Effective::Unknown { reason } => format!("unknown: {reason}"),
     }
 }

@@ -162,7 +162,7 @@ fn broken_parts_are_problems_and_the_rest_is_read() {
         ("cni/index.json", r#"[{"name":"10-aws.conflist"}]"#),
         ("cni/net.d/10-aws.conflist", &AWS[..30]),
     ]);
-    assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "10-aws.conflist");
+    assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "10-aws.conflist");
 }
 
 #[test]

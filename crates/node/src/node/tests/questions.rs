@@ -16,7 +16,7 @@ fn mk_eks() -> NodeSnapshot {
 fn bare_copy_shows_the_chain_and_the_token() {
     let node = mk_eks();
     let chain = node.chain(RuntimeKind::Containerd);
-    assert_eq!(said(&chain.effective), "05-cilium.conflist");
+    assert_eq!(describe(&chain.effective), "05-cilium.conflist");
     assert_eq!((chain.entries.len(), chain.gaps.len()), (1, 0));
     let ChainEntry { file, entry } = chain.entries[0];
     assert_eq!(
@@ -89,7 +89,7 @@ fn byte_order_and_spelling_of_extensions_decide() {
     // The duplicate: `.conf` sorts first.
     let single = r#"{"cniVersion":"0.3.1","name":"k","type":"bridge"}"#;
     let node = mk_node(&[("10-k.conf", single), ("10-k.conflist", CILIUM)]);
-    assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "10-k.conf");
+    assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "10-k.conf");
     assert!(node.chain(RuntimeKind::Containerd).proves_absence());
 }
 
@@ -107,15 +107,15 @@ fn bad_first_file_fails_containerd_and_crio_skips_it() {
         (r#"{"name":7,"plugins":[{"type":"a"}]}"#, "invalid name type: number"),
     ] {
         let node = mk_node(&[("00-bad.conflist", bad), ("10-aws.conflist", AWS)]);
-        let answer = said(&node.effective(RuntimeKind::Containerd));
+        let answer = describe(&node.effective(RuntimeKind::Containerd));
         assert_eq!(answer, format!("broken 00-bad.conflist: {message}"));
-        assert_eq!(said(&node.effective(RuntimeKind::Crio)), "10-aws.conflist");
+        assert_eq!(describe(&node.effective(RuntimeKind::Crio)), "10-aws.conflist");
         let both = node.effective(RuntimeKind::Unknown);
-        assert!(matches!(both, Effective::Disagree { .. }), "{}", said(&both));
+        assert!(matches!(both, Effective::Disagree { .. }), "{}", describe(&both));
         assert!(!node.chain(RuntimeKind::Unknown).proves_absence());
     }
     let node = mk_node(&[("10-list.conf", AWS)]);
-    assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "broken 10-list.conf: missing 'type'");
+    assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "broken 10-list.conf: missing 'type'");
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn files_accepted_by_go_are_loaded() {
         r#"{"name":"","plugins":[{"Type":"x","ipam":null}]}"#,
     ] {
         let node = mk_node(&[("00.conflist", good)]);
-        assert_eq!(said(&node.effective(RuntimeKind::Unknown)), "00.conflist", "{good}");
+        assert_eq!(describe(&node.effective(RuntimeKind::Unknown)), "00.conflist", "{good}");
     }
     let mut raw = mk_raw(&[]);
     raw.files.insert("00.conflist".into(), b"{\"name\":\"\xFF\",\"plugins\":[{\"type\":\"x\"}]}".to_vec());
     let node = NodeSnapshot::parse(&normalise(&raw, &Defaults::default()));
-    assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "00.conflist");
+    assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "00.conflist");
 }
 
 const DIRS: &str = r#"{"confDir":"/etc/cni/net.d","binDirs":["/opt/cni/bin"],"source":"crictl","maxConfNum":1,
@@ -147,8 +147,8 @@ fn crio_skips_bad_files_and_uses_the_default_network() {
         ("cni/bin.json", bins),
     ];
     let node = mk_node(&[&base[..], &[("cni/dirs.json", DIRS), ("cni/index.json", "[]")]].concat());
-    assert_eq!(said(&node.effective(RuntimeKind::Crio)), "10-aws.conflist");
-    assert_eq!(said(&node.effective(RuntimeKind::Dockershim)), "10-aws.conflist");
+    assert_eq!(describe(&node.effective(RuntimeKind::Crio)), "10-aws.conflist");
+    assert_eq!(describe(&node.effective(RuntimeKind::Dockershim)), "10-aws.conflist");
     assert!(node.plugin_binary("linkerd-cni").is_absent(), "the runtime does not look where it is");
     assert_eq!(node.plugin_binary_elsewhere("linkerd-cni").unwrap().dir, "/home/kubernetes/bin");
     // Without a listing of binaries, the result assumes that they exist.
@@ -161,8 +161,8 @@ fn crio_skips_bad_files_and_uses_the_default_network() {
     let second = r#"{"name":"second","plugins":[{"type":"x"}]}"#;
     let files =
         [("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", second), ("cni/dirs.json", named.as_str())];
-    assert_eq!(said(&mk_node(&files).effective(RuntimeKind::Crio)), "2.conflist");
-    assert!(said(&mk_node(&[files[0], files[2]]).effective(RuntimeKind::Crio)).starts_with("none: "));
+    assert_eq!(describe(&mk_node(&files).effective(RuntimeKind::Crio)), "2.conflist");
+    assert!(describe(&mk_node(&[files[0], files[2]]).effective(RuntimeKind::Crio)).starts_with("none: "));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn crio_skips_files_that_need_a_newer_plugin() {
         [(r#""0.4.0","1.0.0""#, "05.conflist"), (r#""0.3.1""#, "none: CRI-O skips every file")]
     {
         let node = mk_node(&[("cni/net.d/05.conflist", CILIUM), ("cni/bin.json", &bins(supported))]);
-        assert!(said(&node.effective(RuntimeKind::Crio)).starts_with(answer));
+        assert!(describe(&node.effective(RuntimeKind::Crio)).starts_with(answer));
         assert_eq!(node.linkerd_cni_version().unwrap().cni_version.as_deref(), Some("1.0.0"));
     }
 }
@@ -190,7 +190,7 @@ fn listing_decides_the_file_but_not_its_content() {
         {"dir":"/etc/cni/net.d","name":"ZZZ-linkerd-cni-kubeconfig","type":"file","mode":"0600"}]"#;
     let node = mk_node(&[("cni/index.json", index), ("cni/dirs.json", DIRS)]);
     let chain = node.chain(RuntimeKind::Containerd);
-    assert_eq!(said(&chain.effective), "05-cilium.conflist");
+    assert_eq!(describe(&chain.effective), "05-cilium.conflist");
     assert!(!chain.proves_absence() && chain.gaps[0].why.contains("content not captured"));
     let Effective::File(loaded) = &chain.effective else { panic!() };
     assert!(loaded.assuming[0].contains("only listed"));
@@ -215,7 +215,7 @@ fn listing_decides_the_file_but_not_its_content() {
     assert!(matches!(look("/var/lib/rancher/k3s/x"), KubeconfigLookup::NotLookedFor { .. }));
     // An empty file is known without a copy.
     let node = mk_node(&[("cni/index.json", r#"[{"name":"1.conflist","type":"file","size":0}]"#)]);
-    assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("broken 1.conflist"));
+    assert!(describe(&node.effective(RuntimeKind::Containerd)).starts_with("broken 1.conflist"));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn unsearched_objects_are_not_absent() {
         let looked_at = files
             .iter()
             .any(|(path, content)| *path == "cni/dirs.json" && content.contains("\"exists\":true"));
-        let answer = said(&node.effective(RuntimeKind::Containerd));
+        let answer = describe(&node.effective(RuntimeKind::Containerd));
         assert!(
             answer.starts_with("unknown") || looked_at && answer.starts_with("none"),
             "{answer} for {files:?}"
@@ -246,7 +246,7 @@ fn unsearched_objects_are_not_absent() {
     // Copies without a listing: every configuration is included, other files may be missing.
     let node = mk_node(&[("meta.json", "{}"), ("cni/net.d/05.conflist", CILIUM)]);
     let chain = node.chain(RuntimeKind::Containerd);
-    assert_eq!(said(&chain.effective), "05.conflist");
+    assert_eq!(describe(&chain.effective), "05.conflist");
     assert!(matches!(node.kubeconfig_of(chain.entries[0].entry), KubeconfigLookup::NotLookedFor { .. }));
 }
 
@@ -254,14 +254,15 @@ fn unsearched_objects_are_not_absent() {
 fn empty_directory_differs_from_an_unknown_one() {
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", DIRS)]);
     assert!(
-        said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d contains no file")
+        describe(&node.effective(RuntimeKind::Containerd))
+            .starts_with("none: /etc/cni/net.d contains no file")
     );
     let gone = DIRS.replace("net.d\",\"exists\":true", "net.d\",\"exists\":false");
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", &gone)]);
-    assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
+    assert_eq!(describe(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
     // Only renamed files, as left by an exclusive Cilium.
     let node = mk_node(&[("10-aws.conflist.cilium_bak", CILIUM)]);
-    assert!(said(&node.effective(RuntimeKind::Unknown)).starts_with("none: "));
+    assert!(describe(&node.effective(RuntimeKind::Unknown)).starts_with("none: "));
 }
 
 #[test]
@@ -270,10 +271,10 @@ fn one_bad_file_of_several_networks_fails_all() {
     let node =
         mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", CILIUM), ("cni/dirs.json", &all)]);
     let chain = node.chain(RuntimeKind::Containerd);
-    assert_eq!((said(&chain.effective).as_str(), chain.entries.len()), ("1.conflist", 1));
+    assert_eq!((describe(&chain.effective).as_str(), chain.entries.len()), ("1.conflist", 1));
     let node =
         mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", "{"), ("cni/dirs.json", &all)]);
-    assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("broken 2.conflist"));
+    assert!(describe(&node.effective(RuntimeKind::Containerd)).starts_with("broken 2.conflist"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn dirs(made: &Made) -> (Option<String>, Option<Vec<String>>, String, Option<u64
     (dirs.conf_dir, dirs.bin_dirs, dirs.source.unwrap(), dirs.max_conf_num)
 }
 
-fn told(
+fn runtime(
     conf: &str,
     bins: &[&str],
     source: &str,
@@ -50,7 +50,7 @@ fn containerd_configuration_is_read_in_each_version() {
         ("version = 2\n", "/etc/cni/net.d", &["/opt/cni/bin"], 1),
     ] {
         let made = Made::whole().file("etc/containerd/config.toml", text);
-        assert_eq!(dirs(&made), told(conf, bins, "config.toml", Some(max)), "{text}");
+        assert_eq!(dirs(&made), runtime(conf, bins, "config.toml", Some(max)), "{text}");
         assert_eq!(made.read().runtime_hint(), RuntimeKind::Containerd);
     }
 }
@@ -63,7 +63,7 @@ fn containerd_imports_are_applied_last() {
         .file("etc/containerd/conf.d/20.toml", "version = 2\nimports = ['../config.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = '/c'\n")
         .file("etc/containerd/more.toml", "version = 2\n")
         .file("etc/containerd/conf.d/30.bak", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/z'\n");
-    assert_eq!(dirs(&made), told("/b", &["/c"], "config.toml", Some(1)));
+    assert_eq!(dirs(&made), runtime("/b", &["/c"], "config.toml", Some(1)));
     // A missing import stops containerd itself.
     let made = Made::whole().file("etc/containerd/config.toml", "version = 2\nimports = ['gone.toml']\n");
     assert_eq!(dirs(&made).0, None);
@@ -86,7 +86,7 @@ fn broken_configuration_is_unknown_and_not_quoted() {
 fn process_arguments_select_the_configuration() {
     let k3s = "var/lib/rancher/k3s/agent/etc/containerd/config.toml";
     let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/var/lib/rancher/k3s/agent/etc/cni/net.d'\nbin_dir = '/var/lib/rancher/k3s/data/cni'\n";
-    let expected = told(
+    let expected = runtime(
         "/var/lib/rancher/k3s/agent/etc/cni/net.d",
         &["/var/lib/rancher/k3s/data/cni"],
         "config.toml",
@@ -112,14 +112,14 @@ fn crio_applies_drop_ins_then_flags_after_its_file() {
             "[crio.network]\nnetwork_dir = '/b/net.d'\nplugin_dir = '/b/bin'\n",
         )
         .file("etc/crio/crio.conf.d/20-y/z.conf", "[crio.network]\ncni_default_network = 'mine'\n");
-    assert_eq!(dirs(&made), told("/b/net.d", &["/a/bin", "/b/bin"], "crio.conf", None));
+    assert_eq!(dirs(&made), runtime("/b/net.d", &["/a/bin", "/b/bin"], "crio.conf", None));
     let snapshot = made.read();
     assert_eq!(snapshot.dirs.as_ref().unwrap().cni_default_network.as_deref(), Some("mine"));
     assert_eq!(snapshot.runtime_hint(), RuntimeKind::Crio);
     let made = made.process(9, &["/usr/bin/crio", "--cni-config-dir=/flag/net.d"], &[]);
     assert_eq!(dirs(&made).0.as_deref(), Some("/flag/net.d"));
     let alone = Made::whole().program("usr/bin/crio");
-    assert_eq!(dirs(&alone), told("/etc/cni/net.d", &["/opt/cni/bin"], "default", None));
+    assert_eq!(dirs(&alone), runtime("/etc/cni/net.d", &["/opt/cni/bin"], "default", None));
 }
 
 #[test]

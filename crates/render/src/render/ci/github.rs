@@ -8,7 +8,7 @@ use super::super::document::Failure;
 use super::super::table::{Folding, result_line};
 use super::super::text::{clean, some_of, without_hashes};
 use super::unchecked::{NAMED, Unchecked, alike, checks, nobody_provided, place, unreadable};
-use super::{causes, does_not_count, path, said, spots};
+use super::{causes, does_not_count, finding_line, path, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity, Subject};
@@ -19,11 +19,11 @@ pub fn report(report: &Report) -> String {
     // First, because GitHub shows only the first ten of a level.
     let verdict = if report.verdict.status == exit::FINE { "notice" } else { "error" };
     command(&mut text, verdict, &[("title", "meshdoctor".to_owned())], &result_line(report));
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     for (at, finding) in report.findings.iter().enumerate() {
         let title = title(finding, &causes(report, &folding, at));
         for spot in spots(finding) {
-            let message = said(finding, &spot.subjects, &[]);
+            let message = finding_line(finding, &spot.subjects, &[]);
             if spot.written.is_empty() {
                 command(&mut text, level(finding, &spot.subjects), &[("title", title.clone())], &message);
             }
@@ -38,7 +38,7 @@ pub fn report(report: &Report) -> String {
             }
         }
     }
-    let unchecked = Unchecked::of(report);
+    let unchecked = Unchecked::from_report(report);
     // One annotation: the result above is the error, and GitHub shows only ten.
     if !unchecked.failing.is_empty() {
         let gaps: Vec<_> = unchecked.failing.iter().flatten().copied().collect();

@@ -11,7 +11,7 @@ use super::super::json::write;
 use super::super::table::Folding;
 use super::super::text::{clean, some_of};
 use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
-use super::{causes, does_not_count, gap_fingerprint, run_fingerprint, said, spots};
+use super::{causes, does_not_count, finding_line, gap_fingerprint, run_fingerprint, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
@@ -20,7 +20,7 @@ use crate::report::{ConfigUse, Report};
 pub fn report(report: &Report) -> String {
     let mut issues: Vec<Value> = Vec::new();
     let mut told = BTreeSet::new();
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let counted = report.findings.iter().enumerate().filter(|(_, finding)| !finding.when.ends());
     for (at, finding) in counted {
         let causes = causes(report, &folding, at);
@@ -29,7 +29,7 @@ pub fn report(report: &Report) -> String {
                 Some(written) => (super::path(report, &written.file), written.line),
                 None => (spot.subjects.first().map_or_else(|| "cluster".to_owned(), |s| path(s)), 1),
             };
-            let message = said(finding, &spot.subjects, &causes);
+            let message = finding_line(finding, &spot.subjects, &causes);
             // One check can have two findings for one subject, but GitLab treats equal fingerprints as one
             // issue.
             let print = match told.insert(spot.fingerprint.clone()) {
@@ -46,7 +46,7 @@ pub fn report(report: &Report) -> String {
             ));
         }
     }
-    let unchecked = Unchecked::of(report);
+    let unchecked = Unchecked::from_report(report);
     let mut missing = |severity: &str, message: &str, which: &str, place: Option<(String, u64)>| {
         let (path, line) = place.unwrap_or_else(|| ("cluster/not-checked".to_owned(), 1));
         issues.push(issue("not-checked", severity, message, &gap_fingerprint(which), &path, line));

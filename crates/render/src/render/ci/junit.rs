@@ -10,7 +10,7 @@ use std::fmt::Write;
 use super::super::document::Failure;
 use super::super::table::{Folding, result_line};
 use super::super::text::clean;
-use super::{causes, evidence, gap_decides, meaning, remedy, said};
+use super::{causes, evidence, finding_line, gap_decides, meaning, remedy};
 use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::exit;
@@ -42,14 +42,14 @@ pub fn report(report: &Report) -> String {
         .filter(|gap| gap_decides(report, gap))
         .flat_map(|gap| gap.checks.iter().copied())
         .collect();
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let mut cases: Vec<Case> = report
         .checks
         .iter()
         .map(|check| {
             let findings = report.findings.iter().enumerate().filter(|(_, one)| one.check == check.id);
-            let findings: Vec<Told<'_>> = findings
-                .map(|(at, finding)| Told { finding, causes: causes(report, &folding, at) })
+            let findings: Vec<CaseFinding<'_>> = findings
+                .map(|(at, finding)| CaseFinding { finding, causes: causes(report, &folding, at) })
                 .collect();
             case(check, &findings, failing.contains(check.id))
         })
@@ -76,15 +76,15 @@ pub fn failure(failure: &Failure) -> String {
 }
 
 /// A finding, and the checks of its root causes if it is a symptom.
-struct Told<'r> {
+struct CaseFinding<'r> {
     finding: &'r Finding,
     causes: Vec<&'r str>,
 }
 
-impl Told<'_> {
+impl CaseFinding<'_> {
     /// On one line.
     fn line(&self) -> String {
-        said(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>(), &self.causes)
+        finding_line(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>(), &self.causes)
     }
 
     /// On several lines.
@@ -103,8 +103,8 @@ impl Told<'_> {
     }
 }
 
-fn case(check: &CheckOutcome, findings: &[Told<'_>], gaps_fail: bool) -> Case {
-    let (failing, others): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
+fn case(check: &CheckOutcome, findings: &[CaseFinding<'_>], gaps_fail: bool) -> Case {
+    let (failing, others): (Vec<&CaseFinding<'_>>, Vec<&CaseFinding<'_>>) =
         findings.iter().partition(|told| told.finding.standing == Standing::Fails);
     let gaps: Vec<String> = check
         .gaps
@@ -112,8 +112,9 @@ fn case(check: &CheckOutcome, findings: &[Told<'_>], gaps_fail: bool) -> Case {
         .zip(&check.closes)
         .map(|(gap, close)| format!("not checked: {gap}; to check this: {close}"))
         .collect();
-    let tell =
-        |findings: &[&Told<'_>]| findings.iter().map(|told| told.lines()).collect::<Vec<_>>().join("\n");
+    let tell = |findings: &[&CaseFinding<'_>]| {
+        findings.iter().map(|told| told.lines()).collect::<Vec<_>>().join("\n")
+    };
     let gap = || gaps.first().cloned().unwrap_or_else(|| "not checked".to_owned());
     let ending = match &check.outcome {
         Outcome::Crashed(message) => {

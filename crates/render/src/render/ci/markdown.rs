@@ -50,7 +50,7 @@ pub fn report(report: &Report) -> String {
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
     let mut parts = vec![Part::first(text)];
     plan(&mut parts, report);
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
     if !roots.is_empty() {
@@ -100,7 +100,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
         return;
     }
     parts.push(Part::first("\n## Repair plan\n".to_owned()));
-    for row in Order::of(plan).rows(plan) {
+    for row in Order::from_plan(plan).rows(plan) {
         let (text, name) = match row {
             Row::Findings(numbers) => {
                 let own = plan.findings.iter().filter(|(_, planned)| numbers.contains(&planned.number));
@@ -257,7 +257,7 @@ fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: 
     }
     let own = remedy(finding, &[]);
     if !planned.is_empty() {
-        _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::in_words(planned));
+        _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::describe(planned));
     } else if !own.is_empty() {
         let more = own.len().saturating_sub(REMEDY);
         let more = (more > 0).then(|| format!("and {} more (-o json has all)", count(more, "line", "lines")));
@@ -276,7 +276,7 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
     if report.coverage.gaps.is_empty() && crashed.is_empty() {
         return;
     }
-    let unchecked = Unchecked::of(report);
+    let unchecked = Unchecked::from_report(report);
     let requested = unchecked
         .failing
         .iter()
@@ -313,8 +313,8 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
     let line = |((why, close), gaps): ((String, String), Vec<&Gap>)| {
         let request = |gap: &&Gap| {
             let request = &gap.missing.request;
-            let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
-            asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))
+            let asked = request.item.query().filter(|asked| !asked.is_one_of_many());
+            asked.map_or_else(|| request.to_string(), |asked| asked.describe(None))
         };
         let what: BTreeSet<String> = gaps.iter().map(request).collect();
         // A part that is missing everywhere is named once.

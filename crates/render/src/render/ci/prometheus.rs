@@ -43,9 +43,9 @@ pub fn report(report: &Report) -> String {
         let labels = [
             ("check", check),
             ("category", category(check).unwrap_or_default()),
-            ("severity", severity.word()),
+            ("severity", severity.label()),
             ("confidence", confidence),
-            ("root", word(root)),
+            ("root", label(root)),
             ("standing", standing),
         ];
         sample(&mut text, "findings", &labels, n);
@@ -80,7 +80,7 @@ pub fn report(report: &Report) -> String {
         }
     }
     for ((check, fails), n) in gaps {
-        sample(&mut text, "not_checked", &[("check", check), ("fails", word(fails))], n);
+        sample(&mut text, "not_checked", &[("check", check), ("fails", label(fails))], n);
     }
     family(&mut text, "objects_read", "Objects that were read.");
     sample(&mut text, "objects_read", &[], report.coverage.objects);
@@ -133,7 +133,7 @@ fn ended(text: &mut String, status: u8, run: &Run) {
     sample(text, "exit_status", &[], status);
 }
 
-fn word(yes: bool) -> &'static str {
+fn label(yes: bool) -> &'static str {
     if yes { "true" } else { "false" }
 }
 

@@ -230,7 +230,7 @@ fn namespace_of(subject: &Subject) -> &str {
 fn reference(subject: &Subject) -> Option<Value> {
     match subject {
         Subject::Object { kind, namespace, name, .. } => {
-            let known = Kind::every().find(|known| known.info().kind == kind);
+            let known = Kind::all().find(|known| known.info().kind == kind);
             let mut reference = json!({"kind": kind, "name": name});
             if let Some(known) = known {
                 reference["apiVersion"] = json!(known.api_version());

@@ -11,12 +11,14 @@ use super::super::fix::RepairedFinding;
 use super::super::json::write;
 use super::super::table::Folding;
 use super::super::text::clean;
-use super::{Spot, causes, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
+use super::{
+    Spot, causes, evidence, finding_line, gap_fails, meaning, not_checked, path, remedy, spots, waivers,
+};
 use crate::card::SECTIONS;
 use crate::check_outcome::CheckOutcome;
 use crate::checks::{self, Outcome};
 use crate::exit;
-use crate::finding::{Finding, Place, Severity, Standing, Subject, Written};
+use crate::finding::{Finding, ManifestLocation, Place, Severity, Standing, Subject};
 use crate::page;
 use crate::report::{ConfigUse, Report, Run};
 
@@ -31,7 +33,7 @@ pub fn report(report: &Report) -> String {
 pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
     let repaired: BTreeMap<usize, &RepairedFinding> = repaired.iter().map(|one| (one.at, one)).collect();
     let places: BTreeMap<&str, usize> = (0..).zip(&report.checks).map(|(at, check)| (check.id, at)).collect();
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     let results: Vec<Value> = report
         .findings
         .iter()
@@ -161,7 +163,7 @@ fn rule(check: &CheckOutcome, has_results: bool) -> Value {
     rule["properties"] = json!({
         "category": check.category,
         "tags": ["linkerd", check.category],
-        "problem.severity": if check.severity == Severity::Info { "recommendation" } else { check.severity.word() },
+        "problem.severity": if check.severity == Severity::Info { "recommendation" } else { check.severity.label() },
         "outcome": outcome(&check.outcome),
     });
     if let Some(found) = found {
@@ -211,7 +213,7 @@ fn result(
         "ruleId": finding.check,
         "kind": "fail",
         "level": level(finding.severity),
-        "message": {"text": said(finding, &spot.subjects, causes)},
+        "message": {"text": finding_line(finding, &spot.subjects, causes)},
         "locations": locations,
         "relatedLocations": related.collect::<Vec<Value>>(),
         "partialFingerprints": {"meshdoctor/v1": spot.fingerprint},
@@ -269,7 +271,7 @@ fn add_fixes(report: &Report, repaired: &RepairedFinding, spots: &[Spot<'_>], re
     }
 }
 
-fn physical(written: &Written, file: &str) -> Value {
+fn physical(written: &ManifestLocation, file: &str) -> Value {
     json!({
         "physicalLocation": {
             "artifactLocation": {"uri": uri(file)},

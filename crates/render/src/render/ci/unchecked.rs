@@ -24,7 +24,7 @@ pub(super) struct Unchecked<'a> {
 
 impl<'a> Unchecked<'a> {
     /// Groups the gaps of a report.
-    pub(super) fn of(report: &'a Report) -> Unchecked<'a> {
+    pub(super) fn from_report(report: &'a Report) -> Unchecked<'a> {
         let mut alike: BTreeMap<(&[&str], String), Vec<&Gap>> = BTreeMap::new();
         let mut unreadable: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
         let (failing, accepted): (Vec<&Gap>, Vec<&Gap>) =

@@ -5,7 +5,7 @@ use crate::finding::{Fingerprint, Subject};
 
 impl About {
     /// Writes a subject with its fingerprint.
-    pub fn of(subject: &Subject, fingerprint: Option<Fingerprint>) -> About {
+    pub fn new(subject: &Subject, fingerprint: Option<Fingerprint>) -> About {
         let fingerprint = fingerprint.map(|print| print.0);
         match subject.clone() {
             Subject::Object { kind, namespace, name, pods } => {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::finding;
-use crate::report::{self, Brings};
+use crate::report::{self, ChangeCounts};
 
 /// A change applied on top of the cluster (`--with`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub struct Change {
 
 impl Change {
     /// From a report.
-    pub(super) fn of(change: &report::Change, findings: &[finding::Finding]) -> Change {
-        let Brings { breaks, changes, ends } = Brings::of(findings);
+    pub(super) fn new(change: &report::Change, findings: &[finding::Finding]) -> Change {
+        let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(findings);
         Change {
             given: change.given.clone(),
             objects: change.objects,

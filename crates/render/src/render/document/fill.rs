@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Asked, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence,
-    Finding, Gap, Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference,
-    Rehearsal, Remedy, RepairPlan, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
+    About, Before, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
+    Invocation, LinkerdCheck, Moment, Origin, Outcome, Patch, PlanStep, Redaction, Reference, Rehearsal,
+    Remedy, RepairPlan, RerunOptions, Run, RunError, Step, Subject, Tally, Tool, Traffic, Unread, Verdict,
     Versions, Waived,
 };
 use crate::check_outcome::CheckOutcome;
@@ -70,7 +70,7 @@ impl From<&Report> for Document {
                 judged_at: Some(report.at.0),
                 judged_at_source: Some(report.at.1),
                 to_cni: report.to_cni.clone(),
-                asked: Some(asked(&report.asked)),
+                asked: Some(run_options(&report.asked)),
                 linkerd_check_mode: Some(report.row_mode),
                 links: report.links.clone(),
                 connection: Some(report.connection.clone()).filter(|it| *it != Connection::default()),
@@ -83,7 +83,7 @@ impl From<&Report> for Document {
             checks: report.checks.iter().map(Check::from).collect(),
             repair_plan: repair_plan(report),
             rehearsal: Rehearsal::from_report(report),
-            change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
+            change: report.change.as_ref().map(|change| Change::new(change, &report.findings)),
             nodes: report.nodes.iter().map(super::Node::from).collect(),
             traffic: traffic(report),
             causes: causes(&findings),
@@ -152,10 +152,10 @@ fn run(run: &report::Run) -> Run {
 }
 
 /// The settings of a run.
-pub fn asked(asked: &report::Asked) -> Asked {
+pub fn run_options(asked: &report::RunOptions) -> RerunOptions {
     let upgrade = asked.upgrade.as_ref();
-    Asked {
-        mode: asked.mode.word().to_owned(),
+    RerunOptions {
+        mode: asked.mode.label().to_owned(),
         to: upgrade.map(|upgrade| upgrade.given.clone()),
         from: upgrade.and_then(|upgrade| Some(upgrade.from.as_ref()?.to_string())),
         to_kubernetes: upgrade.and_then(|upgrade| Some(upgrade.kubernetes.as_ref()?.to_string())),
@@ -256,7 +256,7 @@ impl From<&report::Gap> for Gap {
             what: missing.request.to_string(),
             item: missing.request.item.to_string(),
             part: missing.part.clone(),
-            why: missing.why.word().to_owned(),
+            why: missing.why.keyword().to_owned(),
             message: missing.why.to_string(),
             asked_for: gap.asked_for,
             checks: gap.checks.iter().map(|id| (*id).to_owned()).collect(),
@@ -314,7 +314,7 @@ impl From<&finding::Finding> for Finding {
             subjects: finding
                 .subjects
                 .iter()
-                .map(|subject| About::of(subject, Some(finding.subject_fingerprint(subject))))
+                .map(|subject| About::new(subject, Some(finding.subject_fingerprint(subject))))
                 .collect(),
             message: finding.message.clone(),
             evidence: finding.evidence.iter().map(Evidence::from).collect(),

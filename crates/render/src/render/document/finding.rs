@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::RunsOn;
-use crate::finding::{Applies, Confidence, Severity, StepKind, When, Written};
+use crate::finding::{Applies, Confidence, ManifestLocation, Severity, StepKind, When};
 
 /// A problem or a remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Finding {
     pub when: When,
     /// The locations of its objects in the given manifests (`--manifests`, `--with`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub written: Vec<Written>,
+    pub written: Vec<ManifestLocation>,
     /// Its subjects; at least one.
     pub subjects: Vec<About>,
     /// The problem and its consequence.

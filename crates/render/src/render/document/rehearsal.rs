@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Remedy;
 use crate::finding::Finding;
 use crate::render::rehearsal::{Readiness, rollback_until};
-use crate::report::{Brings, Report};
+use crate::report::{ChangeCounts, Report};
 
 /// A rehearsed upgrade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ impl Rehearsal {
     pub(super) fn from_report(report: &Report) -> Option<Rehearsal> {
         let rehearsal = report.rehearsal.as_ref()?;
         let findings: &[Finding] = &report.findings;
-        let Brings { breaks, changes, ends } = Brings::of(findings);
+        let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(findings);
         let dealt_with = |step: usize| -> Vec<String> {
             let of = |finding: &&Finding| {
                 rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step)
@@ -62,7 +62,7 @@ impl Rehearsal {
         Some(Rehearsal {
             target: rehearsal.target.clone(),
             to: rehearsal.to.to_string(),
-            verdict: Some(Readiness::of(report)),
+            verdict: Some(Readiness::from_report(report)),
             rollback_until_phase: rehearsal.plan.as_ref().and_then(rollback_until),
             will_break: breaks,
             will_change: changes,

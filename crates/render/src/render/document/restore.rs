@@ -53,7 +53,7 @@ pub fn restore(document: &Document) -> Option<Report> {
         extensions: versions.extensions.clone(),
         gateway_api: versions.gateway_api.clone(),
     };
-    let asked = asked(document);
+    let asked = run_options(document);
     let is_of_manifests = origin.kind == "manifests";
     Some(Report {
         run: run(document),
@@ -107,7 +107,7 @@ fn run(document: &Document) -> report::Run {
     }
 }
 
-fn asked(document: &Document) -> report::Asked {
+fn run_options(document: &Document) -> report::RunOptions {
     let asked = document.run.asked.clone().unwrap_or_default();
     let upgrade = asked.to.as_ref().and_then(|given| {
         let to = document.rehearsal.as_ref()?.to.parse().ok()?;
@@ -119,8 +119,8 @@ fn asked(document: &Document) -> report::Asked {
             plugin: None,
         })
     });
-    report::Asked {
-        mode: Mode::ALL.into_iter().find(|mode| mode.word() == asked.mode).unwrap_or_default(),
+    report::RunOptions {
+        mode: Mode::ALL.into_iter().find(|mode| mode.label() == asked.mode).unwrap_or_default(),
         only: asked.only,
         skip: asked.skip,
         namespaces: asked.namespaces,
@@ -134,7 +134,7 @@ fn asked(document: &Document) -> report::Asked {
 }
 
 fn gate(word: Option<&str>) -> Gate {
-    Gate::ALL.into_iter().find(|gate| Some(gate.word()) == word).unwrap_or_default()
+    Gate::ALL.into_iter().find(|gate| Some(gate.label()) == word).unwrap_or_default()
 }
 
 fn verdict(document: &Document, gaps: &[report::Gap]) -> report::RunResult {
@@ -146,7 +146,7 @@ fn verdict(document: &Document, gaps: &[report::Gap]) -> report::RunResult {
     };
     report::RunResult {
         status: verdict.status,
-        gate: gate(verdict.gate.as_deref()).word(),
+        gate: gate(verdict.gate.as_deref()).label(),
         // Reports of 0.1.0 do not contain it; only a run that accepts gaps succeeds in spite of one.
         not_checked_passes: verdict.not_checked_passes
             || (verdict.status == crate::exit::FINE && gaps.iter().any(|gap| gap.asked_for)),

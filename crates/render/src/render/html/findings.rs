@@ -49,7 +49,7 @@ impl Cards<'_> {
 
     fn root(&self, at: usize, body: &mut String) {
         let finding = &self.document.findings[at];
-        let severity = finding.severity.word();
+        let severity = finding.severity.label();
         let is_info = finding.severity == Severity::Info;
         let open = if is_info { "" } else { " open" };
         _ = write!(
@@ -105,7 +105,7 @@ impl Cards<'_> {
 
     fn symptom(&self, at: usize, root: usize, body: &mut String) {
         let finding = &self.document.findings[at];
-        let severity = finding.severity.word();
+        let severity = finding.severity.label();
         _ = write!(
             body,
             "<details class=\"symptom\" id=\"f-{}\"><summary><span class=\"{severity}\">{severity}</span> \
@@ -175,7 +175,7 @@ impl Cards<'_> {
         }
         let planned = steps::of_finding(self.report, at);
         if let Some(first) = planned.first() {
-            let words = steps::in_words(&planned);
+            let words = steps::describe(&planned);
             let words = format!("{}{} of the repair plan", words[..1].to_uppercase(), &words[1..]);
             _ = write!(body, "<dt>Fix</dt><dd><a href=\"#step-{first}\">{words}</a></dd>");
             return;

@@ -39,7 +39,7 @@ pub(super) fn section(document: &Document, headline: &Headline, body: &mut Strin
         let words: Vec<String> =
             words.map(|(n, verb, one, many)| format!("{verb} {}", count(*n, one, many))).collect();
         let words = if words.is_empty() { "changes nothing known".to_owned() } else { words.join(", ") };
-        let verdict = rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.word()));
+        let verdict = rehearsal.verdict.map(|verdict| format!(": <b>{}</b>", verdict.label()));
         _ = write!(
             body,
             "<p>Upgrade to {}{}; it {words}.</p>",

@@ -31,14 +31,14 @@ pub fn report(report: &Report) -> String {
     head::section(&document, &headline, &mut body);
     plan::repair_plan(report, &mut body);
     plan::upgrade_plan(&document, &mut body);
-    if let Some(picture) = picture::of(&document) {
+    if let Some(picture) = picture::draw(&document) {
         _ = write!(
             body,
             "<section id=\"causes\"><h2>Causes and symptoms</h2>{picture}<p class=\"aside faint\">The \
              diagram continues to the right: scroll sideways.</p></section>"
         );
     }
-    let folding = Folding::of(&report.findings);
+    let folding = Folding::from_findings(&report.findings);
     findings::Cards { report, document: &document, folding: &folding }.section(&mut body);
     nodes::section(&document, &mut body);
     unchecked::section(&document, &mut body);

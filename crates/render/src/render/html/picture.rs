@@ -25,7 +25,7 @@ struct Placed<'a> {
 }
 
 /// The picture; `None` without causal relations.
-pub(super) fn of(document: &Document) -> Option<String> {
+pub(super) fn draw(document: &Document) -> Option<String> {
     let causes: HashSet<&String> = document.findings.iter().flat_map(|finding| &finding.caused_by).collect();
     let explains = |finding: &Finding| causes.contains(&finding.fingerprint);
     let drawn: Vec<&Finding> = document
@@ -69,7 +69,7 @@ pub(super) fn of(document: &Document) -> Option<String> {
             "<a href=\"#f-{}\" class=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDE}\" height=\"{HIGH}\" rx=\"5\"/>\
              <text x=\"{}\" y=\"{}\">{}</text><text x=\"{}\" y=\"{}\">{}</text></a>",
             escaped(&one.finding.fingerprint),
-            one.finding.severity.word(),
+            one.finding.severity.label(),
             x + 8,
             y + 16,
             escaped(&short(&one.finding.check)),

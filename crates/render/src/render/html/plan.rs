@@ -49,7 +49,7 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
 
 /// `error 2`, or `error` if it is the only finding of the plan.
 pub(super) fn numbered(report: &Report, at: usize) -> String {
-    let severity = report.findings[at].severity.word();
+    let severity = report.findings[at].severity.label();
     match report.repair.findings.get(&at) {
         Some(planned) if report.repair.findings.len() > 1 && report.change.is_none() => {
             format!("{severity} {}", planned.number)
@@ -79,7 +79,7 @@ fn heading(report: &Report, number: usize, body: &mut String) {
         escaped(finding.check),
         escaped(&subject::brief(finding.subjects.iter())),
         escaped(&finding.message),
-        severity = finding.severity.word(),
+        severity = finding.severity.label(),
     );
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::{escaped, script, whole};
 use crate::checks::words::sentence;
 use crate::inspect::reach::{Outcome, Walk};
-use crate::render::reach::{quoted, result, word};
+use crate::render::reach::{outcome_label, quoted, result};
 
 /// The page for the walks of `meshdoctor reach`.
 pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
@@ -107,7 +107,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
             body,
             "<li><span class=\"{}\">{}</span> <strong>{}</strong> {}",
             class(step.outcome),
-            word(step.outcome),
+            outcome_label(step.outcome),
             escaped(step.part.name()),
             escaped(&step.says),
         );
@@ -152,6 +152,7 @@ mod tests {
             fix: None,
             paste: Vec::new(),
             counted: false,
+            numbered: Vec::new(),
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
         let plain = calls(&[&walk], &[]);

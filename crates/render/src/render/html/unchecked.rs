@@ -51,7 +51,7 @@ fn what(gap: &Gap) -> String {
         Ok(
             item
             @ (Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs | Item::Diagnostics),
-        ) => item.asked().map_or_else(|| gap.what.clone(), |asked| asked.in_words(None)),
+        ) => item.query().map_or_else(|| gap.what.clone(), |asked| asked.describe(None)),
         Ok(Item::List(_)) => format!("list of {}", gap.what),
         Ok(_) | Err(_) => gap.what.clone(),
     }
@@ -174,7 +174,7 @@ fn row(row: &GapRow<'_>, mark: Option<&str>, body: &mut String) {
         count(checks.len(), "check", "checks"),
         escaped(&some_of(&checks, NAMED)),
     );
-    let ways = ways(&row.gaps);
+    let ways = remediations(&row.gaps);
     for (words, commands) in ways.iter().take(WAYS) {
         _ = write!(body, "<p>To check this: {}</p>", escaped(words));
         script(commands, None, body);
@@ -186,7 +186,7 @@ fn row(row: &GapRow<'_>, mark: Option<&str>, body: &mut String) {
 }
 
 /// The ways to provide evidence, each once: a sentence, and the commands of all gaps with this sentence.
-fn ways<'a>(gaps: &[&'a Gap]) -> Vec<(String, Vec<&'a str>)> {
+fn remediations<'a>(gaps: &[&'a Gap]) -> Vec<(String, Vec<&'a str>)> {
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
     for gap in gaps {
         let command = gap.close_command.as_deref();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{NOT_KNOWN, NOT_READ, SCHEMA, word, words};
+use super::{NOT_KNOWN, NOT_READ, SCHEMA, state_label, words};
 use crate::finding::Finding;
 use crate::inspect::sync::{
     Agreement, AppliedPolicy, BalancedService, Certificate, ProxyState, Row, Since, State, Sync,
@@ -18,7 +18,7 @@ pub fn json(sync: &Sync<'_>) -> Value {
     };
     json!({
         "schema": SCHEMA,
-        "verdict": key(word(verdict)),
+        "verdict": key(state_label(verdict)),
         "pods": sync.rows.iter().map(|row| pod(row, sync)).collect::<Vec<_>>(),
         "problems": sync.findings.iter().map(problem).collect::<Vec<_>>(),
         "leftOut": sync.left,
@@ -46,7 +46,7 @@ fn pod(row: &Row<'_>, sync: &Sync<'_>) -> Value {
         "component": row.component,
         "version": row.version,
         "proxyVersion": proxy.and_then(|proxy| proxy.build.as_deref()),
-        "state": key(word(row.state(sync))),
+        "state": key(state_label(row.state(sync))),
         "notRead": row.proxy.as_ref().err(),
         "certificate": certificate_json(proxy),
         "controlPlane": clients.collect::<serde_json::Map<String, Value>>(),
@@ -144,7 +144,7 @@ fn endpoints_json(proxy: Option<&ProxyState>) -> Value {
 fn problem(finding: &Finding) -> Value {
     json!({
         "check": finding.check,
-        "severity": finding.severity.word(),
+        "severity": finding.severity.label(),
         "subjects": finding.subjects,
         "message": finding.message,
     })

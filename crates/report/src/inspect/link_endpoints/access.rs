@@ -27,7 +27,7 @@ pub(super) struct Access {
 
 impl Access {
     /// Reads them; `None` if they could not be read.
-    pub(super) fn of(cluster: &Cluster) -> Option<Access> {
+    pub(super) fn from_cluster(cluster: &Cluster) -> Option<Access> {
         let accounts = list::<ServiceAccount>(cluster)?;
         // The chart, `linkerd multicluster install` and `allow` create them with a configurable name.
         let is_remote = |account: &&ServiceAccount| {

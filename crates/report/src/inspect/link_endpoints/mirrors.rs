@@ -64,7 +64,7 @@ const MEMBERS: MirrorWords = MirrorWords {
     here: "federated services with members",
 };
 
-fn named(all: &[RemoteService<'_>]) -> String {
+fn service_names(all: &[RemoteService<'_>]) -> String {
     let mut words: Vec<String> =
         all.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
     if all.len() > NAMED {
@@ -86,7 +86,7 @@ impl Pair<'_> {
             theirs.iter().map(|service| (service.metadata.key(), service)).collect();
         let mut found = Vec::new();
         let mut homeless = BTreeSet::new();
-        for way in self.ways(own) {
+        for way in self.mirror_modes(own) {
             let is =
                 |by: &[LabelSelector], one: &Service| by.iter().any(|by| by.matches(&one.metadata.labels));
             let wanted = theirs
@@ -111,7 +111,7 @@ impl Pair<'_> {
         found
     }
 
-    fn ways<'o>(&self, own: &'o [Service]) -> [MirrorMode<'o>; 2] {
+    fn mirror_modes<'o>(&self, own: &'o [Service]) -> [MirrorMode<'o>; 2] {
         let spec = &self.link.spec;
         let said = |selector: &Option<LabelSelector>| {
             selector.clone().filter(|said| *said != LabelSelector::default())
@@ -182,7 +182,7 @@ impl Pair<'_> {
                      to read it"
                 ),
                 [
-                    (to, format!("{} on {}", way.label, named(missing))),
+                    (to, format!("{} on {}", way.label, service_names(missing))),
                     (from, format!("has none of them among its {}", way.said.here)),
                 ],
                 self.ask_controller(),
@@ -205,7 +205,7 @@ impl Pair<'_> {
                 check,
                 Severity::Warning,
                 format!("{from} has {} that {to} {over_there}: {harm}", way.said.here),
-                [(from, format!("{} {}", way.said.here, named(all))), (to, shown)],
+                [(from, format!("{} {}", way.said.here, service_names(all))), (to, shown)],
                 self.has_not_cleaned_up(),
             )
         })
@@ -221,7 +221,10 @@ impl Pair<'_> {
                     "{to} exports services of namespaces that {from} does not have: they are not \
                  mirrored"
                 ),
-                [(to, format!("exports {}", named(homeless))), (from, "has no such namespaces".to_owned())],
+                [
+                    (to, format!("exports {}", service_names(homeless))),
+                    (from, "has no such namespaces".to_owned()),
+                ],
                 format!(
                     "Create the namespaces in {from}, or let its multicluster chart create them \
                  (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"

@@ -37,7 +37,7 @@ pub(super) struct Dead {
 
 impl Serving {
     /// Reads the gateways of a cluster, and the services with endpoints.
-    pub(super) fn of(cluster: &Cluster) -> Serving {
+    pub(super) fn from_cluster(cluster: &Cluster) -> Serving {
         let services = list::<Service>(cluster).unwrap_or_default();
         let deployments = list::<Deployment>(cluster).unwrap_or_default();
         let (slices, pods) = (list::<EndpointSlice>(cluster), list::<Pod>(cluster));

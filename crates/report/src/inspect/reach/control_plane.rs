@@ -9,7 +9,7 @@ use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
-use crate::network_policy::Passage;
+use crate::network_policy::Verdict;
 use crate::network_policy::control_plane as network;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Meta, Pod};
@@ -175,7 +175,7 @@ impl<'a> Mesh<'a> {
             let servers: Vec<&Pod> = self.control_plane.pods_of(component).collect();
             let asked = network::to_component(self.network.policies(), client, &servers, port);
             for (direction, passage) in asked {
-                let Passage::Shut(by) = passage else { continue };
+                let Verdict::Shut(by) = passage else { continue };
                 let is_older = |meta: &Meta| {
                     let created = meta.creation_timestamp.get();
                     meta.is_unchanged()

@@ -41,9 +41,9 @@ impl<'a> Counters<'a> {
         let metrics = ReadMetrics::new(given.iter().filter_map(|one| one.said.of_proxy()), meshed());
         let mut by_owner: HashMap<Owner, Vec<ProxyCounters<'a>>> = HashMap::new();
         for pod in meshed() {
-            let Ok(metrics) = metrics.of(pod, PROXY_CONTAINER) else { continue };
+            let Ok(metrics) = metrics.container(pod, PROXY_CONTAINER) else { continue };
             let Some(period) = metrics.period else { continue };
-            by_owner.entry(owners.of(pod)).or_default().push(ProxyCounters { pod, metrics, period });
+            by_owner.entry(owners.owner(pod)).or_default().push(ProxyCounters { pod, metrics, period });
         }
         Counters { by_owner }
     }
@@ -58,7 +58,7 @@ impl Mesh<'_> {
     /// Adds the denials of a client by the proxies of the called workload to the step of policy.
     pub(super) fn denials(&self, walk: &mut Walk, identity: &str, (pod, port): (&Pod, u16)) {
         let mut counted: Vec<(&Pod, u64, i64)> = Vec::new();
-        for one in self.counters.of_workload(&self.owners.of(pod)) {
+        for one in self.counters.of_workload(&self.owners.owner(pod)) {
             let of_client =
                 one.metrics.denied.iter().filter(|one| one.port == port && one.client == identity);
             let denied: u64 = of_client.filter_map(|one| one.grown).sum();
@@ -98,7 +98,7 @@ impl Mesh<'_> {
             return;
         }
         let (namespace, name) = service.metadata.key();
-        let clients = self.counters.of_workload(&self.owners.of(caller.pod)).iter();
+        let clients = self.counters.of_workload(&self.owners.owner(caller.pod)).iter();
         let counted: Vec<(&Pod, BTreeMap<String, u64>, i64)> = clients
             .map(|client| (client.pod, errors_of(client.metrics, service, port), client.period))
             .filter(|(_, errors, _)| !errors.is_empty())

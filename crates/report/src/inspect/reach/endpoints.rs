@@ -68,7 +68,7 @@ impl<'a> Mesh<'a> {
             let deployments = self.deployments.iter().map(|one| (Kind::Deployment, one));
             let sets = self.stateful_sets.iter().map(|one| (Kind::StatefulSet, one));
             let workloads = deployments.chain(sets);
-            let cause = NoEndpoint::of(service, self.policy.pods, workloads);
+            let cause = NoEndpoint::explain(service, self.policy.pods, workloads);
             let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
             step.evidence.extend(cause.evidence());
             self.remedy(step, &no_endpoint::remedy(service, &cause));
@@ -109,7 +109,7 @@ impl<'a> Mesh<'a> {
         if service.spec.selector.is_empty() {
             return true;
         }
-        let usable = Usable::of(self.slices, service, port, self.policy.pods, self.knows_pods());
+        let usable = Usable::new(self.slices, service, port, self.policy.pods, self.knows_pods());
         let (namespace, name) = service.metadata.key();
         let of = format!("Service {namespace}/{name}");
         let object = format!("EndpointSlices of {of}");
@@ -123,7 +123,7 @@ impl<'a> Mesh<'a> {
                 ),
             };
             walk.step(Part::Endpoints, Outcome::Stops, says)
-                .evidence(Evidence::other(object, usable.said()))
+                .evidence(Evidence::other(object, usable.describe()))
                 .fix("delete the slices that no controller maintains, so that Kubernetes writes them again");
             return false;
         }
@@ -188,7 +188,7 @@ struct Usable {
 
 impl Usable {
     /// `complete`: `pods` are all pods.
-    fn of(
+    fn new(
         slices: &[EndpointSlice],
         service: &Service,
         port: Option<&ServicePort>,
@@ -198,7 +198,7 @@ impl Usable {
         let mut usable = Usable::default();
         let namespace = service.metadata.namespace.as_str();
         let of_name = |name: &str| pods.iter().find(|pod| pod.metadata.key() == (namespace, name));
-        for slice in EndpointSlice::of(slices, service) {
+        for slice in EndpointSlice::for_service(slices, service) {
             let serves = port.is_none_or(|port| slice.serves(&port.name));
             for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
                 if !serves {
@@ -234,7 +234,7 @@ impl Usable {
     }
 
     /// As evidence.
-    fn said(&self) -> String {
+    fn describe(&self) -> String {
         match self.strays.as_slice() {
             [] => self.unused.unwrap_or("none").to_owned(),
             all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),

@@ -63,7 +63,7 @@ impl Certificates {
         let by_clock = cluster.time_source == TimeSource::Clock && !cluster.live;
         let roots = cluster.answer(&roots_item()).and_then(|answer| answer.objects::<ConfigMap>().first());
         let roots = roots.and_then(|roots| {
-            let print = BundlePrint::of(roots.data.get("ca-bundle.crt")?);
+            let print = BundlePrint::from_pem(roots.data.get("ca-bundle.crt")?);
             let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
             let evidence = Evidence::field(object, "data[ca-bundle.crt]", print.shown());
             Some((print, evidence)).filter(|(print, _)| !print.is_empty())

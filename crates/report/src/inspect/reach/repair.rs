@@ -140,7 +140,7 @@ impl Mesh<'_> {
             }
             TakenBy::Default(DefaultPolicy::Deny | DefaultPolicy::Audit) => {
                 let namespace = pod.metadata.namespace.as_str();
-                let name = format!("{}-{port}", self.owners.of(pod).name);
+                let name = format!("{}-{port}", self.owners.owner(pod).name);
                 step.fix(format!(
                     "{first}create a Server for port {port} and an AuthorizationPolicy for it: a default policy cannot \
                      authorize single clients"
@@ -167,7 +167,7 @@ impl Mesh<'_> {
     /// Numbers the steps for a client without a proxy: inject it and authorize it (`act`, with the lines to paste of
     /// the step), or authorize its network.
     fn inject_first(&self, step: &mut Step, caller: Caller<'_>, act: String) {
-        let owner = self.owners.of(caller.pod);
+        let owner = self.owners.owner(caller.pod);
         let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
         let has_template = ["Deployment", "StatefulSet", "DaemonSet"].contains(&owner.kind.as_str());
         let change = serde_json::json!({"linkerd.io/inject": "enabled"});
@@ -200,7 +200,7 @@ impl Mesh<'_> {
 
     /// The command that removes the list of skipped outbound ports from a Deployment's template, if it has one port.
     fn without_skipped_port(&self, client: &Pod) -> Option<String> {
-        let owner = self.owners.of(client);
+        let owner = self.owners.owner(client);
         let listed = client.metadata.annotation(SKIP_OUTBOUND)?;
         if owner.kind != "Deployment" || listed.trim().parse::<u16>().is_err() {
             return None;
@@ -215,7 +215,7 @@ impl Mesh<'_> {
 
     /// What a client without an identity needs before a policy can name it.
     fn identity_first(&self, caller: Caller<'_>) -> String {
-        let owner = self.owners.of(caller.pod);
+        let owner = self.owners.owner(caller.pod);
         let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
         match (caller.meshed, caller.pod.spec.proxy()) {
             (true, _) => String::new(),
@@ -233,7 +233,7 @@ impl Mesh<'_> {
 
     /// How a client gets past an annotation that requires an identity on a port.
     fn without_required_identity(&self, caller: Caller<'_>, pod: &Pod, port: u16) -> String {
-        let (client, owner) = (self.owners.of(caller.pod), self.owners.of(pod));
+        let (client, owner) = (self.owners.owner(caller.pod), self.owners.owner(pod));
         let controller = &self.policy.index.controller;
         let own = Workload::of_pod(pod, controller.quirks).and_then(|workload| workload.default_policy);
         let default = own.unwrap_or(controller.default_policy);
@@ -251,13 +251,13 @@ impl Mesh<'_> {
 
     /// How a client gets past a default policy that authorizes others. A Server would cut these off.
     fn default_policy(&self, policy: DefaultPolicy, caller: Caller<'_>, pod: &Pod) -> String {
-        let owner = self.owners.of(pod);
+        let owner = self.owners.owner(pod);
         let set = format!(
             "set config.linkerd.io/default-inbound-policy in the pod template of {} {}/{}",
             owner.kind, owner.namespace, owner.name
         );
         if policy.is_authenticated() && !caller.meshed {
-            let client = self.owners.of(caller.pod);
+            let client = self.owners.owner(caller.pod);
             return format!(
                 "inject the client (linkerd.io/inject: enabled in the pod template of {} {}/{}), or {set}",
                 client.kind, client.namespace, client.name
@@ -283,7 +283,7 @@ impl Mesh<'_> {
 
     /// The labels that the pods of one workload share, without those of Linkerd and of a single generation of pods.
     fn selecting_labels<'p>(&self, pod: &'p Pod) -> Vec<(&'p str, &'p str)> {
-        let owner = self.owners.of(pod);
+        let owner = self.owners.owner(pod);
         let key = (owner.namespace.as_str(), owner.name.as_str());
         let deployment =
             self.deployments.iter().find(|one| owner.kind == "Deployment" && one.metadata.key() == key);

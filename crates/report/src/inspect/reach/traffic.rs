@@ -79,7 +79,7 @@ const BAD_REQUEST: &str = "answered with HTTP 400";
 
 /// The conclusion about a connection, and the traffic for which it works.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Conclusion {
     /// The whole sentence.
     pub(super) says: String,
     /// The result for the requested traffic; the best of several kinds.
@@ -106,7 +106,7 @@ impl Ends {
         traffic: Option<Traffic>,
         called: CalledPort<'_>,
         calls: &Calls,
-    ) -> Option<Said> {
+    ) -> Option<Conclusion> {
         let how = self.describe()?;
         let asked: Vec<Traffic> = traffic.map_or_else(|| Traffic::ALL.to_vec(), |one| vec![one]);
         let fates: Vec<(Traffic, Fate)> = asked.iter().map(|&one| (one, self.fate(one))).collect();
@@ -120,7 +120,7 @@ impl Ends {
             Fate::Fails(_) => Known::Fails,
         };
         let fate = fates.iter().map(|(_, fate)| known(*fate)).min().unwrap_or(Known::Unknown);
-        Some(Said { says, fate, condition: condition(&fates).filter(|_| fate == Known::Flows) })
+        Some(Conclusion { says, fate, condition: condition(&fates).filter(|_| fate == Known::Flows) })
     }
 
     /// How each proxy treats the port.

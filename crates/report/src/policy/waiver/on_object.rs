@@ -49,7 +49,7 @@ fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
     let mut all = Vec::new();
     for pod in objects::<Pod>(cluster) {
         let Some(text) = pod.metadata.annotation(IGNORE) else { continue };
-        let owner = owners.of(pod);
+        let owner = owners.owner(pod);
         if owner.kind == Kind::Pod.info().kind {
             all.extend(of_object(Kind::Pod, &pod.metadata, text));
             continue;
@@ -73,7 +73,7 @@ fn none(what: What, scope: Scope, file: String) -> Waiver {
 }
 
 /// An object's name in scopes.
-fn named(kind: Kind, meta: &Meta) -> String {
+fn object_name(kind: Kind, meta: &Meta) -> String {
     match meta.namespace.is_empty() {
         true => format!("{} {}", kind.info().kind, meta.name),
         false => format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name),
@@ -81,7 +81,7 @@ fn named(kind: Kind, meta: &Meta) -> String {
 }
 
 fn place(kind: Kind, meta: &Meta) -> String {
-    format!("{} metadata.annotations[{IGNORE}]", named(kind, meta))
+    format!("{} metadata.annotations[{IGNORE}]", object_name(kind, meta))
 }
 
 fn objects<K: Listed>(cluster: &Cluster) -> &[K::Object] {
@@ -94,7 +94,7 @@ fn each<K: Listed>(cluster: &Cluster, mut take: impl FnMut(Kind, &K::Object)) {
 
 /// The waivers of one annotation.
 fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
-    let (name, place) = (named(kind, meta), place(kind, meta));
+    let (name, place) = (object_name(kind, meta), place(kind, meta));
     let scope = match kind {
         Kind::Namespace => Scope { namespace: Some(meta.name.to_string()), ..Scope::default() },
         _ => Scope { object: Some(name), ..Scope::default() },

@@ -15,7 +15,7 @@ use crate::source::nodes::MAX_FILE;
 impl Bundle {
     /// The files of each node, and the outcome.
     pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
-        let recorded = self.record(&Request::of(Item::NodeFiles)).map(|record| record.fetched.clone());
+        let recorded = self.record(&Request::new(Item::NodeFiles)).map(|record| record.fetched.clone());
         let mut damage = Vec::new();
         let mut folders = BTreeSet::new();
         for record in &self.manifest.nodes {

@@ -48,7 +48,7 @@ impl Line {
 
 impl<R: BufRead> Lines<R> {
     /// From the beginning.
-    pub(super) fn of(input: R) -> Lines<R> {
+    pub(super) fn new(input: R) -> Lines<R> {
         Lines { input, passed: 0, number: 0 }
     }
 

@@ -50,7 +50,7 @@ pub struct Bad {
 /// # Errors
 /// The file cannot be read further; earlier results were already passed to `found`.
 pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
-    let mut lines = Lines::of(BufReader::with_capacity(1 << 16, blob.reader()?));
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, blob.reader()?));
     let mut line = Line::default();
     let mut document = YamlDocument::at(0, 1);
     loop {

@@ -13,7 +13,7 @@ use super::calls::{self, CREATE_SECONDS, Pods};
 use super::manifest::DEADLINE_SECONDS;
 use super::state::{self, State};
 use super::{AT_ONCE, Gathered, Plan, sweep};
-use crate::node_log::{self, Held, LogError};
+use crate::node_log::{self, FoundSnapshot, LogError};
 use crate::source::live::Live;
 
 /// Time limit for a kubelet to start a pod.
@@ -142,7 +142,7 @@ async fn ending(until: Option<Instant>, mut stop: watch::Receiver<bool>) -> End 
 
 impl NodeReadInputs<'_> {
     /// Reads one node; its pod is deleted right afterwards.
-    async fn node(&self, number: usize, node: &str) -> Result<Held, String> {
+    async fn node(&self, number: usize, node: &str) -> Result<FoundSnapshot, String> {
         if let Some(end) = self.end.clone().now_or_never() {
             return Err(format!("not read: {}", end.words()));
         }
@@ -189,7 +189,7 @@ impl NodeReadInputs<'_> {
     }
 
     /// Waits for the pod and reads its log.
-    async fn read(&self, name: &str, node: &str) -> Result<Held, String> {
+    async fn read(&self, name: &str, node: &str) -> Result<FoundSnapshot, String> {
         let how = self.ended(name).await?;
         let mut tries = 0;
         loop {
@@ -224,7 +224,7 @@ impl NodeReadInputs<'_> {
                 pod.map_err(|trouble| format!("its pod could not be read: {}", calls::words(&trouble)))?;
             let state = pod.as_ref().map_or_else(
                 || State::Failed("its pod was deleted before it was read".to_owned()),
-                state::of,
+                state::from_pod,
             );
             let waited = began.elapsed();
             match state {

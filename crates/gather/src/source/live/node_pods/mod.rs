@@ -27,7 +27,7 @@ use crate::source::{ObjectSink, Source};
 
 pub use self::error::PlanError;
 pub use self::manifest::DEADLINE_SECONDS;
-pub use self::sweep::Other;
+pub use self::sweep::ForeignPod;
 
 /// Number of nodes to read in parallel.
 pub const AT_ONCE: usize = 10;
@@ -52,9 +52,9 @@ pub struct Plan {
     /// Nodes that a pod cannot read, with the reason.
     pub skipped: Vec<(String, String)>,
     /// Leftover pods of killed runs; they are deleted first.
-    pub abandoned: Vec<Other>,
+    pub abandoned: Vec<ForeignPod>,
     /// Pods of other runs that may be active.
-    pub running: Vec<Other>,
+    pub running: Vec<ForeignPod>,
     /// Reason why the server would reject it, if any.
     pub refused: Option<PlanError>,
     /// Facts that could not be determined.
@@ -93,7 +93,7 @@ pub struct Gathered {
     /// Pods that could not be deleted.
     pub left: Vec<Left>,
     /// Pods of other runs that may be active.
-    pub running: Vec<Other>,
+    pub running: Vec<ForeignPod>,
     /// Whether it ended before all nodes were read.
     pub interrupted: bool,
 }
@@ -137,7 +137,7 @@ impl Live {
     /// There is no node to read, or the nodes are unknown. Rejections are recorded in the plan.
     pub async fn plan_node_pods(&self, settings: &NodePodSettings) -> Result<Plan, PlanError> {
         let mut nodes = Nodes::default();
-        match self.fetch(&Request::of(Item::List(Kind::Node)), &mut nodes).await {
+        match self.fetch(&Request::new(Item::List(Kind::Node)), &mut nodes).await {
             Fetched::Complete => {}
             Fetched::Partial { reasons } => {
                 let why = reasons.first().map(ToString::to_string).unwrap_or_default();
@@ -197,7 +197,7 @@ impl Live {
         }
         let Some(first) = plan.manifests().next() else { return Ok(()) };
         match pods.create(&first, true).await {
-            Ok(created) => plan.ahead = ahead(&created),
+            Ok(created) => plan.ahead = clock_difference(&created),
             Err(trouble) => {
                 let Some(refusal) = calls::refusal(&trouble) else {
                     return Err(PlanError::Failed { what: calls::words(&trouble) });
@@ -214,7 +214,7 @@ impl Live {
 }
 
 /// Clock difference, from the time of a newly created object.
-fn ahead(created: &Value) -> SignedDuration {
+fn clock_difference(created: &Value) -> SignedDuration {
     let made =
         created["metadata"]["creationTimestamp"].as_str().and_then(|time| time.parse::<Timestamp>().ok());
     made.map_or(SignedDuration::ZERO, |made| made.duration_since(Timestamp::now()))

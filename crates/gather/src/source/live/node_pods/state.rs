@@ -32,7 +32,7 @@ const HOPELESS: [&str; 9] = [
 ];
 
 /// The state of this pod.
-pub(super) fn of(pod: &Value) -> State {
+pub(super) fn from_pod(pod: &Value) -> State {
     let status = &pod["status"];
     let containers = status["containerStatuses"].as_array();
     let container = containers.and_then(|all| all.iter().find(|one| one["name"] == CONTAINER));
@@ -63,7 +63,7 @@ pub(super) fn of(pod: &Value) -> State {
 
 /// Whether nothing in the pod runs any more.
 pub(super) fn is_over(pod: &Value) -> bool {
-    matches!(of(pod), State::Ended(_)) || pod["status"]["phase"] == "Failed"
+    matches!(from_pod(pod), State::Ended(_)) || pod["status"]["phase"] == "Failed"
 }
 
 /// Time of its end, if known.
@@ -98,14 +98,14 @@ mod tests {
     fn in_state(state: Value) -> State {
         let status = json!({ "phase": "Pending", "startTime": "2026-01-15T12:00:00Z",
             "containerStatuses": [{ "name": "proxy", "state": { "running": {} } }, { "name": CONTAINER, "state": state }] });
-        of(&json!({ "status": status }))
+        from_pod(&json!({ "status": status }))
     }
 
     #[test]
     fn kubelet_status_maps_to_state() {
-        assert_eq!(of(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
+        assert_eq!(from_pod(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
         assert_eq!(
-            of(&json!({ "status": { "phase": "Pending", "startTime": "x" } })),
+            from_pod(&json!({ "status": { "phase": "Pending", "startTime": "x" } })),
             State::Waiting("its pod is pending".to_owned())
         );
         let pull = json!({ "waiting": { "reason": "ErrImagePull", "message": "pull access denied" } });
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(in_state(start), State::Ended(Some(said.to_owned())));
         let evicted =
             json!({ "status": { "phase": "Failed", "reason": "Evicted", "message": "disk pressure" } });
-        assert_eq!(of(&evicted), State::Failed("Evicted: disk pressure".to_owned()));
+        assert_eq!(from_pod(&evicted), State::Failed("Evicted: disk pressure".to_owned()));
         let deleted = json!({ "metadata": { "deletionTimestamp": "x" }, "status": { "phase": "Running" } });
-        assert!(matches!(of(&deleted), State::Failed(_)));
+        assert!(matches!(from_pod(&deleted), State::Failed(_)));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const GRACE: i64 = 60;
 
 /// A pod of another run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Other {
+pub struct ForeignPod {
     pub namespace: String,
     pub name: String,
     /// Id of its run.
@@ -35,13 +35,13 @@ pub struct Other {
     ended: Option<Timestamp>,
 }
 
-impl Other {
-    fn of(pod: &Value) -> Other {
+impl ForeignPod {
+    fn from_pod(pod: &Value) -> ForeignPod {
         let metadata = &pod["metadata"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let created = metadata["creationTimestamp"].as_str().and_then(|time| time.parse().ok());
         let ended = if state::is_over(pod) { state::ended_at(pod).or(created) } else { None };
-        Other {
+        ForeignPod {
             namespace: text(&metadata["namespace"]),
             name: text(&metadata["name"]),
             run: text(&metadata["labels"][RUN_LABEL]),
@@ -64,19 +64,24 @@ impl Other {
 }
 
 /// Pods of other runs: in all namespaces, or only in this one if listing is limited.
-pub(super) async fn others(api: &ApiClient, pods: &Pods<'_>, run: &str) -> Result<Vec<Other>, RequestError> {
+pub(super) async fn others(
+    api: &ApiClient,
+    pods: &Pods<'_>,
+    run: &str,
+) -> Result<Vec<ForeignPod>, RequestError> {
     let listed = match calls::everywhere(api, OURS).await {
         Ok(listed) => listed,
         Err(_) => pods.list(OURS).await?,
     };
-    let mut others: Vec<Other> = listed.iter().map(Other::of).filter(|other| other.run != run).collect();
+    let mut others: Vec<ForeignPod> =
+        listed.iter().map(ForeignPod::from_pod).filter(|other| other.run != run).collect();
     others.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
     Ok(others)
 }
 
 /// Deletes pods of other runs; returns failures with the reason.
-pub(super) async fn remove(api: &ApiClient, others: &[Other]) -> Vec<Left> {
-    let one = |other: Other| async move {
+pub(super) async fn remove(api: &ApiClient, others: &[ForeignPod]) -> Vec<Left> {
+    let one = |other: ForeignPod| async move {
         let pods = Pods::new(api, &other.namespace);
         let trouble = pods.delete(&other.name, Some(&other.uid), false).await.err()?;
         Some(Left {
@@ -92,7 +97,7 @@ pub(super) async fn remove(api: &ApiClient, others: &[Other]) -> Vec<Left> {
 
 /// Deletes pods of other runs that have become abandoned since the start. Waits a moment for those that have just
 /// ended. Returns the remaining ones.
-pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Plan) -> Vec<Other> {
+pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Plan) -> Vec<ForeignPod> {
     let (run, seen) = (&plan.pattern.run, &plan.running);
     let until = Instant::now() + Duration::from_secs(READ_WITHIN.unsigned_abs() + 2);
     loop {
@@ -156,12 +161,12 @@ mod tests {
 
     use super::*;
 
-    fn other(created: &str, status: Value) -> Other {
+    fn other(created: &str, status: Value) -> ForeignPod {
         let metadata = json!({
             "namespace": "kube-system", "name": "meshdoctor-0a-1", "uid": "u", "creationTimestamp": created,
             "labels": { RUN_LABEL: "0a" },
         });
-        Other::of(&json!({ "metadata": metadata, "status": status }))
+        ForeignPod::from_pod(&json!({ "metadata": metadata, "status": status }))
     }
 
     #[test]

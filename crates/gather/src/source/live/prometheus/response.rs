@@ -68,7 +68,7 @@ struct Data<'a> {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct RawResponse {
     metric: BTreeMap<String, String>,
     #[serde(default)]
     value: Option<(f64, String)>,
@@ -110,7 +110,7 @@ fn envelope(body: &[u8]) -> Result<Envelope<'_>, InvalidResponse> {
 }
 
 fn series(json: &str) -> Option<Series> {
-    let Written { metric, value, values } = serde_json::from_str(json).ok()?;
+    let RawResponse { metric, value, values } = serde_json::from_str(json).ok()?;
     let samples = value.into_iter().chain(values);
     let samples = samples.map(|(time, value)| Some(Sample { time, value: value.parse().ok()? }));
     Some(Series { labels: metric, samples: samples.collect::<Option<_>>()? })

@@ -2,7 +2,7 @@
 //! list in it, and its length-prefixed items.
 
 use super::{ElementSink, Head, LARGEST_VALUE, NotAList};
-use crate::protobuf::{Cut, Header, MAGIC, header, text_in};
+use crate::protobuf::{Header, InvalidMessage, MAGIC, header, text_in};
 
 /// Position in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +139,8 @@ impl Messages {
     fn header(&self) -> Result<Option<Header>, NotAList> {
         match header(&self.buffer[self.cursor..]) {
             Ok(header) => Ok(Some(header)),
-            Err(Cut::Short) => Ok(None),
-            Err(Cut::Wrong) => Err(self.broken()),
+            Err(InvalidMessage::Short) => Ok(None),
+            Err(InvalidMessage::Wrong) => Err(self.broken()),
         }
     }
 
