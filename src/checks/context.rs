@@ -24,7 +24,10 @@ use crate::model::control_plane::components;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
-use crate::objects::{Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, Secret, is_built_in};
+use crate::model::skipped::CniSkips;
+use crate::objects::{
+    ConfigMap, Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, Secret, is_built_in,
+};
 use crate::redact::{WITHHELD, withheld_entries};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
@@ -132,6 +135,16 @@ impl<'a> Context<'a> {
         let build =
             |ctx: &Context<'a>| Owners::new(ctx.optional_list::<ReplicaSet>(), ctx.optional_list::<Job>());
         self.get_or_build(&self.joins.owners, build)
+    }
+
+    /// The ports and ranges that linkerd-cni skips, as far as they are known. Reads `node-files` and
+    /// `configmaps/cni/linkerd-cni-config`.
+    pub(super) fn cni_skips(&self) -> &'a CniSkips {
+        let build = |ctx: &Context<'a>| {
+            let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten();
+            CniSkips::new(ctx.snapshot_hints(), config)
+        };
+        self.get_or_build(&self.joins.cni_skips, build)
     }
 
     /// The missing parts of the evidence that was read.

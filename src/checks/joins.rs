@@ -10,6 +10,7 @@ use super::restart::Rollouts;
 use super::{Context, Unjudged, annotations, cni, data_plane, native_sidecar, policy};
 use crate::missing::Missing;
 use crate::model::owners::Owners;
+use crate::model::skipped::CniSkips;
 
 /// A join, and the gaps noted when it was computed.
 pub(super) type Join<T> = OnceCell<(T, Vec<Missing>)>;
@@ -33,6 +34,8 @@ pub struct Joins<'a> {
     pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
     /// The results for single policy objects.
     pub(super) policy_objects: Join<Result<policy::Survey<'a>, Unjudged>>,
+    /// The ports and ranges that linkerd-cni skips.
+    pub(super) cni_skips: Join<CniSkips>,
     /// The pods that Services select.
     pub(super) selected: Join<data_plane::Selected<'a>>,
     /// The pods that linkerd-cni refuses.

@@ -356,7 +356,8 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
             "  {:>4}  {} {}{instead}\n",
             setting.line,
             setting.command,
-            setting.argument()
+            // URLs may contain credentials.
+            crate::redact::text(&setting.argument())
         ));
     }
     if settings.is_empty() {

@@ -133,12 +133,13 @@ pub(super) fn prometheus(text: &str) -> Result<PrometheusArg, String> {
     if text == "viz" {
         return Ok(PrometheusArg::Viz);
     }
+    // Also with a misspelled scheme: clap would print the value.
+    if text.contains('@') {
+        return Ok(PrometheusArg::WithCredentials);
+    }
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let rest = rest.ok_or("expected viz, or a URL such as https://prometheus.example:9090")?;
     let host = rest.split('/').next().unwrap_or_default();
-    if rest.contains('@') {
-        return Ok(PrometheusArg::WithCredentials);
-    }
     let is_plain = |c: char| c.is_ascii_graphic() && !"\"'\\<>`{}|^?#".contains(c);
     if host.is_empty() || !rest.chars().all(is_plain) {
         return Err("expected a URL without query and fragment, up to the path before /api/v1".to_owned());

@@ -161,6 +161,7 @@ fn waivers_that_rot_are_findings_with_file_and_line() {
         (waiver("check: annotation-unknown", "{namespace: '*'}", "2027-01-01"), "waiver-too-broad", 1),
         (waiver("check: annotation-unknown", "{}", "2027-01-01"), "waiver-too-broad", 1),
         (waiver("check: annotation-unknown", "{object: '* */*'}", "2027-01-01"), "waiver-too-broad", 1),
+        (waiver("check: annotation-unknown", "{object: '*e*'}", "2027-01-01"), "waiver-too-broad", 1),
         (waiver("check: annotation-unknwon", "{namespace: shop}", "2027-01-01"), "waiver-unknown-check", 1),
         (waiver("check: annotation-value-invalid", "{namespace: shop}", "2027-01-01"), "waiver-unused", 1),
     ] {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::node::{NodeSnapshot, RuntimeKind};
+use super::node::{LinkerdEntry, NodeSnapshot, RuntimeKind};
 use super::policy::{Ports, listed_ports};
 use crate::finding::{Evidence, Place};
 use crate::networks::Network;
-use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
+use crate::objects::{ConfigMap, Pod};
 
 /// A direction, with its annotation and its argument of linkerd-init.
 #[derive(Debug, Clone, Copy)]
@@ -16,36 +16,73 @@ pub struct SkipDirection {
     /// The annotation that lists the ports.
     pub annotation: &'static str,
     argument: &'static str,
+    /// The field of linkerd-cni's configuration.
+    field: &'static str,
     /// Ports that linkerd-init skips for every pod and that the proxy handles itself.
     own: &'static [u16],
+}
+
+impl SkipDirection {
+    /// The list in a configuration of linkerd-cni.
+    fn configured(&self, entry: &LinkerdEntry) -> String {
+        let list = match self.field {
+            "linkerd.inbound-ports-to-ignore" => &entry.inbound_ports_to_ignore,
+            "linkerd.outbound-ports-to-ignore" => &entry.outbound_ports_to_ignore,
+            _ => &entry.subnets_to_ignore,
+        };
+        list.value().cloned().unwrap_or_default().join(",")
+    }
 }
 
 /// Inbound connections.
 pub const IN: SkipDirection = SkipDirection {
     annotation: "config.linkerd.io/skip-inbound-ports",
     argument: "--inbound-ports-to-ignore",
+    field: "linkerd.inbound-ports-to-ignore",
     own: &[4190, 4191],
 };
 /// Outbound connections.
 pub const OUT: SkipDirection = SkipDirection {
     annotation: "config.linkerd.io/skip-outbound-ports",
     argument: "--outbound-ports-to-ignore",
+    field: "linkerd.outbound-ports-to-ignore",
     own: &[],
 };
 
 /// Inbound connections from these ranges, whatever the port.
-const SUBNETS: SkipDirection =
-    SkipDirection { annotation: "config.linkerd.io/skip-subnets", argument: "--subnets-to-ignore", own: &[] };
+const SUBNETS: SkipDirection = SkipDirection {
+    annotation: "config.linkerd.io/skip-subnets",
+    argument: "--subnets-to-ignore",
+    field: "linkerd.subnets-to-ignore",
+    own: &[],
+};
+
+/// The kind of the source of a list of skipped ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListSource {
+    /// The pod's own annotation.
+    Annotation,
+    /// The arguments of linkerd-init, which contain the chart's list.
+    LinkerdInit,
+    /// The configuration of linkerd-cni, which applies to all pods of its nodes.
+    Cni,
+}
+
+/// The source of a list of skipped ports.
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    Annotation(&'a Pod),
+    Arguments(&'a Pod),
+    Cni(&'a Evidence),
+}
 
 /// A list of skipped ports and its source.
 pub struct Skipped<'a> {
-    pod: &'a Pod,
+    source: Source<'a>,
     ports: Ports,
     way: SkipDirection,
     /// The list as written.
     list: &'a str,
-    /// Whether it comes from the pod's own annotation.
-    pub annotated: bool,
 }
 
 impl Skipped<'_> {
@@ -59,9 +96,27 @@ impl Skipped<'_> {
         self.list
     }
 
+    /// Whether it comes from the pod's own annotation.
+    pub fn is_annotated(&self) -> bool {
+        matches!(self.source, Source::Annotation(_))
+    }
+
+    /// The kind of its source.
+    pub fn source(&self) -> ListSource {
+        match self.source {
+            Source::Annotation(_) => ListSource::Annotation,
+            Source::Arguments(_) => ListSource::LinkerdInit,
+            Source::Cni(_) => ListSource::Cni,
+        }
+    }
+
     /// The source of the list as evidence.
     pub fn by(&self) -> Evidence {
-        source(self.pod, self.way, self.list, self.annotated)
+        match self.source {
+            Source::Annotation(pod) => source(pod, self.way, self.list, true),
+            Source::Arguments(pod) => source(pod, self.way, self.list, false),
+            Source::Cni(by) => by.clone(),
+        }
     }
 }
 
@@ -127,48 +182,100 @@ fn contains(list: &str, address: Option<IpAddr>) -> Option<bool> {
     }
 }
 
-/// The ranges that linkerd-cni skips for all pods of a node, by node, from the files of nodes.
-#[derive(Debug, Default)]
-pub struct NodeSubnets(BTreeMap<String, (String, Evidence)>);
+/// The lists of one configuration of linkerd-cni, with their sources.
+#[derive(Debug, Clone)]
+struct CniLists {
+    inbound: (String, Evidence),
+    outbound: (String, Evidence),
+    subnets: (String, Evidence),
+}
 
-impl NodeSubnets {
-    /// Reads the entry of linkerd-cni that each node runs. Nodes on which this is unknown are left out.
-    pub fn new(snapshots: &[NodeSnapshot]) -> NodeSubnets {
+impl CniLists {
+    fn new(entry: &LinkerdEntry, place: impl Fn(&str) -> Place) -> CniLists {
+        let list = |way: SkipDirection| {
+            let list = way.configured(entry);
+            let said = if list.is_empty() { "empty".to_owned() } else { list.clone() };
+            (list, Evidence { place: place(way.field), said })
+        };
+        CniLists { inbound: list(IN), outbound: list(OUT), subnets: list(SUBNETS) }
+    }
+
+    fn list(&self, way: SkipDirection) -> &(String, Evidence) {
+        match way.field {
+            field if field == IN.field => &self.inbound,
+            field if field == OUT.field => &self.outbound,
+            _ => &self.subnets,
+        }
+    }
+}
+
+/// The ports and ranges that linkerd-cni skips for all pods of a node: by node from the files of nodes, and from the
+/// ConfigMap that its installer writes to all nodes.
+#[derive(Debug, Default)]
+pub struct CniSkips {
+    nodes: BTreeMap<String, CniLists>,
+    template: Option<CniLists>,
+}
+
+impl CniSkips {
+    /// Reads the entry of linkerd-cni that each node runs, and the template in `config`. Nodes on which the entry is
+    /// unknown are left out.
+    pub fn new(snapshots: &[NodeSnapshot], config: Option<&ConfigMap>) -> CniSkips {
         let of_node = |snapshot: &NodeSnapshot| {
             let chain = snapshot.chain(RuntimeKind::Unknown);
             let running = chain.entries.first()?;
-            let list = running.entry.subnets_to_ignore.value().cloned().unwrap_or_default().join(",");
-            let place = Place::File {
+            let place = |field: &str| Place::File {
                 node: snapshot.node.clone(),
                 file: running.file.path(),
-                path: Some(running.entry.path_of("linkerd.subnets-to-ignore")),
+                path: Some(running.entry.path_of(field)),
                 line: None,
                 column: None,
             };
-            let said = if list.is_empty() { "empty".to_owned() } else { list.clone() };
-            Some((snapshot.node.clone(), (list, Evidence { place, said })))
+            Some((snapshot.node.clone(), CniLists::new(&running.entry, place)))
         };
-        NodeSubnets(snapshots.iter().filter_map(of_node).collect())
+        let template = config.and_then(|config| {
+            let entry = LinkerdEntry::of_text(config.data.get("cni_network_config")?)?;
+            let object = format!("ConfigMap {}/{}", config.metadata.namespace, config.metadata.name);
+            let place = |field: &str| {
+                Evidence::field(object.as_str(), format!("data.cni_network_config: {field}"), "").place
+            };
+            Some(CniLists::new(&entry, place))
+        });
+        CniSkips { nodes: snapshots.iter().filter_map(of_node).collect(), template }
     }
 
-    /// The lists that may apply to the pods of a node: its own; if that is unknown, the different ones of other nodes.
-    fn for_node(&self, node: &str) -> Vec<(String, Evidence)> {
-        if let Some(own) = self.0.get(node) {
-            return vec![own.clone()];
+    /// The lists that may apply to the pods of a node: its own; if that is unknown, the different ones of other nodes
+    /// and of the template.
+    fn for_node(&self, node: &str, way: SkipDirection) -> Vec<&(String, Evidence)> {
+        if let Some(own) = self.nodes.get(node) {
+            return vec![own.list(way)];
         }
-        let mut lists: Vec<(String, Evidence)> = Vec::new();
-        for other in self.0.values() {
+        let mut lists: Vec<&(String, Evidence)> = Vec::new();
+        for other in self.nodes.values().chain(&self.template).map(|lists| lists.list(way)) {
             if lists.iter().all(|(list, _)| *list != other.0) {
-                lists.push(other.clone());
+                lists.push(other);
             }
         }
         lists
     }
+
+    /// The only list that may apply to a pod whose rules linkerd-cni writes.
+    fn only(&self, pod: &Pod, way: SkipDirection) -> Option<&(String, Evidence)> {
+        match self.for_node(&pod.node_name, way)[..] {
+            [only] if is_redirected_by_cni(pod) => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Whether linkerd-cni, if installed, writes a pod's rules.
+fn is_redirected_by_cni(pod: &Pod) -> bool {
+    pod.spec.proxy().is_some() && pod.spec.container(INIT_CONTAINER).is_none() && !pod.spec.host_network
 }
 
 /// The skipped ranges of a pod's port: from the annotation or the arguments of linkerd-init; without both, from the
 /// configuration of linkerd-cni on its node. The proxy's own ports are not redirected, so they are not skipped either.
-pub fn skipped_subnets(pod: &Pod, port: u16, nodes: &NodeSubnets) -> Option<SkippedSubnets> {
+pub fn skipped_subnets(pod: &Pod, port: u16, cni: &CniSkips) -> Option<SkippedSubnets> {
     if IN.own.contains(&port) {
         return None;
     }
@@ -176,16 +283,23 @@ pub fn skipped_subnets(pod: &Pod, port: u16, nodes: &NodeSubnets) -> Option<Skip
         let by = source(pod, SUBNETS, list, annotated);
         return Some(SkippedSubnets { lists: vec![(list.to_owned(), by)] });
     }
-    let by_cni = pod.spec.container(INIT_CONTAINER).is_none() && !pod.spec.host_network;
-    let lists = if by_cni { nodes.for_node(&pod.node_name) } else { Vec::new() };
+    let lists = if is_redirected_by_cni(pod) { cni.for_node(&pod.node_name, SUBNETS) } else { Vec::new() };
+    let lists: Vec<(String, Evidence)> = lists.into_iter().cloned().collect();
     lists.iter().any(|(list, _)| !list.is_empty()).then_some(SkippedSubnets { lists })
 }
 
 /// The skipped ports of a pod in a direction: from its annotation, which linkerd-cni and the injector read,
-/// or from the arguments of linkerd-init, which contain the chart's lists.
-pub fn skipped(pod: &Pod, way: SkipDirection) -> Option<Skipped<'_>> {
-    let (list, annotated) = listed(pod, way)?;
-    Some(Skipped { pod, ports: listed_ports(list), way, list, annotated })
+/// from the arguments of linkerd-init, which contain the chart's lists, or from the configuration of linkerd-cni.
+pub fn skipped<'a>(pod: &'a Pod, way: SkipDirection, cni: &'a CniSkips) -> Option<Skipped<'a>> {
+    let (list, source) = match listed(pod, way) {
+        Some((list, true)) => (list, Source::Annotation(pod)),
+        Some((list, false)) => (list, Source::Arguments(pod)),
+        None => {
+            let (list, by) = cni.only(pod, way).filter(|(list, _)| !list.is_empty())?;
+            (list.as_str(), Source::Cni(by))
+        }
+    };
+    Some(Skipped { source, ports: listed_ports(list), way, list })
 }
 
 /// A list, and whether it is the annotation's.
@@ -213,7 +327,7 @@ mod tests {
             "spec": {"containers": []},
         }))
         .expect("a pod");
-        let nodes = NodeSubnets::default();
+        let nodes = CniSkips::default();
         let skipped = skipped_subnets(&pod, 80, &nodes).expect("ranges");
         let contains = |address: &str| skipped.contain(address.parse().ok());
         assert_eq!(contains("10.1.2.3"), Some(true));
@@ -223,33 +337,66 @@ mod tests {
         assert!(skipped_subnets(&pod, 4191, &nodes).is_none());
     }
 
+    /// The skips of linkerd-cni on nodes, and those of its template.
+    fn cni(nodes: &[(&str, CniLists)], template: Option<CniLists>) -> CniSkips {
+        CniSkips {
+            nodes: nodes.iter().map(|(node, lists)| ((*node).to_owned(), lists.clone())).collect(),
+            template,
+        }
+    }
+
+    fn lists(inbound: &str, outbound: &str, subnets: &str) -> CniLists {
+        let list = |list: &str| (list.to_owned(), Evidence::other("a node", list));
+        CniLists { inbound: list(inbound), outbound: list(outbound), subnets: list(subnets) }
+    }
+
+    fn pod(node: &str, init: &str, annotations: serde_json::Value) -> Pod {
+        let containers = if init.is_empty() { vec![] } else { vec![serde_json::json!({"name": init})] };
+        serde_json::from_value(serde_json::json!({
+            "metadata": {"name": "api", "namespace": "shop", "annotations": annotations},
+            "spec": {"nodeName": node, "containers": [{"name": "linkerd-proxy"}], "initContainers": containers},
+        }))
+        .expect("a pod")
+    }
+
     #[test]
     fn subnets_of_a_node_apply_to_its_pods() {
-        let by = |list: &str| (list.to_owned(), Evidence::other("a node", list));
-        let nodes = |all: &[(&str, &str)]| {
-            NodeSubnets(all.iter().map(|(node, list)| ((*node).to_owned(), by(list))).collect())
+        let by = |list: &str| lists("", "", list);
+        let plain = serde_json::json!({});
+        let of = |node: &str, init: &str, cni: &CniSkips, address: &str| {
+            skipped_subnets(&pod(node, init, plain.clone()), 80, cni)
+                .map(|skipped| skipped.contain(address.parse().ok()))
         };
-        let pod = |node: &str, init: &str| -> Pod {
-            let containers = if init.is_empty() { vec![] } else { vec![serde_json::json!({"name": init})] };
-            serde_json::from_value(serde_json::json!({
-                "metadata": {"name": "api", "namespace": "shop"},
-                "spec": {"nodeName": node, "containers": [], "initContainers": containers},
-            }))
-            .expect("a pod")
-        };
-        let of = |pod: &Pod, nodes: &NodeSubnets, address: &str| {
-            skipped_subnets(pod, 80, nodes).map(|skipped| skipped.contain(address.parse().ok()))
-        };
-        let differ = nodes(&[("a", "10.0.0.0/8"), ("b", "")]);
-        assert_eq!(of(&pod("a", ""), &differ, "10.1.2.3"), Some(Some(true)));
-        assert_eq!(of(&pod("b", ""), &differ, "10.1.2.3"), None);
+        let differ = cni(&[("a", by("10.0.0.0/8")), ("b", by(""))], None);
+        assert_eq!(of("a", "", &differ, "10.1.2.3"), Some(Some(true)));
+        assert_eq!(of("b", "", &differ, "10.1.2.3"), None);
         // A node without files may be like any of them.
-        assert_eq!(of(&pod("c", ""), &differ, "10.1.2.3"), Some(None));
-        assert_eq!(of(&pod("c", ""), &differ, "192.168.0.1"), Some(Some(false)));
-        let equal = nodes(&[("a", "10.0.0.0/8"), ("b", "10.0.0.0/8")]);
-        assert_eq!(of(&pod("c", ""), &equal, "10.1.2.3"), Some(Some(true)));
+        assert_eq!(of("c", "", &differ, "10.1.2.3"), Some(None));
+        assert_eq!(of("c", "", &differ, "192.168.0.1"), Some(Some(false)));
+        let equal = cni(&[("a", by("10.0.0.0/8")), ("b", by("10.0.0.0/8"))], None);
+        assert_eq!(of("c", "", &equal, "10.1.2.3"), Some(Some(true)));
+        // The installer writes the template to all nodes, unless a node shows that it has not.
+        let template = || Some(by("10.0.0.0/8"));
+        assert_eq!(of("c", "", &cni(&[], template()), "10.1.2.3"), Some(Some(true)));
+        assert_eq!(of("c", "", &cni(&[("a", by(""))], template()), "10.1.2.3"), Some(None));
         // linkerd-init has its own list.
-        assert_eq!(of(&pod("a", INIT_CONTAINER), &differ, "10.1.2.3"), None);
-        assert_eq!(of(&pod("a", ""), &NodeSubnets::default(), "10.1.2.3"), None);
+        assert_eq!(of("a", INIT_CONTAINER, &differ, "10.1.2.3"), None);
+        assert_eq!(of("a", "", &CniSkips::default(), "10.1.2.3"), None);
+    }
+
+    #[test]
+    fn ports_of_linkerd_cni_apply_to_pods_without_annotation_and_init_container() {
+        let template = cni(&[], Some(lists("4190,4191,8080", "25,3306", "")));
+        let plain = serde_json::json!({});
+        let skips = |pod: &Pod, way, port| skipped(pod, way, &template).is_some_and(|list| list.holds(port));
+        let by_cni = pod("a", "", plain.clone());
+        assert!(skips(&by_cni, IN, 8080) && skips(&by_cni, OUT, 3306));
+        assert!(!skips(&by_cni, IN, 4191) && !skips(&by_cni, OUT, 8080));
+        assert!(!skips(&pod("a", INIT_CONTAINER, plain), IN, 8080));
+        let annotated = pod("a", "", serde_json::json!({"config.linkerd.io/skip-inbound-ports": "9000"}));
+        assert!(skips(&annotated, IN, 9000) && !skips(&annotated, IN, 8080));
+        // Nodes that differ, and the node of the pod is not known.
+        let differ = cni(&[("a", lists("8080", "", "")), ("b", lists("", "", ""))], None);
+        assert!(skipped(&pod("c", "", serde_json::json!({})), IN, &differ).is_none());
     }
 }

@@ -15,6 +15,8 @@ use super::{Kind, KindInfo, Listed, object};
 /// Label of a mirror with remote endpoint discovery, with the cluster's name; annotation of a federated service, with
 /// its remote members as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+/// The annotation of a federated service with its member in this cluster: the name of a Service of its namespace.
+pub const LOCAL_DISCOVERY: &str = "multicluster.linkerd.io/local-discovery";
 /// Label of a Service that is mirrored into other clusters.
 pub const EXPORTED: &str = "mirror.linkerd.io/exported";
 /// Label with the name of the mirrored cluster.
@@ -226,11 +228,29 @@ impl ServiceSpec {
 }
 
 impl Service {
+    /// Whether destination resolves it to the endpoints of its members, in this cluster and others.
+    pub fn is_federated(&self) -> bool {
+        let has = |key: &str| self.metadata.annotation(key).is_some_and(|value| !value.trim().is_empty());
+        has(REMOTE_DISCOVERY) || has(LOCAL_DISCOVERY)
+    }
+
+    /// The name of a federated service's member in this cluster.
+    pub fn local_member(&self) -> Option<&str> {
+        self.metadata.annotation(LOCAL_DISCOVERY).map(str::trim).filter(|name| !name.is_empty())
+    }
+
+    /// A federated service's members in other clusters, as written: `NAME@CLUSTER`.
+    pub fn remote_members(&self) -> impl Iterator<Item = &str> {
+        let members = self.metadata.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
+        members.map(str::trim).filter(|member| !member.is_empty())
+    }
+
     /// Remote clusters that provide its endpoints.
     pub fn remote_clusters(&self) -> impl Iterator<Item = &str> {
-        let members = self.metadata.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
-        let of_members =
-            members.filter_map(|member| member.split_once('@')).map(|(_, cluster)| cluster.trim());
+        let of_members = self
+            .remote_members()
+            .filter_map(|member| member.split_once('@'))
+            .map(|(_, cluster)| cluster.trim());
         let clusters = of_members.chain(self.metadata.label(REMOTE_DISCOVERY));
         clusters.filter(|cluster| !cluster.is_empty())
     }

@@ -8,7 +8,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
-use crate::model::skipped::{OUT, skipped};
+use crate::model::skipped::{CniSkips, OUT, skipped};
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
 
@@ -31,6 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let Some((port, said)) = services.iter().find_map(port) else { return Ok(Verdict::fine()) };
     let home = &ctx.namespaces().control_plane;
+    let by_init = CniSkips::default();
     let mut owners: Vec<Owner> = Vec::new();
     let mut evidence: Vec<Evidence> = Vec::new();
     for pod in
@@ -41,7 +42,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {
             continue;
         }
-        let Some(left_aside) = skipped(pod, OUT).filter(|skipped| !skipped.holds(port)) else { continue };
+        let Some(left_aside) = skipped(pod, OUT, &by_init).filter(|skipped| !skipped.holds(port)) else {
+            continue;
+        };
         let owner = ctx.owners().owner(pod);
         if !owners.contains(&owner) {
             evidence.push(left_aside.by());

@@ -53,7 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut groups: BTreeMap<(Owner, Failure), Failed<'_>> = BTreeMap::new();
     for pod in meshed {
         for event in unhealthy.get(&pod.metadata.key()).into_iter().flatten() {
-            let Some((probe, failure)) = failure(pod, event).filter(|_| is_current(ctx, pod, event)) else {
+            let Some((probe, failure)) = failure(ctx, pod, event).filter(|_| is_current(ctx, pod, event))
+            else {
                 continue;
             };
             let failed = groups.entry((owners.owner(pod), failure)).or_default();
@@ -66,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The failed probe of an event, if its status is one of a proxy and its port passes the proxy.
-fn failure<'a>(pod: &Pod, event: &'a Event) -> Option<(&'a str, Failure)> {
+fn failure<'a>(ctx: &Context<'_>, pod: &Pod, event: &'a Event) -> Option<(&'a str, Failure)> {
     let (probe, answer) =
         event.message.trim_end().split_once(" probe failed: HTTP probe failed with statuscode: ")?;
     let answer = ANSWERS.into_iter().find(|(status, _)| *status == answer)?;
@@ -84,7 +85,7 @@ fn failure<'a>(pod: &Pod, event: &'a Event) -> Option<(&'a str, Failure)> {
     ports.dedup();
     // The kubelets of some releases name no container.
     let [port] = ports.as_slice() else { return None };
-    let is_skipped = skipped(pod, IN).is_some_and(|skipped| skipped.holds(*port));
+    let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|skipped| skipped.holds(*port));
     (!is_skipped).then_some((probe, (*port, answer)))
 }
 

@@ -194,7 +194,7 @@ fn wrong(
     }
     let is_skipped = |pod: &&Pod| {
         let number = port.and_then(|port| port.leads_to(pod));
-        number.is_some_and(|number| skipped(pod, IN).is_some_and(|list| list.holds(number)))
+        number.is_some_and(|number| skipped(pod, IN, ctx.cni_skips()).is_some_and(|list| list.holds(number)))
     };
     if let Some(pod) = pods.iter().copied().find(is_skipped) {
         return Some(bypassed(ctx, service, pod, source));
@@ -234,7 +234,7 @@ fn bypassed(ctx: &Context<'_>, service: &Service, pod: &Pod, source: &Source) ->
                    so that its proxy does not answer. No trace arrives";
     finding(ctx, service.metadata.key(), source, message.to_owned())
         .parameter("skipped")
-        .proofs(skipped(pod, IN).map(|list| list.by()))
+        .proofs(skipped(pod, IN, ctx.cni_skips()).map(|list| list.by()))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             "Remove the port from config.linkerd.io/skip-inbound-ports of the collector's pod template",

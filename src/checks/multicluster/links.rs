@@ -21,8 +21,6 @@ use crate::version::{Contains, LinkerdVersion};
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 /// The label of a service that represents the gateway of another cluster.
 const GATEWAY: &str = "mirror.linkerd.io/mirrored-gateway";
-/// The annotation of a federated service with local members.
-const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 
 /// The default namespace in which the CLI creates links.
 const DEFAULT_NAMESPACE: &str = "linkerd-multicluster";
@@ -112,12 +110,6 @@ pub(in crate::checks) fn is_mirror(service: &Service) -> bool {
 /// Whether a mirror's endpoints are resolved in the other cluster.
 pub(in crate::checks) fn is_found_over_there(service: &Service) -> bool {
     service.metadata.label(REMOTE_DISCOVERY).is_some()
-}
-
-/// Whether a mirror is a federated service, whose endpoints are those of its members.
-pub(in crate::checks) fn is_federated(service: &Service) -> bool {
-    let said = |key: &str| service.metadata.annotation(key).is_some_and(|value| !value.is_empty());
-    said(REMOTE_DISCOVERY) || said(LOCAL)
 }
 
 /// The services that represent the gateway of a cluster.

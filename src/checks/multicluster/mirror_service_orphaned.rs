@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::links::{CLUSTER, is_federated, links, mirrors};
+use super::links::{CLUSTER, links, mirrors};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
+use crate::missing::Missing;
+use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
 use crate::objects::{Link, Service};
 
 /// The annotation that names the service in the other cluster.
@@ -19,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
-    if mirrors.is_empty() {
+    if mirrors.is_empty() && !services.iter().any(Service::is_federated) {
         return Err(Unjudged::not_applicable("the cluster has no mirror services"));
     }
     let orphans: Vec<&(&Service, &str)> =
@@ -47,14 +49,73 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         )
     });
-    let findings = findings.chain(doubles(ctx, services, &known));
-    Ok(findings.collect::<Vec<_>>().into())
+    let mut findings: Vec<Finding> = findings.chain(doubles(ctx, services, &known)).collect();
+    findings.extend(memberless(ctx, services, &known)?);
+    Ok(findings.into())
+}
+
+/// Federated services without a member that can exist: none of this cluster, and none of a linked cluster.
+fn memberless(
+    ctx: &Context<'_>,
+    services: &[Service],
+    clusters: &BTreeSet<&str>,
+) -> Result<Vec<Finding>, Missing> {
+    let is_local = |service: &Service, name: &str| {
+        services.iter().any(|other| other.metadata.key() == (service.metadata.namespace.as_str(), name))
+    };
+    let lost: Vec<(&Service, Vec<&str>)> = services
+        .iter()
+        .filter(|service| service.is_federated())
+        .filter_map(|service| {
+            let exists = service.local_member().is_some_and(|name| is_local(service, name));
+            let linked = |member: &str| {
+                member
+                    .split_once('@')
+                    .is_some_and(|(name, cluster)| !name.is_empty() && clusters.contains(cluster))
+            };
+            let members: Vec<&str> =
+                service.local_member().into_iter().chain(service.remote_members()).collect();
+            (!exists && !service.remote_members().any(linked)).then_some((service, members))
+        })
+        .collect();
+    if !lost.is_empty() {
+        ctx.complete_list::<Link>()?;
+        ctx.complete_list::<Service>()?;
+    }
+    Ok(lost.into_iter().map(|(service, members)| without_member(ctx, service, &members)).collect())
+}
+
+fn without_member(ctx: &Context<'_>, service: &Service, members: &[&str]) -> Finding {
+    let meta = &service.metadata;
+    let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+    let object = subject.to_string();
+    let keys = [LOCAL_DISCOVERY, REMOTE_DISCOVERY];
+    let seen = keys.into_iter().filter_map(|key| {
+        Some(Evidence::field(object.as_str(), format!("metadata.annotations[{key}]"), meta.annotation(key)?))
+    });
+    ctx.finding(
+        subject,
+        format!(
+            "no member of the federated service exists: {} is neither a Service of its namespace nor NAME@CLUSTER of a \
+             Link. Calls to it fail",
+            members.join(", ")
+        ),
+    )
+    .severity(Severity::Warning)
+    .parameter("members")
+    .fails_rows([])
+    .evidences(seen)
+    .remedy(Remedy::new().step(
+        StepKind::Note,
+        "Create the missing Service or Link. Label the Services of all clusters with \
+         mirror.linkerd.io/federated=member: their controllers then write the members",
+    ))
 }
 
 /// Mirrors in one namespace of the same service of the same cluster: the controller keeps one of them.
 fn doubles(ctx: &Context<'_>, services: &[Service], clusters: &BTreeSet<&str>) -> Vec<Finding> {
     let mut of: BTreeMap<(&str, &str, &str), Vec<&Service>> = BTreeMap::new();
-    for service in mirrors(services).filter(|service| !is_federated(service)) {
+    for service in mirrors(services).filter(|service| !service.is_federated()) {
         let meta = &service.metadata;
         let cluster = meta.label(CLUSTER).filter(|cluster| clusters.contains(cluster));
         if let (Some(cluster), Some(name)) = (cluster, meta.annotation(REMOTE_NAME)) {

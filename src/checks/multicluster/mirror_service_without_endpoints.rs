@@ -1,6 +1,6 @@
 //! `mirror-service-without-endpoints`: a mirror service has no endpoints.
 
-use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
+use super::links::{CLUSTER, is_found_over_there, mirrors, mirrors_of, with_endpoints};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, kubectl, linkerd, program};
@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if mirrors.peek().is_none() {
         return Err(Unjudged::not_applicable("no mirror service has endpoints of its own"));
     }
-    let mut mirrors = mirrors.filter(|service| !is_federated(service)).peekable();
+    let mut mirrors = mirrors.filter(|service| !service.is_federated()).peekable();
     if mirrors.peek().is_none() {
         return Ok(Verdict::fine());
     }

@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut refused: BTreeMap<(Owner, u16, Caller), Refused<'_>> = BTreeMap::new();
     for called in called(ctx)? {
         for (pod, workload, number) in behind(survey, called.service, called.port) {
-            let is_skipped = skipped(pod, IN).is_some_and(|ports| ports.holds(number));
+            let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(number));
             if is_skipped || number == PROXY_INBOUND || is_own(pod) || !ctx.judges(&pod.metadata.namespace) {
                 continue;
             }

@@ -105,7 +105,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 IdentityFault::NoAccount(account) => {
                     let namesake = there.namesake(&account, &meta.namespace);
                     let is_expected = is_harmless && namesake.is_none();
-                    let (effect, severity) = without_client(survey, object, namesake, &account);
+                    let (effect, severity) = without_client(ctx, survey, object, namesake, &account);
                     let severity = if is_expected { Severity::Info } else { severity };
                     (format!("ServiceAccount {account} does not exist{effect}"), severity)
                 }
@@ -117,7 +117,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 IdentityFault::NoNamespace(namespace) => {
                     // No account of it can have a pod.
-                    let (effect, severity) = without_client(survey, object, None, &format!("{namespace}/"));
+                    let (effect, severity) =
+                        without_client(ctx, survey, object, None, &format!("{namespace}/"));
                     let effect = match severity {
                         Severity::Error => effect,
                         _ => format!(", so no client matches {text}"),
@@ -194,6 +195,7 @@ fn correction(
 /// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
 /// the existing account of the same name.
 fn without_client(
+    ctx: &Context<'_>,
     survey: &Survey<'_>,
     object: &MeshTLSAuthentication,
     namesake: Option<&str>,
@@ -211,7 +213,7 @@ fn without_client(
     let mut policies = survey.objects.authorization_policies.iter().filter(requires);
     let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
     let policy = policies.next().filter(|_| is_alone && policies.next().is_none());
-    let closed = policy.and_then(|policy| closed_by(survey, policy, account));
+    let closed = policy.and_then(|policy| closed_by(ctx, survey, policy, account));
     let effect = match (policy, &closed) {
         (Some(policy), Some((workload, port))) => {
             let name = &policy.metadata.name;
@@ -232,7 +234,12 @@ fn without_client(
 /// A workload and its port whose only authorization is this policy: if it authorizes no client, nothing can connect.
 ///
 /// Pods that still run with the missing account keep their identity for now.
-fn closed_by(survey: &Survey<'_>, policy: &AuthorizationPolicy, account: &str) -> Option<(String, u16)> {
+fn closed_by(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    policy: &AuthorizationPolicy,
+    account: &str,
+) -> Option<(String, u16)> {
     let (home, name) = account.split_once('/')?;
     if survey.pods_of(home).iter().any(|(pod, _)| pod.spec.account() == name) {
         return None;
@@ -242,7 +249,7 @@ fn closed_by(survey: &Survey<'_>, policy: &AuthorizationPolicy, account: &str) -
         AuthorizedBy::Default(_) | AuthorizedBy::Probe | AuthorizedBy::Server(_) => false,
     };
     survey.pods_of(&policy.metadata.namespace).iter().find_map(|(pod, workload)| {
-        let skips = skipped(pod, IN);
+        let skips = skipped(pod, IN, ctx.cni_skips());
         let mut ports = survey.index.inbound_taken(workload);
         let (port, _) = ports.find(|(port, inbound)| {
             let mut all = authorizations(inbound).peekable();
@@ -275,7 +282,7 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
         .map(|(policy, account)| {
             let meta = &policy.metadata;
             let text = format!("ServiceAccount {account}");
-            let closed = closed_by(survey, policy, &account);
+            let closed = closed_by(ctx, survey, policy, &account);
             let effect = match &closed {
                 Some((workload, port)) => {
                     format!("the policy denies all connections to port {port} of {workload}")

@@ -7,7 +7,7 @@ use super::gateways::{of_route, pods_of};
 use super::ingress::{Caller, Classes, callers};
 use super::ingress_bypasses_routes::{is_ordinary, lacking_upstream, mode, to_service, use_service};
 use super::survey::{Survey, survey};
-use crate::checks::multicluster::links::{MIRRORED, is_federated, is_found_over_there};
+use crate::checks::multicluster::links::{MIRRORED, is_found_over_there};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::{Ingress, Kind, Pod, Route, Service};
@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn is_behind_gateway(service: &Service) -> bool {
     service.metadata.label(MIRRORED) == Some("true")
         && !is_found_over_there(service)
-        && !is_federated(service)
+        && !service.is_federated()
 }
 
 fn of_ingresses<'a>(

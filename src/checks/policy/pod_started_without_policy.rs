@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if pod.metadata.namespace == home || proxy_started(pod).is_none_or(|started| started < since) {
             continue;
         }
-        let skips = skipped(pod, IN);
+        let skips = skipped(pod, IN, ctx.cni_skips());
         for (port, inbound) in survey.index.inbound_taken(workload) {
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
                 continue;

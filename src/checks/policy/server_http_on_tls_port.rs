@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "spec.containers[].probes",
                     format!("httpGet over HTTPS, port {port}"),
                 );
-                add(&mut ports, survey, (pod, workload, port), true, seen);
+                add(ctx, &mut ports, survey, (pod, workload, port), true, seen);
             } else {
                 plain.insert((owners.owner(pod), port));
             }
@@ -55,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if ctx.judges(&pod.metadata.namespace) && !plain.contains(&(owners.owner(pod), number)) {
                 let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
                 let seen = Evidence::field(object, "spec.ports", describe(port));
-                add(&mut ports, survey, (pod, workload, number), false, seen);
+                add(ctx, &mut ports, survey, (pod, workload, number), false, seen);
             }
         }
     }
@@ -89,6 +89,7 @@ fn describe(port: &ServicePort) -> String {
 
 /// Adds a port, if a Server declares HTTP for it.
 fn add<'a>(
+    ctx: &Context<'a>,
     ports: &mut Ports<'a>,
     survey: &Survey<'a>,
     (pod, workload, number): (&'a Pod, &Workload<'a>, u16),
@@ -98,7 +99,7 @@ fn add<'a>(
     let inbound: Inbound<'a> = survey.index.inbound(workload, number);
     let TakenBy::Server(server) = inbound.taken_by else { return };
     let is_http = matches!(inbound.protocol, Protocol::Http1 | Protocol::Http2 | Protocol::Grpc);
-    if !is_http || skipped(pod, IN).is_some_and(|ports| ports.holds(number)) {
+    if !is_http || skipped(pod, IN, ctx.cni_skips()).is_some_and(|ports| ports.holds(number)) {
         return;
     }
     let (namespace, name) = server.metadata.key();

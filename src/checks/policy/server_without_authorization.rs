@@ -14,7 +14,7 @@ use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::availability::{ControlPlane, State};
 use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
-use crate::model::skipped::{IN, NodeSubnets, SkippedSubnets, skipped, skipped_subnets};
+use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::{Kind, Meta, Pod, Server};
 use crate::version::Minor;
 
@@ -33,12 +33,11 @@ struct Closed<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let nodes = NodeSubnets::new(ctx.snapshot_hints());
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
     let pods = survey.pods.iter().map(|(pod, workload)| (Some(*pod), workload));
     let external = survey.external.iter().map(|workload| (None, workload));
     for (pod, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace)) {
-        let skips = pod.and_then(|pod| skipped(pod, IN));
+        let skips = pod.and_then(|pod| skipped(pod, IN, ctx.cni_skips()));
         for (port, inbound) in survey.index.inbound_taken(workload) {
             // No policy applies to a port that does not pass the proxy.
             if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
@@ -57,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let closed = closed.entry(server.metadata.key()).or_insert_with(new);
                 closed.denying.insert(workload.meta.key());
                 if closed.subnets.is_none() {
-                    closed.subnets = pod.and_then(|pod| skipped_subnets(pod, port, &nodes));
+                    closed.subnets = pod.and_then(|pod| skipped_subnets(pod, port, ctx.cni_skips()));
                     note_different(ctx, closed.subnets.as_ref());
                     pod.iter().for_each(|pod| note_unread(ctx, pod));
                 }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
 use super::workload_without_authorization::admits_any;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, port_list, rewrite};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::TakenBy;
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{IN, ListSource, skipped};
 use crate::objects::{Kind, Server};
 
 /// The annotation with the list.
@@ -20,7 +22,7 @@ struct Bypassed<'a> {
     by: Evidence,
     /// The list of skipped ports.
     list: String,
-    annotated: bool,
+    source: ListSource,
     /// Whether the policy of the port authorizes no client.
     is_closed: bool,
     pods: Vec<String>,
@@ -31,17 +33,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut bypassed: BTreeMap<(Owner, u16), Bypassed<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
-        let Some(skipped) = skipped(pod, IN) else { continue };
+        let Some(skipped) = skipped(pod, IN, ctx.cni_skips()) else { continue };
         for (port, inbound) in survey.index.inbound_taken(workload) {
             if skipped.holds(port)
                 && let TakenBy::Server(server) = inbound.taken_by
             {
-                let (by, annotated) = (skipped.by(), skipped.annotated);
+                let (by, source) = (skipped.by(), skipped.source());
                 let one = bypassed.entry((owners.owner(pod), port)).or_insert(Bypassed {
                     server,
                     by,
                     list: skipped.list().to_owned(),
-                    annotated,
+                    source,
                     is_closed: !admits_any(&inbound),
                     pods: Vec::new(),
                 });
@@ -50,17 +52,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| {
+        let annotated = one.source == ListSource::Annotation;
         // The injector adds the proxy's own ports to each list.
         let own = [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
-        let others = if one.annotated { port_list::without(&one.list, port) } else { own };
-        let act = match one.annotated {
+        let others = if annotated { port_list::without(&one.list, port) } else { own };
+        let act = match annotated {
             true => format!("Remove port {port} from {KEY}"),
             false => {
                 let list = others.as_deref().unwrap_or("");
                 format!("Give the workload a list without port {port}, {KEY}: {list:?},")
             }
         };
-        let set = match one.annotated {
+        let set = match annotated {
             // An empty list of its own hides that of the namespace.
             true => others.as_deref().or(rewrite::is_inherited(ctx, &owner, KEY).then_some("")),
             false => Some(others.as_deref().unwrap_or("")),
@@ -75,10 +78,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             false => Remedy::new(),
         };
-        let remedy = rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]);
-        let remedy = match one.annotated {
-            true => remedy,
-            false => remedy.step(
+        let remedy = match one.source {
+            ListSource::Cni => without_cni_port(ctx, first, &owner, &one.pods, port),
+            ListSource::Annotation => rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]),
+            ListSource::LinkerdInit => rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]).step(
                 StepKind::ChartValue,
                 format!(
                     "Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the \
@@ -104,4 +107,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The steps that remove a port from linkerd-cni's list, which applies to all pods that it redirects.
+fn without_cni_port(ctx: &Context<'_>, first: Remedy, owner: &Owner, pods: &[String], port: u16) -> Remedy {
+    let namespace = &ctx.namespaces().cni;
+    let act = format!("Remove port {port} from ignoreInboundPorts of linkerd-cni's chart");
+    let restart = kubectl().namespace(namespace).words("rollout restart daemonset/linkerd-cni");
+    let mut remedy = first.step(StepKind::ChartValue, act).run(
+        StepKind::Command,
+        "Restart the DaemonSet, which writes the new list to the nodes",
+        restart,
+    );
+    remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, "only new pods get the new list"));
+    remedy
 }

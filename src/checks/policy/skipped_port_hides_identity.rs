@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy};
-use crate::model::skipped::{OUT, Skipped, skipped};
+use crate::model::skipped::{ListSource, OUT, Skipped, skipped};
 use crate::objects::{Kind, Meta, Pod, Server, Service};
 
 /// A name that no service account has.
@@ -24,6 +24,7 @@ const KEY: &str = OUT.annotation;
 
 /// A client that skips the port: the source of its list, and the list of its own annotation.
 struct Skipper {
+    source: ListSource,
     by: Evidence,
     own: Option<String>,
 }
@@ -54,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .filter(|(pod, _)| ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some())
         .filter(|(pod, _)| pod.metadata.namespace != home)
-        .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT)?)))
+        .filter_map(|(pod, _)| Some((*pod, skipped(pod, OUT, ctx.cni_skips())?)))
         .filter(|(_, skipped)| declared.iter().any(|port| skipped.holds(*port)))
         .collect();
     let mut hidden: BTreeMap<(&str, &str, u16), Hidden<'_>> = BTreeMap::new();
@@ -94,10 +95,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             });
             // A policy for one service account was written for its calls.
             let other = controller.identity(&meta.namespace, NO_ACCOUNT);
-            one.is_named |= skipped.annotated && !let_in(Some(other.as_str()));
+            one.is_named |= skipped.is_annotated() && !let_in(Some(other.as_str()));
             one.clients.entry(owners.owner(pod)).or_insert_with(|| Skipper {
                 by: skipped.by(),
-                own: skipped.annotated.then(|| skipped.list().to_owned()),
+                source: skipped.source(),
+                own: skipped.is_annotated().then(|| skipped.list().to_owned()),
             });
         }
     }
@@ -150,12 +152,22 @@ fn remedy(ctx: &Context<'_>, port: u16, clients: &BTreeMap<Owner, Skipper>) -> R
         let left = others.as_deref().or(rewrite::is_inherited(ctx, owner, KEY).then_some(""));
         rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, left)])
     });
-    let by_chart = clients.values().any(|client| client.own.is_none());
-    let remedy = match by_chart {
+    let has = |source| clients.values().any(|client| client.source == source);
+    let remedy = match has(ListSource::LinkerdInit) {
         true => remedy.step(
             StepKind::ChartValue,
             format!(
                 "Remove port {port} from the chart's proxyInit.ignoreOutboundPorts, and restart the clients"
+            ),
+        ),
+        false => remedy,
+    };
+    let remedy = match has(ListSource::Cni) {
+        true => remedy.step(
+            StepKind::ChartValue,
+            format!(
+                "Remove port {port} from ignoreOutboundPorts of linkerd-cni's chart, and restart DaemonSet \
+                 linkerd-cni, then the clients"
             ),
         ),
         false => remedy,

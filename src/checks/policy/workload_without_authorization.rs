@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Item;
 use crate::model::owners::Owner;
 use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
-use crate::model::skipped::{IN, NodeSubnets, SkippedSubnets, skipped, skipped_subnets};
+use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Kind, Pod, Service};
 
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut closed: BTreeMap<Owner, Closed<'_>> = BTreeMap::new();
     for (place, targets) in targeted(ctx, survey, services) {
         let (pod, workload) = &survey.pods[place];
-        if !denies_every_client(survey, pod, workload, &targets) {
+        if !denies_every_client(ctx, survey, pod, workload, &targets) {
             continue;
         }
         let one = closed.entry(owners.owner(pod)).or_default();
@@ -90,12 +90,13 @@ fn targeted<'a>(
 /// Whether the default policy denies all connections to one of the ports, and none of them has an
 /// authorization.
 fn denies_every_client(
+    ctx: &Context<'_>,
     survey: &Survey<'_>,
     pod: &Pod,
     workload: &Workload<'_>,
     targets: &BTreeSet<(&str, u16)>,
 ) -> bool {
-    let skips = skipped(pod, IN);
+    let skips = skipped(pod, IN, ctx.cni_skips());
     let ports: BTreeSet<u16> = targets.iter().map(|(_, port)| *port).collect();
     // A port that does not pass the proxy accepts every client.
     if skips.is_some_and(|skips| ports.iter().any(|port| skips.holds(*port))) {
@@ -163,8 +164,7 @@ fn finding(
     };
     let ports = closed.targets.iter().map(|(_, port)| *port);
     let mut places = closed.pods.iter().flat_map(|pod| ports.clone().map(move |port| (*pod, port)));
-    let nodes = NodeSubnets::new(ctx.snapshot_hints());
-    let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port, &nodes));
+    let subnets = places.find_map(|(pod, port)| skipped_subnets(pod, port, ctx.cni_skips()));
     note_different(ctx, subnets.as_ref());
     closed.pods.iter().for_each(|pod| note_unread(ctx, pod));
     let ranges = subnets.as_ref().map(SkippedSubnets::list);

@@ -142,7 +142,8 @@ pub struct Check {
     /// With 'observed', list only findings that the evidence proves.
     ///
     /// Inferred findings are then counted but not listed, and cannot fail the run.
-    #[arg(long, value_enum, default_value_t = ConfidenceArg::Likely, conflicts_with = "verify", help_heading = "Checks")]
+    #[arg(long, value_enum, default_value_t = ConfidenceArg::Likely, conflicts_with = "verify")]
+    #[arg(help_heading = "Checks")]
     pub confidence: ConfidenceArg,
     /// Retry for up to DURATION (5m) until the checks pass, like linkerd check.
     ///

@@ -260,14 +260,29 @@ impl Found<'_> {
     }
 }
 
-/// Whether a file is empty or names meshdoctor, as most formats of a report do. Others are not overwritten: they may be
-/// sources, or configure other tools.
+/// Texts at the beginning of a report, by format. A script, a card or a configuration that only names meshdoctor has
+/// none.
+const REPORTS: [&[&str]; 7] = [
+    &["{", "\"schema\": \"meshdoctor."],
+    &["schema: meshdoctor."],
+    &["{", "sarif-schema", "\"id\": \"meshdoctor/"],
+    &["<?xml", "<testsuites name=\"meshdoctor\""],
+    &["<!doctype html>", "Content-Security-Policy", "meshdoctor"],
+    &["# meshdoctor: "],
+    &["# HELP meshdoctor_"],
+];
+
+/// Whether a file is empty or begins as a report, or is a text or log file with a report's commands. Others are not
+/// overwritten: they may be sources, or configure other tools.
 fn is_earlier_report(file: &Path) -> bool {
     const HEAD: u64 = 64 * 1024;
     let mut head = Vec::new();
     let read = File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    let names = |name: &str| memchr::memmem::find(&head, name.as_bytes()).is_some();
-    read.is_ok() && (head.is_empty() || names("meshdoctor"))
+    let names = |name: &&str| memchr::memmem::find(&head, name.as_bytes()).is_some();
+    let begins = |marks: &[&str]| head.starts_with(marks[0].as_bytes()) && marks.iter().all(names);
+    let is_text = file.extension().is_some_and(|end| end == "txt" || end == "log");
+    let is_report = REPORTS.iter().any(|marks| begins(marks)) || is_text && names(&"meshdoctor");
+    read.is_ok() && (head.is_empty() || is_report)
 }
 
 /// Separator of the values in one word of a flag.

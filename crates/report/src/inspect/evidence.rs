@@ -15,7 +15,7 @@ use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
     RouteKind, Workload,
 };
-use crate::model::skipped::NodeSubnets;
+use crate::model::skipped::CniSkips;
 use crate::model::transport;
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
@@ -57,7 +57,7 @@ pub fn outbound_items() -> BTreeSet<Item> {
         Kind::ServiceProfile,
         Kind::EgressNetwork,
     ];
-    kinds.into_iter().chain(ROUTES).map(Item::List).chain([config()]).collect()
+    kinds.into_iter().chain(ROUTES).map(Item::List).chain([config(), cni_config()]).collect()
 }
 
 /// The items for a walk.
@@ -85,6 +85,11 @@ pub fn reach_items() -> BTreeSet<Item> {
 
 fn config() -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
+}
+
+/// The settings of linkerd-cni, which only refine results, so their absence is not a gap.
+fn cni_config() -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".into() }
 }
 
 /// The reason why metrics that were requested could not be read.
@@ -172,8 +177,8 @@ pub struct PolicyEvidence<'a> {
     pub accounts: Option<BTreeSet<(&'a str, &'a str)>>,
     /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
-    /// The address ranges that linkerd-cni skips, by node, as far as files of nodes were provided.
-    pub subnets: NodeSubnets,
+    /// The ports and address ranges that linkerd-cni skips.
+    pub cni: CniSkips,
     /// States that the policy controller is not ready, so that running proxies may hold other policy.
     pub away: Option<String>,
     /// Missing evidence.
@@ -212,8 +217,8 @@ impl<'a> PolicyEvidence<'a> {
                 let knows_pods = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
                 let away = policy_controller_down(pods, &cluster.namespaces.control_plane, knows_pods);
                 let accounts = accounts(cluster);
-                let subnets = NodeSubnets::new(cluster.nodes.as_deref().unwrap_or_default());
-                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, subnets, away, gaps })
+                let cni = cni_skips(cluster);
+                Ok(PolicyEvidence { index, pods, external, refused, accounts, version, cni, away, gaps })
             }
             Err(trouble) => Err((trouble, gaps)),
         }
@@ -223,6 +228,14 @@ impl<'a> PolicyEvidence<'a> {
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
     }
+}
+
+/// The ports and ranges that linkerd-cni skips, from its ConfigMap and the files of nodes.
+fn cni_skips(cluster: &Cluster) -> CniSkips {
+    let item =
+        Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
+    let config = cluster.answer(&item).and_then(|answer| answer.objects::<ConfigMap>().first());
+    CniSkips::new(cluster.nodes.as_deref().unwrap_or_default(), config)
 }
 
 /// Every ServiceAccount. They only refine the answer, so a missing list is no gap.

@@ -6,7 +6,7 @@
 
 use super::steps::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::model::skipped::{IN, skipped};
+use crate::model::skipped::{CniSkips, IN, skipped};
 use crate::model::transport::INBOUND;
 use crate::network_policy::control_plane::{dns_pods, to_dns};
 use crate::network_policy::{DecidedBy, Direction, Doubt, Objects, Peer, Policies, Policy, Port, Verdict};
@@ -44,7 +44,8 @@ impl<'a> Network<'a> {
             return true;
         }
         // Connections to a port that the server's annotation skips bypass the client's proxy.
-        let skips = skipped(server, IN).is_some_and(|skipped| skipped.annotated && skipped.holds(port));
+        let skips = skipped(server, IN, &CniSkips::default())
+            .is_some_and(|skipped| skipped.is_annotated() && skipped.holds(port));
         let between = meshed && server.spec.proxy().is_some() && port != INBOUND && !skips;
         let ports: &[u16] = match between {
             true if self.by_proxy => &[INBOUND],

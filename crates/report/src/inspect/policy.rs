@@ -288,8 +288,8 @@ fn port_answer<'a>(
         names,
         inbound: evidence.index.inbound(workload, port),
         passed_over: passed_over(evidence, workload, port),
-        skips_proxy: skipped(pod, IN).is_some_and(|skipped| skipped.holds(port)),
-        skips_from: skipped_subnets(pod, port, &evidence.subnets)
+        skips_proxy: skipped(pod, IN, &evidence.cni).is_some_and(|skipped| skipped.holds(port)),
+        skips_from: skipped_subnets(pod, port, &evidence.cni)
             .map(|subnets| subnets.list())
             .unwrap_or_default(),
     }

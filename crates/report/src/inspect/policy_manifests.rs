@@ -194,8 +194,9 @@ impl Writer<'_> {
         let Some((first, number)) = targets.first().copied() else {
             return Err("it selects no meshed pod with this port".to_owned());
         };
-        if let Some((pod, _)) =
-            targets.iter().find(|(pod, at)| skipped(pod, IN).is_some_and(|ports| ports.holds(*at)))
+        if let Some((pod, _)) = targets
+            .iter()
+            .find(|(pod, at)| skipped(pod, IN, &self.evidence.cni).is_some_and(|ports| ports.holds(*at)))
         {
             return Err(format!(
                 "the proxy of pod {} skips the port, so no policy applies",

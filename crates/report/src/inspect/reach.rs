@@ -5,6 +5,7 @@
 mod control_plane;
 mod counters;
 mod endpoints;
+mod federated;
 pub(super) mod identity;
 mod pod;
 mod redirection;
@@ -29,7 +30,7 @@ use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
 use crate::model::availability::ControlPlane;
 use crate::model::owners::Owners;
-use crate::model::skipped::{self, OUT};
+use crate::model::skipped::{self, CniSkips, OUT};
 use crate::network_policy::Objects;
 use crate::objects::container::{LOCAL_NAME, PROXY_CONTAINER};
 use crate::objects::{
@@ -335,7 +336,8 @@ impl<'a> Mesh<'a> {
         };
         let Some(HostTarget { namespace, name, is_pod }) = named else {
             self.lookups(walk, caller.pod, to);
-            let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port)));
+            let caller =
+                caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port, &self.policy.cni)));
             if self.discovery(walk, caller) {
                 routed::outside(walk, &self.outbound.index, caller.meshed.then_some(caller.pod), to);
             }
@@ -347,7 +349,7 @@ impl<'a> Mesh<'a> {
         }
         match (self.pods_of(namespace, name).first().copied(), to.port) {
             (Some(pod), Some(port)) => {
-                let caller = caller.through(skipped(walk, caller.pod, port));
+                let caller = caller.through(skipped(walk, caller.pod, port, &self.policy.cni));
                 if self.discovery(walk, caller) {
                     let spoken = caller.meshed.then(|| self.spoken_to_pod(pod, port));
                     self.to_pod(walk, caller, spoken, pod, port);
@@ -432,13 +434,13 @@ fn subject(pod: &Pod) -> Subject {
 }
 
 /// Whether the client's proxy skips a port.
-fn skips(client: &Pod, port: u16) -> bool {
-    skipped::skipped(client, OUT).is_some_and(|skipped| skipped.holds(port))
+fn skips(client: &Pod, port: u16, cni: &CniSkips) -> bool {
+    skipped::skipped(client, OUT, cni).is_some_and(|skipped| skipped.holds(port))
 }
 
 /// Records that the client's proxy skips a port. Returns whether the call bypasses the proxy.
-fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
-    let Some(skipped) = skipped::skipped(client, OUT).filter(|skipped| skipped.holds(port)) else {
+fn skipped(walk: &mut Walk, client: &Pod, port: u16, cni: &CniSkips) -> bool {
+    let Some(skipped) = skipped::skipped(client, OUT, cni).filter(|skipped| skipped.holds(port)) else {
         return true;
     };
     walk.step(

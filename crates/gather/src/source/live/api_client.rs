@@ -4,7 +4,7 @@
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
@@ -61,6 +61,8 @@ pub(super) struct ApiClient {
     timed_out: AtomicU32,
     /// Number of consecutive requests without a response.
     unanswered: AtomicU32,
+    /// Bytes of large objects in all lists.
+    excess: AtomicUsize,
     under_way: Arc<Semaphore>,
 }
 
@@ -114,6 +116,7 @@ impl ApiClient {
             announced: AtomicBool::new(false),
             timed_out: AtomicU32::new(0),
             unanswered: AtomicU32::new(0),
+            excess: AtomicUsize::new(0),
             under_way: Arc::new(Semaphore::new(UNDER_WAY)),
         }
     }
@@ -126,6 +129,11 @@ impl ApiClient {
     /// Sets the receiver for the announcement of a long pause.
     pub(super) fn with_notice(self, notice: fn(&str)) -> ApiClient {
         ApiClient { notice, ..self }
+    }
+
+    /// The number of bytes of large objects in all lists.
+    pub(super) fn excess(&self) -> &AtomicUsize {
+        &self.excess
     }
 
     /// Whether lists may come from the API server's watch cache.

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
 use tokio::task::JoinHandle;
@@ -38,6 +39,10 @@ const MOST_SPARSE_PAGES: usize = 10;
 const FEWEST_OBJECTS: usize = PAGE as usize / 20;
 /// Maximum number of objects of a list. Kubernetes supports 150,000 pods.
 const MOST_OBJECTS: usize = 500_000;
+/// Size of an object that counts only by number. Pods have about 15 kB; etcd stores at most 1.5 MB.
+const USUAL_OBJECT: usize = 32 * 1024;
+/// Maximum number of bytes beyond [`USUAL_OBJECT`] per object, in all lists of a run: they stay in memory.
+const MOST_EXCESS: usize = 512 << 20;
 /// Maximum length of a continue token. API servers send some hundred bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
@@ -127,6 +132,8 @@ struct Tally {
     objects: usize,
     /// Bytes, decompressed.
     bytes: usize,
+    /// Bytes beyond [`USUAL_OBJECT`] per object that were counted for the run.
+    excess: usize,
     /// Hashes of the continue tokens.
     tokens: HashSet<u64>,
 }
@@ -166,8 +173,8 @@ impl Tally {
         Err(Ended::Endless(message))
     }
 
-    /// Counts a piece of a page and its objects.
-    fn piece(&mut self, bytes: usize, objects: usize) -> Result<(), Ended> {
+    /// Counts a piece of a page and its objects; `of_run` is the excess of all lists.
+    fn piece(&mut self, bytes: usize, objects: usize, of_run: &AtomicUsize) -> Result<(), Ended> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > WHOLE_BODY {
             let most = WHOLE_BODY / (1024 * 1024);
@@ -176,6 +183,15 @@ impl Tally {
         if self.objects + objects > MOST_OBJECTS {
             let message = format!("the list has more than {MOST_OBJECTS} objects; the rest was not read");
             return Err(Ended::Endless(message));
+        }
+        let excess = self.bytes.saturating_sub((self.objects + objects) * USUAL_OBJECT);
+        let more = excess.saturating_sub(self.excess);
+        self.excess += more;
+        if of_run.fetch_add(more, Ordering::Relaxed) + more > MOST_EXCESS {
+            let (usual, most) = (USUAL_OBJECT / 1024, MOST_EXCESS / (1024 * 1024));
+            return Err(Ended::Endless(format!(
+                "objects of more than {usual} kB fill {most} MB in this run; the rest of the list was not read"
+            )));
         }
         Ok(())
     }
@@ -268,7 +284,7 @@ impl Pages<'_> {
                     if let Err(error) = splitter.push(&bytes, page) {
                         return Err(Ended::Malformed(error.to_string()));
                     }
-                    tally.piece(bytes.len(), page.taken)?;
+                    tally.piece(bytes.len(), page.taken, self.api.excess())?;
                 }
                 Ok(None) => break Ok(()),
                 Err(ended) => break Err(ended),
@@ -360,5 +376,27 @@ impl ElementSink for ListPage<'_> {
         let Some(schema) = self.schema else { return false };
         self.taken += 1;
         self.taken <= self.known || self.sink.message(Message::new(schema, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_objects_of_all_lists_have_one_limit() {
+        let of_run = AtomicUsize::new(0);
+        let mut usual = Tally::default();
+        for objects in 1..=20_000 {
+            assert!(usual.piece(USUAL_OBJECT, objects, &of_run).is_ok());
+        }
+        let mut large = Tally::default();
+        let mut read = |megabytes: std::ops::Range<usize>| {
+            megabytes.into_iter().try_for_each(|objects| large.piece(1 << 20, objects + 1, &of_run))
+        };
+        assert!(read(0..520).is_ok());
+        assert!(matches!(read(520..530), Err(Ended::Endless(_))));
+        // Nothing is left for the next list.
+        assert!(Tally::default().piece(1 << 20, 1, &of_run).is_err());
     }
 }

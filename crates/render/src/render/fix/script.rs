@@ -4,7 +4,7 @@
 use super::{planned, proof_text};
 use crate::command::{Arg, Command, Line, RunsOn};
 use crate::finding::Applies;
-use crate::kubectl::shell::pipelines;
+use crate::kubectl::shell::{Word, pipelines};
 use crate::render::subject;
 use crate::render::text::{clean, wrap};
 use crate::repair::{JudgedPlan, Proof};
@@ -15,8 +15,35 @@ const WIDTH: usize = 100;
 
 /// Whether a line shows what an apply would change: its status is 1 if there are differences, and higher if it fails.
 fn shows_differences(line: &str) -> bool {
-    let is_known = line.contains("kubectl ") || line.contains("argocd ");
-    is_known && line.split_whitespace().any(|word| word == "diff")
+    subcommands(line).last().is_some_and(|last| last == "diff")
+}
+
+/// The subcommands of the calls of kubectl and argocd in a line, in their order; a name or namespace is none.
+fn subcommands(line: &str) -> Vec<String> {
+    let calls = pipelines(line).unwrap_or_default().into_iter().flat_map(|pipeline| pipeline.calls);
+    calls.filter_map(|words| subcommand(&words).map(str::to_owned)).collect()
+}
+
+/// The subcommand of a call: the first word that is neither an option nor the value of one; `argocd app` has its own.
+fn subcommand(words: &[Word]) -> Option<&str> {
+    let mut words = words.iter().map(|word| word.text.as_str());
+    let mut groups = match words.next()? {
+        "kubectl" => 0,
+        "argocd" => 1,
+        _ => return None,
+    };
+    while let Some(word) = words.next() {
+        if word.starts_with('-') {
+            if !word.contains('=') {
+                words.next();
+            }
+        } else if groups == 0 {
+            return Some(word);
+        } else {
+            groups -= 1;
+        }
+    }
+    None
 }
 
 /// The functions of the script.
@@ -159,14 +186,23 @@ pub fn guarded(command: &Command, otherwise: &str) -> Vec<String> {
     for text in on_each_node(command) {
         // A command that is read as a whole is one or several lines, each a complete list of programs.
         let is_guarded = pipelines(&text).is_some();
+        let mut unfinished = String::new();
         for line in text.split('\n') {
-            let is_call = is_guarded && pipelines(line).is_some_and(|read| !read.is_empty());
-            let differs = if shows_differences(line) { " || [ $? -eq 1 ]" } else { "" };
+            unfinished.push_str(line);
+            // A quoted word may contain line breaks.
+            if is_guarded && pipelines(&unfinished).is_none() {
+                unfinished.push('\n');
+                continue;
+            }
+            let line = std::mem::take(&mut unfinished);
+            let is_call = is_guarded && pipelines(&line).is_some_and(|read| !read.is_empty());
+            let differs = if shows_differences(&line) { " || [ $? -eq 1 ]" } else { "" };
             lines.push(match is_call && !line.trim_start().starts_with("NODE=") {
                 true => format!("{line}{differs} || {otherwise}"),
-                false => line.to_owned(),
+                false => line,
             });
         }
+        lines.extend((!unfinished.is_empty()).then_some(unfinished));
     }
     lines
 }
@@ -178,7 +214,7 @@ pub fn can_run(command: &Command) -> bool {
 
 /// Whether a command runs on a node or opens an editor.
 fn needs_person(command: &Command) -> bool {
-    let opens_editor = |line: &String| line.starts_with("kubectl ") && line.contains(" edit ");
+    let opens_editor = |line: &String| subcommands(line).iter().any(|word| word == "edit");
     command.runs_on() == RunsOn::Node || command.rendered().iter().any(opens_editor)
 }
 
@@ -198,7 +234,7 @@ fn on_each_node(command: &Command) -> Vec<String> {
 pub(super) fn runs_by_itself(step: &PlanStep, proof: &Proof) -> bool {
     let waits = |command: &Command| {
         let lines = command.rendered();
-        lines.iter().all(|line| line.contains(" rollout status ") || line.contains(" wait "))
+        lines.iter().all(|line| line.contains(" rollout status ") || subcommands(line) == ["wait"])
     };
     step.step.command.as_ref().is_some_and(|command| match proof {
         Proof::Conditional | Proof::Manual => false,
@@ -247,6 +283,21 @@ mod tests {
             guarded(&command, "failed 1"),
             ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]
         );
+    }
+
+    #[test]
+    fn commands_with_a_line_break_in_a_word_stop_the_script() {
+        let command = Command::from(kubectl().words("annotate deploy web").operand("a\nb"));
+        let lines = guarded(&command, "failed 1");
+        assert!(lines.last().is_some_and(|line| line.ends_with(" || failed 1")), "{lines:?}");
+    }
+
+    #[test]
+    fn names_are_no_subcommands() {
+        let line = "kubectl -n diff get deploy/edit -o yaml | linkerd inject - | kubectl apply -f -";
+        assert!(!shows_differences(line));
+        assert_eq!(subcommands(line), ["get", "apply"]);
+        assert_eq!(subcommands("kubectl --context=prod -n shop edit deploy/web"), ["edit"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::model::policy::{
     Workload,
 };
 use crate::model::redirection::skips_ipv6;
-use crate::model::skipped::{IN, NodeSubnets, Skipped, skipped, skipped_subnets};
+use crate::model::skipped::{CniSkips, IN, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Limit, Pod, Server, ServerPort};
 
@@ -50,9 +50,9 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Server, Outcome::Passes, says).evidence(ipv6_argument(pod));
             return;
         }
-        let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
+        let skips = skipped(pod, IN, &self.policy.cni).filter(|skipped| skipped.holds(port));
         let meshed = pod.spec.proxy().is_some() && skips.is_none();
-        if meshed && bypasses_by_address(walk, caller, (pod, port), &self.policy.subnets) {
+        if meshed && bypasses_by_address(walk, caller, (pod, port), &self.policy.cni) {
             return;
         }
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
@@ -383,9 +383,9 @@ fn bypasses_by_address(
     walk: &mut Walk,
     caller: Caller<'_>,
     (pod, port): (&Pod, u16),
-    nodes: &NodeSubnets,
+    cni: &CniSkips,
 ) -> bool {
-    let Some(subnets) = skipped_subnets(pod, port, nodes) else { return false };
+    let Some(subnets) = skipped_subnets(pod, port, cni) else { return false };
     let ranges = format!("connections from {}", subnets.list());
     let name = &pod.metadata.name;
     let (outcome, says) = match subnets.contain(caller.pod.status.pod_ip) {

@@ -67,10 +67,13 @@ impl<'a> Mesh<'a> {
             .fix("also run meshdoctor against that cluster");
             return;
         }
-        let caller = caller.through(skipped(walk, caller.pod, number));
+        let caller = caller.through(skipped(walk, caller.pod, number, &self.policy.cni));
         let caller = over_ipv6(walk, caller, service);
         if !caller.meshed {
-            return self.to_endpoints(walk, caller, service, chosen, None);
+            return match service.is_federated() {
+                true => self.to_members(walk, caller, service, number, None),
+                false => self.to_endpoints(walk, caller, service, chosen, None),
+            };
         }
         if !self.discovery(walk, caller) {
             return;
@@ -82,6 +85,9 @@ impl<'a> Mesh<'a> {
         let exists = |namespace: &str, name: &str| self.service(namespace, name).is_some();
         match routed::service(walk, index, profile, &outbound, (service, number), self.calls, exists) {
             Next::Ends => {}
+            Next::Service if service.is_federated() => {
+                self.to_members(walk, caller, service, number, Some(outbound.spoken));
+            }
             Next::Service => self.to_endpoints(walk, caller, service, chosen, Some(outbound.spoken)),
             Next::Backends(backends) => self.to_backends(walk, caller, &backends, outbound.spoken),
         }
@@ -120,7 +126,7 @@ impl<'a> Mesh<'a> {
         };
         let fix = format!("call a declared port ({declared}), or add the port to the Service");
         let undeclared = format!("Service {namespace}/{name} declares no port {port}");
-        let passes_proxy = caller.meshed && !skips(caller.pod, port);
+        let passes_proxy = caller.meshed && !skips(caller.pod, port, &self.policy.cni);
         if !passes_proxy {
             let says = format!("{undeclared}: without a proxy, nothing forwards the connection");
             walk.step(Part::Service, Outcome::Stops, says).evidence(evidence).fix(fix);
@@ -192,7 +198,7 @@ impl<'a> Mesh<'a> {
             "spec.clusterIP",
             "None",
         ));
-        let caller = caller.through(skipped(walk, caller.pod, port));
+        let caller = caller.through(skipped(walk, caller.pod, port, &self.policy.cni));
         if self.discovery(walk, caller) {
             self.to_endpoints(walk, caller, service, Err(port), None);
         }
