@@ -8,7 +8,7 @@ use super::would_be::{self, Known, correction};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::policy::status::{ParentAnswer, Refused};
@@ -130,6 +130,7 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
                 noun = noun(kind)
             ),
         )
+        .severity(Severity::Warning)
         .likely()
         .parameter("no status")
         .tie(unread(kind))
@@ -219,6 +220,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condi
         meta,
         format!("The policy controller does not accept {} for {parent}: {}", noun(kind), meaning(why)),
     )
+    .severity(Severity::Warning)
     .remedy(rejected(kind, meta, why))
 }
 

@@ -248,7 +248,7 @@ impl Known<'_, '_> {
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
         let message = format!("The policy controller will not accept {} for {at}: {why}", noun(kind));
-        about(self.ctx, kind, meta, message).likely()
+        about(self.ctx, kind, meta, message).severity(Severity::Warning).likely()
     }
 
     /// The Server that a rate limit targets.
@@ -405,6 +405,7 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
                 parent.name
             ),
         )
+        .severity(Severity::Warning)
         .likely()
         .evidence(field(
             kind.kind(),
