@@ -230,6 +230,11 @@ const REASONS: &[(&str, &[&str])] = &[
         &["clientConfig.url", "clientConfig.service.path"],
     ),
     (
+        "The API server of the cluster to which Argo CD applies an Application: it decides whether that is this cluster.",
+        &["destination.server"],
+    ),
+    ("The namespace to which Flux applies a chart.", &["targetNamespace"]),
+    (
         "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",
         &["probeSpec.path"],
     ),

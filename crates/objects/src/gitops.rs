@@ -227,7 +227,8 @@ impl Listed for HelmRelease {
     const INFO: KindInfo = KindInfo {
         older: &["v2beta2", "v2beta1"],
         aliases: &["hr"],
-        passes: "{spec: {chart: {spec: {chart: text}}, targetNamespace: text}, status: {conditions: conditions, history: {chartName: text}}}",
+        passes: "{spec: {chart: {spec: {chart: text}}, targetNamespace: text}, status: {conditions: \
+                 conditions, history: {chartName: text}}}",
         ..KindInfo::namespaced("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
     };
 }
@@ -240,7 +241,8 @@ impl Listed for Application {
     type Object = ArgoApplication;
     const KIND: Kind = Kind::Application;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, sources: {chart: text}}, status: {conditions: conditions, \
+        passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, \
+                 sources: {chart: text}}, status: {conditions: conditions, \
                  operationState: {phase: word, message: sentence, syncResult: {resources: {kind: word, namespace: \
                  text, name: text, status: word, message: sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")

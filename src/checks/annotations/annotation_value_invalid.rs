@@ -1,5 +1,6 @@
 //! `annotation-value-invalid`: an annotation or label that Linkerd reads, with an invalid value.
 
+use super::calls::NO_TIMEOUT;
 use super::fault::{Fault, Found, Survey};
 use super::guess::guess;
 use super::wording;
@@ -102,9 +103,6 @@ fn fails(survey: &Survey<'_>, consequence: OnInvalid) -> bool {
         | OnInvalid::NeverEjects => false,
     }
 }
-
-/// The step that removes a timeout of 0.
-pub(super) const NO_TIMEOUT: &str = "For no timeout, remove the annotation";
 
 fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
     let (version, minors) = (survey.reader.version(), ctx.knowledge.minors());

@@ -8,6 +8,8 @@ use crate::objects::Meta;
 
 /// The prefix of the timeouts, which apply only together.
 pub(super) const TIMEOUTS: &str = "timeout.linkerd.io/";
+/// The step that removes a timeout of 0.
+pub(super) const NO_TIMEOUT: &str = "For no timeout, remove the annotation";
 const MODE: &str = "balancer.linkerd.io/failure-accrual";
 const BREAKER: &str = "balancer.linkerd.io/failure-accrual-consecutive-";
 

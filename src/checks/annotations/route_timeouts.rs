@@ -1,7 +1,6 @@
 //! Timeouts of 0 in annotations of routes: the policy controller applies them, and every request fails.
 
-use super::annotation_value_invalid::NO_TIMEOUT;
-use super::calls::{TIMEOUTS, applies_timeouts};
+use super::calls::{NO_TIMEOUT, TIMEOUTS, applies_timeouts};
 use crate::checks::Context;
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};

@@ -25,8 +25,8 @@ const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a
 
 const NOT_EXECUTABLE: &str = "new pods on the node cannot start: the binary of the linkerd-cni entry that its runtime \
                               loads cannot be executed";
-const NOT_EXECUTABLE_UNLOADED: &str = "the binary of a linkerd-cni entry in a file that is not loaded cannot be executed: \
-                                       once the runtime loads the file, new pods on the node cannot start";
+const NOT_EXECUTABLE_UNLOADED: &str = "the binary of a linkerd-cni entry in a file that is not loaded cannot be \
+                                       executed: once the runtime loads the file, new pods on the node cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);

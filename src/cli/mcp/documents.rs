@@ -1,5 +1,5 @@
-//! The output schemas of tools: the schemas of docs/schema for the documents that a tool answers with. An answer may leave
-//! out fields and shorten lists, so nothing is required.
+//! The output schemas of tools: the schemas of docs/schema for the documents that a tool answers with. An answer may
+//! leave out fields and shorten lists, so nothing is required.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
@@ -51,8 +51,8 @@ pub(super) const WITHOUT: [&str; 3] = ["checks", "coverage", "redaction"];
 /// The fields of a report in an answer about coverage.
 pub(super) const COVERAGE: [&str; 4] = ["schema", "subject", "verdict", "coverage"];
 
-/// Adds the schemas of a tool's documents to the schema of its answer; without any, the answer continues that of another
-/// tool.
+/// Adds the schemas of a tool's documents to the schema of its answer; without any, the answer continues that of
+/// another tool.
 ///
 /// # Errors
 /// A schema is not JSON.

@@ -171,12 +171,12 @@ impl MetricsReader {
             return;
         }
         let metrics = &mut self.metrics;
-        metrics.exported.insert(family.meaning);
         #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
         let seconds = Some(value as i64).filter(|at| value.is_finite() && (0..=LAST_SECOND).contains(at));
         if family.kind == MetricKind::Time && seconds.is_none() {
             return;
         }
+        metrics.exported.insert(family.meaning);
         match family.meaning {
             MetricMeaning::ReadAt => metrics.read_at = seconds,
             MetricMeaning::StartedAt => metrics.started_at = seconds,

@@ -146,8 +146,8 @@ spec:
     proxy: {cores: 3}
 ";
     let all = [
-        "git/a.yaml:12:5 clusterDomain",
-        "git/b.yaml:6:13 proxy.cores",
+        "git/a.yaml:12:5 spec.valuesContent: clusterDomain",
+        "git/b.yaml:6:13 spec.valuesContent: proxy.cores",
         "git/a.yaml:9:5 spec.set: proxy.cores",
         "git/a.yaml:10:5 spec.set: proxy.uid",
         "absent Secret keys",
