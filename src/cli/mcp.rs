@@ -3,6 +3,7 @@
 
 #[cfg(feature = "mcp")]
 mod answer;
+#[cfg(feature = "mcp")]
 mod documents;
 #[cfg(feature = "mcp")]
 mod server;

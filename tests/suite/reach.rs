@@ -790,6 +790,9 @@ fn route_to(name: &str, created: &str, backends: &[&str]) -> Value {
     })
 }
 
+/// The routes of a case: name, creation time and backends; and the expected exit status.
+type RoutesCase<'a> = (&'a [(&'a str, &'a str, &'a [&'a str])], i32);
+
 #[test]
 fn timeout_of_zero_in_an_annotation_stops_the_call() {
     for (key, value) in [
@@ -822,7 +825,7 @@ fn timeout_of_zero_in_an_annotation_stops_the_call() {
 #[test]
 fn first_of_equal_matches_gets_every_request() {
     let (older, younger) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
-    let cases: [(&[(&str, &str, &[&str])], i32); 4] = [
+    let cases: [RoutesCase<'_>; 4] = [
         (&[("b", older, &["api"]), ("a", younger, &["gone"])], 0),
         (&[("b", older, &["gone"]), ("a", younger, &["api"])], 1),
         (&[("a", older, &["api", "gone"])], 0),

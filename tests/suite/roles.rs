@@ -23,7 +23,7 @@ struct Link {
 }
 
 impl Link {
-    fn link(name: &'static str) -> Link {
+    fn create(name: &'static str) -> Link {
         let folder = tempfile::tempdir().unwrap();
         symlink(env!("CARGO_BIN_EXE_meshdoctor"), folder.path().join(name)).unwrap();
         Link { folder, name }
@@ -75,19 +75,19 @@ const CALL: [&str; 7] = [
 
 #[test]
 fn linkerd_recognises_its_extension() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     let ran = link.run(&["_extension-metadata"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     assert_eq!(ran.out, "{\"name\":\"linkerd-meshdoctor\",\"checks\":\"always\"}\n");
     for (name, status) in [("meshdoctor", 2), ("kubectl-meshdoctor", 2)] {
-        let ran = Link::link(name).run(&["_extension-metadata"]);
+        let ran = Link::create(name).run(&["_extension-metadata"]);
         assert_eq!((ran.status, ran.out.as_str()), (status, ""), "{name} is not an extension of linkerd");
     }
 }
 
 #[test]
 fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     for (more, said) in [
         (&[][..], "no kubeconfig"),
         (&["--kubeconfig=/nonexistent/config"], "the kubeconfig /nonexistent/config does not exist"),
@@ -112,7 +112,7 @@ fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
 
 #[test]
 fn flags_of_a_later_linkerd_are_ignored_and_named() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     let ran = link.run(&[&CALL[..], &["--tomorrow=[]", "--some-day"]].concat());
     rows_of(&ran);
     for flag in ["--tomorrow", "--some-day"] {
@@ -123,7 +123,7 @@ fn flags_of_a_later_linkerd_are_ignored_and_named() {
 
 #[test]
 fn what_a_person_mistypes_stays_an_error() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     for args in [&["check", "--prxy"][..], &["check", "--prxy", "-o", "json"]] {
         let ran = link.run(args);
         assert_eq!(ran.status, 2, "{args:?}");
@@ -138,7 +138,7 @@ fn what_a_person_mistypes_stays_an_error() {
 #[cfg(feature = "live")]
 #[test]
 fn an_interrupted_call_ends_with_a_document_as_well() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     let mut child = link
         .command(&["check", "--bundle=-", "--output=json"])
         .stdin(Stdio::piped())
@@ -157,7 +157,7 @@ fn an_interrupted_call_ends_with_a_document_as_well() {
 
 #[test]
 fn findings_are_rows_and_the_healthy_have_none() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     let ran = link.run(&["demo", "cni-unauthorized", "-o", "json"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
     let document = rows_of(&ran);
@@ -208,7 +208,7 @@ fn nothing_is_lost_on_the_way_to_rows() {
 
 #[test]
 fn nothing_has_to_be_installed() {
-    let link = Link::link("linkerd-meshdoctor");
+    let link = Link::create("linkerd-meshdoctor");
     for word in ["install", "uninstall"] {
         let ran = link.run(&[word, "--set", "x=y"]);
         assert_eq!(ran.status, 0, "{}", ran.err);
@@ -222,7 +222,7 @@ fn every_other_command_is_there_under_the_name_that_was_typed() {
     for (name, typed) in
         [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
     {
-        let link = Link::link(name);
+        let link = Link::create(name);
         for command in ["check", "collect", "list", "explain", "demo"] {
             let ran = link.run(&[command, "--help"]);
             assert_eq!(ran.status, 0, "{}", ran.err);
@@ -243,7 +243,7 @@ fn texts_contain_no_literal_command_of_ours() {
     for (name, typed) in
         [("linkerd-meshdoctor", "linkerd meshdoctor"), ("kubectl-meshdoctor", "kubectl meshdoctor")]
     {
-        let ran = Link::link(name).run(&["check", "--no-config", "--manifests", &path]);
+        let ran = Link::create(name).run(&["check", "--no-config", "--manifests", &path]);
         assert!(ran.out.contains(&format!("a cluster: {typed} check --with PATH")), "{}", ran.out);
     }
     // Examples of help texts are renamed as a whole; a node has only the program itself.
@@ -297,7 +297,7 @@ fn evidence_is_quoted_as_it_is_under_every_name() {
     );
     let path = crate::binary::write(own.path(), "pod.yaml", pod);
     for name in ["meshdoctor", "kubectl-meshdoctor", "linkerd-meshdoctor"] {
-        let link = Link::link(name);
+        let link = Link::create(name);
         for format in
             ["table", "short", "json", "yaml", "sarif", "markdown", "junit", "github", "gitlab", "html"]
         {
@@ -317,7 +317,7 @@ fn evidence_is_quoted_as_it_is_under_every_name() {
 /// Every command in a text has the name that the user typed, wherever a line breaks.
 #[test]
 fn commands_are_named_as_they_are_typed() {
-    let link = Link::link("kubectl-meshdoctor");
+    let link = Link::create("kubectl-meshdoctor");
     let page = link.run(&["explain", "waiver-unused"]).out;
     assert!(!page.lines().any(|line| line.starts_with(['#', '|'])), "{page}");
     for words in [&["list"][..], &["demo"], &["reach"], &["policy", "nowhere/web"], &["explain", "nonsense"]]
@@ -334,7 +334,7 @@ fn commands_are_named_as_they_are_typed() {
 
 #[test]
 fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
-    let link = Link::link("kubectl-meshdoctor");
+    let link = Link::create("kubectl-meshdoctor");
     let taken = ["check", "--cluster", "c", "--user=u", "-n", "shop", "--request-timeout=5s", "--live=true"];
     assert_eq!(link.run(&taken).status, 3, "no kubeconfig contains them");
     for (flag, next) in [
@@ -380,7 +380,7 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
          apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}}]}",
     )
     .unwrap();
-    let link = Link::link("kubectl-meshdoctor");
+    let link = Link::create("kubectl-meshdoctor");
     let (url, bundle) = (server.url(), folder.path().join("saved"));
     let target = format!("{}/", bundle.display());
     let token = format!("--token={TOKEN}");
@@ -418,7 +418,7 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
         assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
     }
     // Under its own name the command does not accept a token.
-    let own = Link::link("meshdoctor").run(&["check", &token, "-o", "json"]);
+    let own = Link::create("meshdoctor").run(&["check", &token, "-o", "json"]);
     assert!(
         own.status == 2 && !own.out.contains(TOKEN) && !own.err.contains(TOKEN),
         "{}{}",
@@ -429,7 +429,7 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
 
 #[test]
 fn kubectl_gets_completions_in_the_form_it_reads() {
-    let link = Link::link("kubectl_complete-meshdoctor");
+    let link = Link::create("kubectl_complete-meshdoctor");
     for (line, first, last) in [
         (&["chec"][..], "check\tCheck a mesh", ":4"),
         (&["check", "--fail-o"], "--fail-on\tExit with 1 from this severity on (default error)", ":4"),

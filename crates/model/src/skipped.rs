@@ -231,7 +231,7 @@ impl CniSkips {
                 line: None,
                 column: None,
             };
-            Some((snapshot.node.clone(), CniLists::new(&running.entry, place)))
+            Some((snapshot.node.clone(), CniLists::new(running.entry, place)))
         };
         let template = config.and_then(|config| {
             let entry = LinkerdEntry::of_text(config.data.get("cni_network_config")?)?;

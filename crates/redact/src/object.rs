@@ -95,7 +95,7 @@ impl Sanitized {
             note_absent_key(&mut value);
             remote::note_absent_kubeconfig(&mut value);
         }
-        Sanitized::new(kind, rule, value)
+        Sanitized::sanitize(kind, rule, value)
     }
 
     /// Redacts the object at the start of `text`; returns its length. `None` if the whole object is needed
@@ -114,7 +114,7 @@ impl Sanitized {
     ///
     /// # Errors
     /// It cannot be written as JSON; every tree can.
-    pub fn new(kind: &str, rule: &'static Rule, mut value: Value) -> Result<Passed, serde_json::Error> {
+    pub fn sanitize(kind: &str, rule: &'static Rule, mut value: Value) -> Result<Passed, serde_json::Error> {
         let touched = object(kind, rule, &mut value).touched();
         Ok(Passed { object: Sanitized(serde_json::to_vec(&value)?), touched })
     }

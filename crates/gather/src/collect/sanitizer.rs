@@ -143,7 +143,7 @@ impl Border<'_> {
         let raw: LogObject = serde_json::from_slice(json)?;
         let kept = raw.clone().normalised();
         let touched = kept.text != raw.text;
-        let passed = Sanitized::new(self.kind, self.rule, serde_json::to_value(kept)?)?;
+        let passed = Sanitized::sanitize(self.kind, self.rule, serde_json::to_value(kept)?)?;
         Ok(Passed { touched, ..passed })
     }
 
