@@ -24,9 +24,9 @@ use crate::model::control_plane::components;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
-use crate::model::skipped::CniSkips;
+use crate::model::skipped::{CniSkips, is_redirected_by_cni};
 use crate::objects::{
-    ConfigMap, Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, Secret, is_built_in,
+    ConfigMap, Deployment, Job, KindOf, Link, Listed, Object, Pod, ReplicaSet, Secret, is_built_in,
 };
 use crate::redact::{WITHHELD, withheld_entries};
 use crate::request::Request;
@@ -141,7 +141,11 @@ impl<'a> Context<'a> {
     /// `configmaps/cni/linkerd-cni-config`.
     pub(super) fn cni_skips(&self) -> &'a CniSkips {
         let build = |ctx: &Context<'a>| {
-            let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten();
+            let config = ctx.object::<ConfigMap>(Scope::Cni, "linkerd-cni-config");
+            let config = match ctx.optional_list::<Pod>().iter().any(is_redirected_by_cni) {
+                true => ctx.or_note(config).flatten(),
+                false => config.ok().flatten(),
+            };
             CniSkips::new(ctx.snapshot_hints(), config)
         };
         self.get_or_build(&self.joins.cni_skips, build)

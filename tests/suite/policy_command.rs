@@ -29,6 +29,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: web-1, namespace: shop, labels: {app: web, linkerd.io/control-plane-ns: linkerd}}
 spec:
+  initContainers: [{name: linkerd-init, image: i}]
   containers:
     - {name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-26.5.5"}
     - name: app

@@ -37,7 +37,8 @@ fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
     assert!(said.contains("warning route-not-accepted HTTPRoute shop/lost"), "{said}");
     assert!(!said.contains("shop/split"), "{said}");
     let Some(cluster) = recording("healthy-2.18") else { return };
-    let said = document(&cluster, &path, 0);
+    // A backend that does not exist fails requests.
+    let said = document(&cluster, &path, 1);
     let found: Vec<(&str, &str)> = said["findings"]
         .as_array()
         .unwrap()
@@ -115,11 +116,11 @@ spec: {parentRefs: [{group: "", kind: Service, name: api, port: 80}], rules: [{b
 "#;
     let late = "apiVersion: v1\nkind: Service\nmetadata: {name: late, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
     let idle = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: idle, namespace: shop}\n";
-    let said = |set: &str, more: &[&str]| -> Vec<(String, String)> {
+    let said = |set: &str, more: &[&str], exit: i32| -> Vec<(String, String)> {
         let set = written(folder.path(), "set.yaml", set).display().to_string();
         let all =
             ["check", "--bundle", &dump, "--complete", "all", "--only", "route-not-accepted", "-o", "json"];
-        let text = check_output(&[&all[..], &["--with", &set], more].concat(), 0);
+        let text = check_output(&[&all[..], &["--with", &set], more].concat(), exit);
         let document: Value = serde_json::from_str(&text).unwrap();
         let findings = document["findings"].as_array().unwrap().iter();
         let of = |finding: &Value| {
@@ -130,14 +131,14 @@ spec: {parentRefs: [{group: "", kind: Service, name: api, port: 80}], rules: [{b
     };
     let is = |name: &str, when: &str| (name.to_owned(), when.to_owned());
     // The route to a missing backend is new; the unchanged route is not.
-    let changed = said(route, &[]);
+    let changed = said(route, &[], 1);
     assert!(changed.contains(&is("api", "after-change")), "{changed:?}");
     assert!(!changed.iter().any(|(name, _)| name == "web"), "{changed:?}");
     assert!(!changed.contains(&is("late", "until-change")), "{changed:?}");
     // The Service that a route waits for cures it.
-    assert_eq!(said(late, &[]), [is("late", "until-change")]);
+    assert_eq!(said(late, &[], 0), [is("late", "until-change")]);
     // Routes that name a deleted object are reported.
-    let pruned = said(idle, &["--prune", "app=web"]);
+    let pruned = said(idle, &["--prune", "app=web"], 0);
     assert!(pruned.contains(&is("web", "after-change")), "{pruned:?}");
     assert!(!pruned.iter().any(|(name, _)| name == "api"), "{pruned:?}");
 }

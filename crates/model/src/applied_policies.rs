@@ -81,7 +81,7 @@ impl<'m> PolicyName<'m> {
         (is_server || kind == DEFAULT).then_some(PolicyName { is_server, name })
     }
 
-    fn of(inbound: &Inbound<'m>) -> PolicyName<'m> {
+    fn from_inbound(inbound: &Inbound<'m>) -> PolicyName<'m> {
         match inbound.taken_by {
             TakenBy::Server(server) => PolicyName { is_server: true, name: &server.metadata.name },
             TakenBy::Default(policy) => PolicyName { is_server: false, name: policy.as_str() },
@@ -102,7 +102,7 @@ impl Growth<'_> {
         metrics: &ProxyMetrics,
         at: Option<i64>,
     ) -> AppliedPolicy {
-        let expected = PolicyName::of(inbound);
+        let expected = PolicyName::from_inbound(inbound);
         let routes = inbound.routes.iter().flat_map(|route| &route.authorizations);
         let names: BTreeSet<&str> =
             inbound.authorizations.iter().chain(routes).map(|one| one.by.name()).collect();

@@ -269,7 +269,7 @@ impl CniSkips {
 }
 
 /// Whether linkerd-cni, if installed, writes a pod's rules.
-fn is_redirected_by_cni(pod: &Pod) -> bool {
+pub fn is_redirected_by_cni(pod: &Pod) -> bool {
     pod.spec.proxy().is_some() && pod.spec.container(INIT_CONTAINER).is_none() && !pod.spec.host_network
 }
 

@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::calls::{applies_timeouts, breaker_fault};
+use super::calls::{TIMEOUTS, applies_timeouts, breaker_fault};
 use crate::annotations::may_be_linkerds;
 use crate::chart::values::Values;
 use crate::checks::restart::is_injected_by_hand;
@@ -16,7 +16,7 @@ use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::above_limit;
-use crate::objects::{CronJob, DaemonSet, Deployment, Job, Pod, ServiceProfile, StatefulSet};
+use crate::objects::{CronJob, DaemonSet, Deployment, Job, Pod, Service, ServiceProfile, StatefulSet};
 use crate::redact::is_marked;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
@@ -451,8 +451,15 @@ impl<'a> Scanner<'_, 'a> {
 
 /// Services with a ServiceProfile that has routes or overrides.
 fn profiled<'a>(ctx: &Context<'a>) -> BTreeSet<(&'a str, &'a str)> {
-    let profiles = ctx.optional_list::<ServiceProfile>().iter();
-    let used = profiles.filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
+    let has_timeouts =
+        |service: &Service| service.metadata.annotations.iter().any(|(key, _)| key.starts_with(TIMEOUTS));
+    // Only timeouts depend on profiles.
+    let profiles = match ctx.optional_list::<Service>().iter().any(has_timeouts) {
+        true => ctx.or_note(ctx.partial_list::<ServiceProfile>()).unwrap_or_default(),
+        false => ctx.optional_list::<ServiceProfile>(),
+    };
+    let used =
+        profiles.iter().filter(|one| !one.spec.routes.is_empty() || !one.spec.dst_overrides.is_empty());
     used.filter_map(|one| one.service()).map(|(namespace, name, _)| (namespace, name)).collect()
 }
 

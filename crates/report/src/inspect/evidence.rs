@@ -15,7 +15,7 @@ use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
     RouteKind, Workload,
 };
-use crate::model::skipped::CniSkips;
+use crate::model::skipped::{CniSkips, is_redirected_by_cni};
 use crate::model::transport;
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
@@ -208,7 +208,10 @@ impl<'a> PolicyEvidence<'a> {
             grpc_routes: lists.all::<GRPCRoute>(),
         };
         let (pods, external) = (lists.all::<Pod>(), lists.all::<ExternalWorkload>());
-        let gaps = lists.gaps;
+        let mut gaps = lists.gaps;
+        if pods.iter().any(is_redirected_by_cni) {
+            gaps.extend(unread_cni_config(cluster));
+        }
         let complete = !gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Server));
         let refused = refused::of_servers(&objects, version.as_ref(), knowledge, complete);
         match controller {
@@ -227,6 +230,15 @@ impl<'a> PolicyEvidence<'a> {
     /// A pod as the policy controller sees it; `None` if the controller does not know it.
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
+    }
+}
+
+/// The reason why the settings of linkerd-cni are unknown. Without a namespace of linkerd-cni they are not requested.
+fn unread_cni_config(cluster: &Cluster) -> Option<Missing> {
+    let answer = cluster.answer(&cni_config())?;
+    match &answer.fetched {
+        Fetched::Missing { reason } => Some(Missing::whole(answer.request.clone(), reason.clone())),
+        _ => None,
     }
 }
 

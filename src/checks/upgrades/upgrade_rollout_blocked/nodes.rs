@@ -28,8 +28,9 @@ struct Free<'a> {
 impl<'a> Nodes<'a> {
     /// All nodes, and all pods if they are known.
     pub(super) fn new(all: &'a [Node], pods: Option<&[Pod]>) -> Nodes<'a> {
-        let free =
-            pods.map(|pods| all.iter().filter(|one| is_usable(one)).map(|one| Free::of(one, pods)).collect());
+        let free = pods.map(|pods| {
+            all.iter().filter(|one| is_usable(one)).map(|one| Free::from_node(one, pods)).collect()
+        });
         Nodes { all, free }
     }
 
@@ -94,7 +95,7 @@ fn is_usable(node: &Node) -> bool {
 }
 
 impl<'a> Free<'a> {
-    fn of(node: &'a Node, pods: &[Pod]) -> Free<'a> {
+    fn from_node(node: &'a Node, pods: &[Pod]) -> Free<'a> {
         let own = pods.iter().filter(|pod| *pod.node_name == *node.metadata.name && !pod.is_finished());
         let (mut cpu, mut memory, mut number) = (0.0, 0.0, 0.0);
         for pod in own {

@@ -143,7 +143,7 @@ impl ProxyState {
         // A proxy that never balanced a Service exports the family only for its clients of the control plane.
         let is_exported = metrics.exported.contains(&BalancerEndpoints) || metrics.is_whole();
         ProxyState {
-            certificate: Certificate::of(metrics),
+            certificate: Certificate::from_metrics(metrics),
             clients: CLIENTS.map(|client| ControlClient::new(metrics, client)),
             replicas: with.replicas(pod),
             knows_endpoints: is_exported && is_kept,
@@ -201,7 +201,7 @@ impl ProxyState {
 }
 
 impl Certificate {
-    fn of(metrics: &ProxyMetrics) -> Certificate {
+    fn from_metrics(metrics: &ProxyMetrics) -> Certificate {
         let has_expiry = metrics.exported.contains(&CertificateExpiresAt);
         match (metrics.expires_at.filter(|_| has_expiry), metrics.read_at) {
             (Some(0), Some(read)) => {
