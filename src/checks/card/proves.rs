@@ -10,7 +10,7 @@ pub enum Proves {
     Runs,
     /// A test judges the cluster as a person leaves it who follows the steps.
     Overlay,
-    /// The check has several remedies: so many run, so many are judged, and so many are neither, for this reason.
+    /// The check has several remedies: the numbers that run, are judged, and are neither, with the reason for the last.
     Several { runs: usize, overlay: usize, open: usize, reason: String },
     /// No test can carry it out, for this reason.
     Manual(String),

@@ -60,14 +60,14 @@ fn memberless(
     services: &[Service],
     clusters: &BTreeSet<&str>,
 ) -> Result<Vec<Finding>, Missing> {
-    let is_local = |service: &Service, name: &str| {
-        services.iter().any(|other| other.metadata.key() == (service.metadata.namespace.as_str(), name))
-    };
+    let known: BTreeSet<(&str, &str)> = services.iter().map(|service| service.metadata.key()).collect();
     let lost: Vec<(&Service, Vec<&str>)> = services
         .iter()
         .filter(|service| service.is_federated())
         .filter_map(|service| {
-            let exists = service.local_member().is_some_and(|name| is_local(service, name));
+            let exists = service
+                .local_member()
+                .is_some_and(|name| known.contains(&(service.metadata.namespace.as_str(), name)));
             let linked = |member: &str| {
                 member
                     .split_once('@')

@@ -164,54 +164,34 @@ fn cells(row: &Row<'_>, sync: &Sync<'_>) -> [String; HEADS.len()] {
     let build = row.proxy.as_ref().ok().and_then(|proxy| proxy.build.as_deref());
     let version = build.map_or_else(|| version.clone(), |build| format!("{version} (proxy {build})"));
     let state = state_label(row.state(sync)).to_owned();
-    let not_read = || NOT_READ.to_owned();
     let problems = problems(row, sync);
-    match &row.proxy {
-        Err(_) => {
-            let ids = if problems.is_empty() { not_read() } else { problems };
-            let [up, certificate, destination, policy, identity, endpoints, policies, since] =
-                [(); 8].map(|()| not_read());
-            [
-                pod,
-                state,
-                version,
-                up,
-                certificate,
-                destination,
-                policy,
-                identity,
-                endpoints,
-                policies,
-                since,
-                ids,
-            ]
-        }
+    let (read, none) = match &row.proxy {
+        Err(_) => ([(); 8].map(|()| NOT_READ.to_owned()), NOT_READ),
         Ok(proxy) => {
             let [destination, policy, identity] = [0, 1, 2].map(|at| client(proxy, at));
-            let none = match proxy.period {
-                Some(_) => "none",
-                None => "none known, read once",
-            };
-            let problems = if problems.is_empty() { none.to_owned() } else { problems };
             let up = proxy.uptime.map_or_else(|| NOT_KNOWN.to_owned(), lasting);
             let (certificate, endpoints) = (certificate(proxy.certificate), endpoints(proxy));
             let (policies, since) = (policies(proxy), since(row));
-            [
-                pod,
-                state,
-                version,
-                up,
-                certificate,
-                destination,
-                policy,
-                identity,
-                endpoints,
-                policies,
-                since,
-                problems,
-            ]
+            let none = if proxy.period.is_some() { "none" } else { "none known, read once" };
+            ([up, certificate, destination, policy, identity, endpoints, policies, since], none)
         }
-    }
+    };
+    let problems = if problems.is_empty() { none.to_owned() } else { problems };
+    let [up, certificate, destination, policy, identity, endpoints, policies, since] = read;
+    [
+        pod,
+        state,
+        version,
+        up,
+        certificate,
+        destination,
+        policy,
+        identity,
+        endpoints,
+        policies,
+        since,
+        problems,
+    ]
 }
 
 /// The checks with a problem of a row.
