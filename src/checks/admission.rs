@@ -3,7 +3,7 @@
 
 use super::Context;
 use super::injection::unmeshed::injector_webhook;
-use super::makers::Maker;
+use super::pod_owners::Maker;
 use crate::chart::values::Values;
 use crate::fetched::Why;
 use crate::finding::Evidence;

@@ -4,7 +4,7 @@
 
 use std::cell::OnceCell;
 
-use super::makers::Maker;
+use super::pod_owners::Maker;
 use super::refused::Refused;
 use super::restart::Rollouts;
 use super::{Context, Unjudged, annotations, cni, data_plane, native_sidecar, policy};

@@ -6,8 +6,8 @@
 
 mod charts;
 mod guard;
-mod kept;
 mod stored;
+mod unsaved_options;
 
 use crate::checks::Context;
 use crate::checks::upgrades::gitops;
@@ -25,8 +25,8 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 pub(super) use guard::{IssuerWritten, force};
-pub(super) use kept::{Unstored, unstored};
 pub(super) use stored::Stored;
+pub(super) use unsaved_options::{Unstored, unstored};
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]
@@ -278,7 +278,7 @@ fn upgraded_by_cli(
     let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
     let line = |force| {
         let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        guarded(version, by_cli(kept::options(ctx, base, version, &set), options, force))
+        guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force))
     };
     let is_always = options.forced || force.is_none();
     let until = if is_always { None } else { guard::refused_workloads(ctx, issuer) };
@@ -312,15 +312,23 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     }
 }
 
-/// The release of the linkerd CLI that matches the control plane, as text after its name: ` edge-25.4.4`;
-/// empty if unknown. In the evaluation after an upgrade it is the target. Reads `deployments.apps`.
-pub(super) fn release_of_cli(ctx: &Context<'_>) -> String {
+/// The release of the linkerd CLI that matches the control plane, if known. In the evaluation after an upgrade it is the
+/// target. Reads `deployments.apps`.
+pub(super) fn release_of_cli(ctx: &Context<'_>) -> Option<String> {
     if let Some(upgrade) = ctx.upgraded() {
-        return format!(" {}", upgrade.to);
+        return Some(upgrade.to.to_string());
     }
     let home = ctx.namespaces().control_plane.as_str();
     let version = installed(ctx.optional_list::<Deployment>(), None, home).map(|(version, _)| version);
-    version.map_or_else(String::new, |version| format!(" {version}"))
+    version.map(|version| version.to_string())
+}
+
+/// The linkerd CLI of that release, as words.
+pub(super) fn cli_of(release: Option<&str>) -> String {
+    match release {
+        Some(release) => format!("linkerd CLI {release}"),
+        None => "the linkerd CLI of the control plane's release".to_owned(),
+    }
 }
 
 /// Runs a line only with the CLI of a release. If the release is unknown, the CLI's version is printed first.
@@ -360,7 +368,7 @@ pub(super) fn to_release(
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let line = |force| {
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        let upgrade = kept::options(ctx, upgrade, Some(to), &paths);
+        let upgrade = unsaved_options::options(ctx, upgrade, Some(to), &paths);
         upgrade_by_cli(set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str())), force)
     };
     let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));

@@ -12,8 +12,8 @@ use super::format::{Format, Output};
 use super::stop::Stop;
 use super::wait::Wait;
 use super::{
-    asked, before, change, chart, config, evaluation_time, files, fleet, namespaces, output, output_names,
-    params, publish, rerun_from_bundle, saved, verify, waivers,
+    before, change, chart, config, evaluation_time, files, fleet, namespaces, output, output_names, params,
+    publish, request, rerun_from_bundle, saved, verify, waivers,
 };
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings};
@@ -103,10 +103,12 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let earlier = waivers::baseline(args)?;
     let before = before::read(args)?;
     let wait = Wait::new(args, began)?;
-    let policy =
-        Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..asked::policy(args)? };
+    let policy = Policy {
+        baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
+        ..request::policy(args)?
+    };
     let checks = selected(args, &policy)?;
-    let loaded = asked::knowledge(args)?;
+    let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     let mut settings = change_settings(args, &policy, knowledge)?;
     settings.before = before.as_ref().map(|before| before.traffic.clone());
@@ -197,7 +199,7 @@ fn rerun(args: &Check, read: &Read) -> Rerun {
 
 /// The selected checks. Manifests without a cluster are judged by default only by the checks that support it.
 fn selected(args: &Check, policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
-    let mut checks = asked::select(policy)?;
+    let mut checks = request::select(policy)?;
     if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
         checks.retain(|check| check.card().front.judges_manifests());
     }
@@ -253,7 +255,7 @@ fn fits(
 
 /// The settings of a run, with its upgrade, values and manifests.
 fn change_settings(args: &Check, policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<Settings> {
-    let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;
+    let upgrade = request::upgrade(&args.rehearsal, knowledge)?;
     let values = chart::chart_values(args, knowledge)?;
     let mut manifests = change::flags(args);
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
@@ -324,9 +326,9 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     }
     asks_well(args)?;
     waivers::baseline(args)?;
-    let loaded = asked::knowledge(args)?;
+    let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    asked::upgrade(&args.rehearsal, knowledge)?;
+    request::upgrade(&args.rehearsal, knowledge)?;
     chart::chart_values(args, knowledge)?;
     Ok(())
 }
@@ -345,7 +347,7 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
-    asked::select(&asked::policy(args)?)?;
+    request::select(&request::policy(args)?)?;
     params::set(&args.param)?;
     evidence::reads_input_once(&args.evidence)
 }

@@ -3,7 +3,7 @@
 use super::args::Collect;
 use super::evidence::{self, EvidenceSource, Save};
 use super::stop::Stop;
-use super::{asked, files, live, output};
+use super::{files, live, output, request};
 use crate::exit;
 use crate::fetched::{Fetched, Why};
 use crate::item::Item;
@@ -16,10 +16,10 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     let policy = Policy {
         only: args.selection.only.clone(),
         skip: args.selection.skip.clone(),
-        mode: asked::mode(args.pre, args.crds),
+        mode: request::mode(args.pre, args.crds),
         ..Policy::default()
     };
-    let checks = asked::select(&policy)?;
+    let checks = request::select(&policy)?;
     let mut items = policy::run_items(&checks);
     let node_pods = Some(&args.node_pods).filter(|flags| flags.node_pods);
     if node_pods.is_some() {

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Command, Diff, DiffFormat, FailOn};
 use super::stop::Stop;
-use super::{asked, check, output, verify};
+use super::{check, output, request, verify};
 use crate::command::{Arg, meshdoctor};
 use crate::exit;
 use crate::render::diff;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
         DiffFormat::Table => output::for_people(difference.table(output::width())),
         DiffFormat::Json => difference.json(),
     })?;
-    let gate = asked::gate(args.fail_on.unwrap_or(FailOn::Error));
+    let gate = request::gate(args.fail_on.unwrap_or(FailOn::Error));
     let fails = |severity: Option<_>| severity.is_some_and(|severity| gate.fails(severity));
     Ok(match (fails(difference.worst_new()), fails(difference.worst_unknown())) {
         (true, _) => exit::FINDINGS,

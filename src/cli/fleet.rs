@@ -13,7 +13,7 @@ use super::format::{Format, Output};
 use super::output_names::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
 use super::values::PrometheusArg;
-use super::{asked, check, files, output, output_names, verify};
+use super::{check, files, output, output_names, request, verify};
 use crate::exit;
 use crate::inspect::link_endpoints::{self, End};
 use crate::model::Cluster;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         .map(|member| member.name.clone())
         .collect();
     let links = link_endpoints::look(&known, &failed);
-    let gate = args.fail_on.map_or(Gate::Error, asked::gate);
+    let gate = args.fail_on.map_or(Gate::Error, request::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
     let mut unwritten = None;

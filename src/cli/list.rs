@@ -1,8 +1,8 @@
 //! `meshdoctor list`: lists the checks.
 
 use super::args::{List, ListFormat};
-use super::asked::knowledge_of;
 use super::output;
+use super::request::knowledge_of;
 use super::stop::Stop;
 use crate::command::own;
 use crate::knowledge::Knowledge;

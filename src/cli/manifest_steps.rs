@@ -46,12 +46,12 @@ fn in_files(steps: Vec<Step>, places: &str, verify: Option<Command>) -> Remedy {
 /// The step without a command on the cluster; `None` if only a running cluster needs it.
 fn as_edit(step: Step) -> Option<Step> {
     let lines = step.command.as_ref().map(Command::rendered).unwrap_or_default();
+    if lines.iter().any(|line| line.contains("inject --manual")) {
+        return Some(Step { text: INJECT_AGAIN.to_owned(), command: None, kind: StepKind::Note, ..step });
+    }
     let is_kubectl = lines.iter().any(|line| line.trim_start().starts_with("kubectl"));
     if !is_kubectl {
         return Some(step);
-    }
-    if lines.iter().any(|line| line.contains("inject --manual")) {
-        return Some(Step { text: INJECT_AGAIN.to_owned(), command: None, kind: StepKind::Note, ..step });
     }
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
     if OF_CLUSTERS.iter().any(|words| lines.iter().any(|line| line.contains(words))) {

@@ -5,7 +5,6 @@ mod waivers;
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;
-mod asked;
 mod before;
 mod change;
 mod chart;
@@ -45,6 +44,7 @@ mod prometheus;
 mod publish;
 mod rbac;
 mod reach;
+mod request;
 mod rerun;
 mod role;
 mod rotate;

@@ -9,7 +9,7 @@ use crate::exit;
 use crate::fetched::Why;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
 use crate::inspect::outbound as calls;
-use crate::inspect::policy as asked;
+use crate::inspect::policy as inspected;
 use crate::item::Item;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -30,10 +30,11 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
-    let targets = asked::resolved(&policies, &args.targets());
-    if let [lost, ..] = asked::lost(&policies, &targets).as_slice() {
-        let near =
-            asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let targets = inspected::resolved(&policies, &args.targets());
+    if let [lost, ..] = inspected::lost(&policies, &targets).as_slice() {
+        let near = inspected::near(&policies, lost)
+            .map(|near| format!("; did you mean {near}?"))
+            .unwrap_or_default();
         let within = if lost.workload.is_none() { "in namespace " } else { "" };
         let cause = format!("no pod, workload or ExternalWorkload {within}{lost} exists{near}");
         let next = match lost.workload {
@@ -50,10 +51,10 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         return Err(Stop::usage(cause, next).into());
     }
     let text = match args.output {
-        PolicyFormat::Controller => document(&asked::as_controller(&policies, &targets))?,
-        PolicyFormat::Json => document(&render::json(&policies, &asked::answers(&policies, &targets)))?,
+        PolicyFormat::Controller => document(&inspected::as_controller(&policies, &targets))?,
+        PolicyFormat::Json => document(&render::json(&policies, &inspected::answers(&policies, &targets)))?,
         PolicyFormat::Table => {
-            let answers = asked::answers(&policies, &targets);
+            let answers = inspected::answers(&policies, &targets);
             let look = Look { verbose: args.verbosity.verbose > 0, ..output::look() };
             render::table(&policies, &answers, look)
         }

@@ -1,14 +1,14 @@
 //! `meshdoctor rbac`: prints the role that the chosen checks need.
 
 use super::args::Rbac;
-use super::{asked, output};
+use super::{output, request};
 use crate::docgen::{Bound, Homes, role_of};
 use crate::policy::Policy;
 
 pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
     let selection = &args.selection;
     let policy = Policy { only: selection.only.clone(), skip: selection.skip.clone(), ..Policy::default() };
-    let checks = asked::select(&policy)?;
+    let checks = request::select(&policy)?;
     let bound = match (&args.user, &args.service_account) {
         (Some(user), _) => Some(Bound::User(user.clone())),
         (None, Some((namespace, name))) => {

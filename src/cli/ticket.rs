@@ -11,7 +11,7 @@ use super::args::{Rehearsal, Ticket as Args};
 use super::evidence::{self, EvidenceSource, Read, Save};
 use super::format::Format;
 use super::stop::Stop;
-use super::{asked, collect, examine, files, namespaces, output, params};
+use super::{collect, examine, files, namespaces, output, params, request};
 use crate::card::Mode;
 use crate::checks::Settings;
 use crate::command::RerunOptions;
@@ -32,11 +32,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let writer = writer(args)?;
     let mode = match args.to {
         Some(_) => Mode::Upgrade,
-        None => asked::mode(args.pre, args.crds),
+        None => request::mode(args.pre, args.crds),
     };
     let (only, skip) = (args.selection.only.clone(), args.selection.skip.clone());
     let policy = Policy { only, skip, mode, ..Policy::default() };
-    let checks = asked::select(&policy)?;
+    let checks = request::select(&policy)?;
     let mut settings = settings(args, mode)?;
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let mut items = policy::run_items(&checks);
@@ -81,7 +81,7 @@ fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
     Ok(Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
-        upgrade: asked::upgrade(&rehearsal, Knowledge::embedded())?,
+        upgrade: request::upgrade(&rehearsal, Knowledge::embedded())?,
         mode,
         cni_expected: args.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),

@@ -14,7 +14,7 @@ use super::format::{Format, Output};
 use super::output;
 use super::params::Params;
 use super::stop::Stop;
-use super::{asked, before, config, examine, files, namespaces};
+use super::{before, config, examine, files, namespaces, request};
 use crate::card::Mode;
 use crate::cause;
 use crate::checks::{self, Settings, Upgrade, evaluate};
@@ -60,8 +60,8 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         mode: asked.mode,
         ..Policy::default()
     };
-    let checks = if policy.only.is_empty() { Vec::new() } else { asked::select(&policy)? };
-    let loaded = asked::knowledge(args)?;
+    let checks = if policy.only.is_empty() { Vec::new() } else { request::select(&policy)? };
+    let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     let settings = Settings { before, ..settings(args, &asked, knowledge)? };
 
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         Fresh { cluster, origin: &read.origin, results: &results, findings: &linked, settings: &settings };
     let findings = verify(&earlier, &fresh);
     // Infos count only on request.
-    let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
+    let gate = args.fail_on.map_or(Gate::Warning, request::gate);
     let traffic = settings.before.as_ref().map(|before| TrafficCheck::new(before, &earlier, &fresh));
     let tally = Tally::count(&findings, |severity| gate.fails(severity));
     let tally = traffic.iter().fold(tally, |tally, traffic| traffic.counted(tally, |one| gate.fails(one)));
@@ -202,7 +202,7 @@ fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static
     }
     let policy =
         Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
-    Ok(Some(asked::select(&policy)?.into_iter().map(|check| check.id).collect()))
+    Ok(Some(request::select(&policy)?.into_iter().map(|check| check.id).collect()))
 }
 
 /// The options of the report's run that can be applied to this one.
@@ -291,7 +291,7 @@ fn settings(args: &Check, asked: &ApplicableOptions, knowledge: &Knowledge) -> a
             params.entry(found.id.to_owned()).or_default().insert(name.clone(), read);
         }
     }
-    let given_mode = asked::mode(args.stage.pre, args.stage.crds);
+    let given_mode = request::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         linkerd_version: None,
         values: Vec::new(),

@@ -152,7 +152,8 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(plan.contains("Resume paused Deployments first"), "{plan}");
     assert!(
         plan.contains(
-            "again, one namespace at a time, with the linkerd CLI edge-25.10.7 (a restart keeps the old proxy)"
+            "one namespace at a time, with linkerd CLI edge-25.10.7: the proxy is in the pod template, so a \
+             restart keeps the old one"
         ),
         "{plan}"
     );

@@ -12,10 +12,10 @@ use crate::redact::{self, Rule};
 
 mod access;
 pub mod answer;
-mod asked;
 pub mod diagnostic;
 mod probe;
 pub mod proxy_metrics;
+mod query;
 mod served_certificates;
 mod user_provided;
 mod version;
@@ -23,8 +23,8 @@ mod version;
 pub use crate::objects::{Kind, KindInfo, UnknownKind};
 pub use access::{Access, AccessReview, ReviewStatus};
 pub use answer::ProbeAnswer;
-pub use asked::Query;
 pub use probe::{Probe, Program};
+pub use query::Query;
 pub use served_certificates::{ServedBy, ServedCertificates, Server};
 
 /// Label of an extension's namespace and of all objects in it.
@@ -184,7 +184,7 @@ impl Item {
     pub fn rule(&self) -> &'static Rule {
         match (self.kind(), self.query()) {
             (Some(kind), _) => objects::rule(kind),
-            (None, Some(asked)) => asked::rule(asked),
+            (None, Some(asked)) => query::rule(asked),
             (None, None) => redact::unknown(),
         }
     }

@@ -8,6 +8,7 @@ use super::by_target::{IndexedServerAuthorizations, RateLimits, RoutesOfServers,
 use super::controller::Controller;
 use super::default::DefaultPolicy;
 use super::ineffective::Void;
+use super::matches::Matches;
 use super::parse::Port;
 use super::read::{
     Authentications, Reader, Required, read_rate_limit, read_server, read_server_authorization, readable,
@@ -74,6 +75,7 @@ pub struct Index<'a> {
     routes: HashMap<&'a str, RoutesOfServers<'a>>,
     ignored: Vec<Ignored<'a>>,
     void: Void,
+    matches: Matches,
 }
 
 impl<'a> Index<'a> {
@@ -141,6 +143,7 @@ impl<'a> Index<'a> {
             routes,
             ignored,
             void,
+            matches: Matches::default(),
         }
     }
 
@@ -176,16 +179,22 @@ impl<'a> Index<'a> {
         workload: &'i Workload<'a>,
         port: u16,
     ) -> impl Iterator<Item = &'i ReadServer<'a>> {
-        self.perhaps_selecting(workload)
-            .filter(move |read| read.selects(workload) && read.ports(workload).contains(&port))
+        self.selecting_at_any_port(workload).filter(move |read| read.ports(workload).contains(&port))
     }
 
     /// The Servers that select a workload at any port.
     pub fn selecting_at_any_port<'i>(
         &'i self,
-        workload: &'i Workload<'a>,
-    ) -> impl Iterator<Item = &'i ReadServer<'a>> {
-        self.perhaps_selecting(workload).filter(|read| read.selects(workload))
+        workload: &Workload<'a>,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
+        let here = self.servers(&workload.meta.namespace);
+        let meta = workload.meta;
+        let class = (workload.external, meta.namespace.clone(), meta.labels.clone());
+        let places = self.matches.get_or_insert(class, || {
+            let candidates = self.perhaps_selecting(workload).into_iter();
+            candidates.filter(|place| here.get(*place).is_some_and(|read| read.selects(workload))).collect()
+        });
+        (0..places.len()).filter_map(move |at| here.get(*places.get(at)?))
     }
 
     /// The Servers of a namespace whose selector may match pods with these labels.
@@ -194,27 +203,16 @@ impl<'a> Index<'a> {
         namespace: &str,
         labels: &Texts,
     ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
-        self.candidates(&self.selected, namespace, labels)
-    }
-
-    /// The Servers whose selector may match a workload, by one of its labels.
-    fn perhaps_selecting<'i>(
-        &'i self,
-        workload: &Workload<'a>,
-    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
-        let index = if workload.external { &self.selected_external } else { &self.selected };
-        self.candidates(index, &workload.meta.namespace, &workload.meta.labels)
-    }
-
-    fn candidates<'i>(
-        &'i self,
-        index: &HashMap<&'a str, ByLabel<'a>>,
-        namespace: &str,
-        labels: &Texts,
-    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
         let here = self.servers(namespace);
-        let places = index.get(namespace).map_or_else(Vec::new, |index| index.candidates(labels));
+        let places = self.selected.get(namespace).map_or_else(Vec::new, |index| index.candidates(labels));
         places.into_iter().filter_map(|place| here.get(place))
+    }
+
+    /// The places of the Servers whose selector may match a workload, by one of its labels.
+    fn perhaps_selecting(&self, workload: &Workload<'a>) -> Vec<usize> {
+        let index = if workload.external { &self.selected_external } else { &self.selected };
+        let here = index.get(workload.meta.namespace.as_str());
+        here.map_or_else(Vec::new, |index| index.candidates(&workload.meta.labels))
     }
 
     /// The ports of a workload that Servers select.
@@ -228,7 +226,7 @@ impl<'a> Index<'a> {
         workload: &Workload<'a>,
     ) -> BTreeMap<u16, Vec<&'i ReadServer<'a>>> {
         let mut by_port: BTreeMap<u16, Vec<&ReadServer<'a>>> = BTreeMap::new();
-        for read in self.perhaps_selecting(workload).filter(|read| read.selects(workload)) {
+        for read in self.selecting_at_any_port(workload) {
             let ports: BTreeSet<u16> = read.ports(workload).into_iter().collect();
             ports.into_iter().for_each(|port| by_port.entry(port).or_default().push(read));
         }

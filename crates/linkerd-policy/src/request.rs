@@ -3,9 +3,8 @@
 
 use std::net::IpAddr;
 
-use regex::Regex;
-
 use super::answer::{Authorization, Inbound, Protocol};
+use super::expression;
 use super::routes::InboundRoute;
 use crate::objects::{MethodMatch, RouteMatch};
 
@@ -86,10 +85,7 @@ fn matched(one: &RouteMatch, path: &str) -> Option<usize> {
     let value = wanted.value.as_deref().unwrap_or("/");
     match wanted.kind.as_deref() {
         Some("Exact") => (value == path).then_some(usize::MAX),
-        Some("RegularExpression") => {
-            let whole = Regex::new(&format!("^(?:{value})$")).is_ok_and(|pattern| pattern.is_match(path));
-            whole.then_some(value.len() + 1)
-        }
+        Some("RegularExpression") => expression::matches_whole(value, path).then_some(value.len() + 1),
         _ => {
             let prefix = value.trim_end_matches('/');
             let rest = path.strip_prefix(prefix)?;

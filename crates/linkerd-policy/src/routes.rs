@@ -1,12 +1,9 @@
 //! Routes as the policy controller reads them for Servers: readability, parents, and acceptance.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-
 use http::{HeaderName, HeaderValue, StatusCode};
-use regex::Regex;
 
 use super::answer::Authorization;
+use super::expression;
 use super::parse::Broken;
 use crate::objects::{
     HeaderModifier, Kind, MethodMatch, POLICY_CONTROLLER, Redirect, Route, RouteFilter, RouteMatch,
@@ -176,20 +173,7 @@ pub(super) fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(),
 }
 
 pub(super) fn pattern(text: &str) -> Result<(), String> {
-    if is_regex(text) { Ok(()) } else { Err(format!("{text:?} is not a regular expression")) }
-}
-
-/// Whether that is a regular expression within the size limit of the policy controller. Compiling one of a few
-/// bytes may take milliseconds, and several models read the same routes, so each is compiled once.
-fn is_regex(text: &str) -> bool {
-    static KNOWN: LazyLock<Mutex<HashMap<Box<str>, bool>>> = LazyLock::new(Mutex::default);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(is_valid) = known.get(text) {
-        return *is_valid;
-    }
-    let is_valid = Regex::new(text).is_ok();
-    known.insert(text.into(), is_valid);
-    is_valid
+    if expression::is_valid(text) { Ok(()) } else { Err(format!("{text:?} is not a regular expression")) }
 }
 
 fn is_pattern(said: &ValueMatch) -> bool {

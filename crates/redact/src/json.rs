@@ -6,14 +6,14 @@
 
 mod lexer;
 mod literal;
-mod wide;
+mod utf16;
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use self::wide::Utf16Reader;
+use self::utf16::Utf16Reader;
 use super::free_text::free_text;
 use super::{allow, shapes, text};
 

@@ -1,6 +1,6 @@
 //! `data-plane-anchors-disjoint`: proxies do not have the trust anchor that the issuer chains to.
 
-use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
+use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, reach};
@@ -74,8 +74,8 @@ fn first_steps(ctx: &Context<'_>) -> Remedy {
     }
 }
 
-/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, so that no
-/// proxy has a valid certificate.
+/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, or its trust anchor
+/// long ago, so that no proxy has a valid certificate.
 fn message(
     has_issuer: bool,
     is_over: bool,
@@ -107,7 +107,10 @@ fn finding(
     let mut remedy = first.clone();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
-    let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over);
+    let has_expired = |anchor: &&Certificate| ctx.now().duration_since(anchor.not_after()) > USUAL_LIFETIME;
+    // Identity has issued nothing since then.
+    let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over)
+        || needed.iter().all(has_expired);
     let finding = ctx
         .finding(
             held.owner.subject(names),
@@ -122,7 +125,10 @@ fn finding(
             is_over,
             ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
         ))
-        .evidence(held.compared(&needed.iter().map(|anchor| anchor.brief()).collect::<Vec<_>>().join(", ")))
+        .evidence(held.compared(
+            "the issuer needs",
+            &needed.iter().map(|anchor| anchor.brief()).collect::<Vec<_>>().join(", "),
+        ))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))

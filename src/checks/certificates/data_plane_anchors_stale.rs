@@ -79,7 +79,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_t
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     ctx.finding(held.owner.subject(names), message)
         .of_several(of_proxies(message))
-        .evidence(held.compared(&current.shown()))
+        .evidence(held.compared("the current bundle is", &current.shown()))
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(Evidence::field(

@@ -36,8 +36,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
              it, so no proxy becomes ready"
         }
         (_, Role::Only) if is_long_ago => {
-            "the trust anchor of the mesh has expired, and with the default lifetime of a day so have the certificates \
-                of all proxies: connections between meshed pods fail, and no new proxy becomes ready"
+            "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
+                between meshed pods fail, since certificates of proxies last a day by default"
         }
         (_, Role::Only) => {
             "the trust anchor of the mesh has expired: identity issues no certificates under it, so no new proxy \

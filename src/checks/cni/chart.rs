@@ -2,8 +2,8 @@
 //! The linkerd CLI keeps none, so the values that the cluster shows are passed again. GitOps values are
 //! changed in Git.
 
-use super::carried::carried;
 pub(super) use super::chart_value::{ChartValue, image_version};
+use super::installed_options::carried;
 use super::target::{Target, target};
 use crate::checks::Context;
 use crate::checks::upgrades::gitops::synced;

@@ -4,7 +4,6 @@ use super::{Check, row};
 
 mod absent;
 mod add_failures;
-mod carried;
 pub(in crate::checks) mod chart;
 mod chart_value;
 mod cni_plugin_defect;
@@ -16,6 +15,7 @@ mod crossing;
 mod effect;
 mod gitops;
 mod host;
+mod installed_options;
 mod installers;
 mod logs;
 mod mode;

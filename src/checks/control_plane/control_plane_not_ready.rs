@@ -280,9 +280,9 @@ fn finding(
     let finding = ctx
         .finding(Subject::object("Deployment", namespace, name), message)
         .severity(severity)
+        .evidences(why)
         .evidence(replicas)
         .evidences(down.filter(|down| down.is_reported).map(|down| down.evidence(component)))
-        .evidences(why)
         .remedy(remedy);
     // Without a ready pod the component is as unavailable as without a Deployment.
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }

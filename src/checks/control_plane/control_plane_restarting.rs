@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
 use crate::model::installed::COMPONENT;
@@ -130,7 +130,13 @@ fn finding(
             "Raise its memory limit (several replicas restart one after the other)",
             Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
         ),
-        Why::Often => Remedy::new().run(StepKind::Command, "Read the log of its last run", log),
+        Why::Often => Remedy::new()
+            .run(
+                StepKind::Command,
+                "Compare the log with the known defects of the release",
+                meshdoctor().words("check --logs --only known-defect,control-plane-reports-errors"),
+            )
+            .run(StepKind::Command, "If it finds none, read the log of the last run", log),
     };
     ctx.finding(subject, message)
         .parameter(container)

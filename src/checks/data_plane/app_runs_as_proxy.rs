@@ -2,7 +2,7 @@
 //! redirected.
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers, running_pods};
+use crate::checks::pod_owners::{Maker, makers, running_pods};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
 use crate::model::refusal::LINKERDS;

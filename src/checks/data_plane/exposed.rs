@@ -1,7 +1,7 @@
 //! How clients' proxies and the proxies of the pods behind a Service treat its ports. Shared by several
 //! checks; produces no findings itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::opaque::{self, Opaque};
 use super::selected::Selected;
@@ -116,8 +116,14 @@ impl<'a> Mesh<'a> {
         }
         let owners = ctx.owners();
         let mut seen = BTreeSet::new();
+        let mut controllers = HashSet::new();
         let pods = self.by_label.by(service).filter_map(|pod| {
+            let controller = pod.metadata.controller().map(|one| (one.kind.as_str(), one.name.as_str()));
+            if controller.is_some_and(|one| controllers.contains(&one)) {
+                return None;
+            }
             let number = port.leads_to(pod)?;
+            controllers.extend(controller);
             let owner = owners.owner(pod);
             seen.insert(owner.clone()).then_some((owner, pod, number))
         });

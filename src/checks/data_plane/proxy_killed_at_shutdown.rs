@@ -1,7 +1,7 @@
 //! `proxy-killed-at-shutdown`: the shutdown periods of a pod and its proxy conflict.
 
 use crate::checks::admission::{Rules, Setting};
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Finding, Remedy, Severity, StepKind};

@@ -1,7 +1,7 @@
 //! `proxy-port-taken`: a container of a meshed pod declares a port on which the proxy listens.
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers, running_pods};
+use crate::checks::pod_owners::{Maker, makers, running_pods};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
+use super::requested_image::{ChartImage, Runs, SWITCH, Wanted};
 use crate::checks::control_plane::installation::config;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;

@@ -2,7 +2,7 @@
 //! 63 characters.
 
 use crate::checks::admission::Rules;
-use crate::checks::makers::makers;
+use crate::checks::pod_owners::makers;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Remedy, StepKind};
 

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::admission::{Rules, Setting};
-use crate::checks::makers::Maker;
+use crate::checks::pod_owners::Maker;
 use crate::checks::words::some;
 use crate::checks::{Context, rewrite};
 use crate::command::kubectl;

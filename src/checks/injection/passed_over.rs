@@ -3,7 +3,7 @@
 
 use crate::checks::Context;
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::finding::Evidence;
 use crate::missing::Missing;
 use crate::model::injection::{Decision, INJECT, Level, Skip};

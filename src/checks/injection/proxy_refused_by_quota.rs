@@ -7,7 +7,7 @@ use super::limit_bounds::{bounds, predicted};
 use super::pods_refused::is_meshed;
 use super::proxy_resources::{MeshSettings, stated_by};
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::quota::counts_running_pods;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};

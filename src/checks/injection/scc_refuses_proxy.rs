@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::pods_refused::is_meshed;
 use crate::annotations::UID_RANGE;
 use crate::checks::admission::Rules;
-use crate::checks::makers::{Maker, makers};
+use crate::checks::pod_owners::{Maker, makers};
 use crate::checks::refused::{Refused, refused};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl};

@@ -1,5 +1,6 @@
 //! `identity-unknown`: policies name identities that no workload can have.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
@@ -10,10 +11,10 @@ use crate::checks::words::workload_of;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
-use crate::model::policy::{Authorization, AuthorizedBy};
+use crate::model::policy::{AuthorizedBy, Inbound};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
-    AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount,
+    AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, Pod, ServiceAccount,
 };
 
 /// Maximum number of entries of an object that have findings of their own.
@@ -34,6 +35,8 @@ enum IdentityFault {
 /// The existing accounts and namespaces.
 struct There<'a> {
     accounts: HashSet<(&'a str, &'a str)>,
+    /// The namespaces of the accounts, by their name.
+    namespaces_of: HashMap<&'a str, Vec<&'a str>>,
     namespaces: HashMap<&'a str, &'a Namespace>,
 }
 
@@ -45,12 +48,12 @@ impl There<'_> {
     /// The namespace of an account with the same name as a missing one: the given namespace, else the only one.
     fn namesake(&self, account: &str, own: &str) -> Option<&str> {
         let (_, name) = account.split_once('/')?;
-        let here = self.accounts.iter().find(|(namespace, one)| *namespace == own && *one == name);
-        if let Some((namespace, _)) = here {
-            return Some(namespace);
+        let namespaces = self.namespaces_of.get(name)?;
+        let here = namespaces.iter().find(|namespace| **namespace == own);
+        match namespaces.as_slice() {
+            [only] if name != "default" => Some(only),
+            _ => here.copied(),
         }
-        let mut others = self.accounts.iter().filter(|(_, one)| *one == name && *one != "default");
-        others.next().filter(|_| others.next().is_none()).map(|(namespace, _)| *namespace)
     }
 
     fn has_namespace(&self, name: &str) -> bool {
@@ -60,12 +63,14 @@ impl There<'_> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
+    let accounts = || ctx.complete_list::<ServiceAccount>();
+    let mut namespaces_of: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (namespace, name) in accounts()?.iter().map(|account| account.metadata.key()) {
+        namespaces_of.entry(name).or_default().push(namespace);
+    }
     let there = There {
-        accounts: ctx
-            .complete_list::<ServiceAccount>()?
-            .iter()
-            .map(|account| account.metadata.key())
-            .collect(),
+        accounts: accounts()?.iter().map(|account| account.metadata.key()).collect(),
+        namespaces_of,
         namespaces: ctx
             .complete_list::<Namespace>()?
             .iter()
@@ -74,6 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     // Linked clusters may have other trust domains.
     let linked = || ctx.or_note(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
+    let only = LazyCell::new(|| OnlyAuthorized::new(ctx, survey));
     let mut findings = Vec::new();
     for object in
         survey.objects.mesh_tls_authentications.iter().filter(|one| ctx.judges(&one.metadata.namespace))
@@ -105,7 +111,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 IdentityFault::NoAccount(account) => {
                     let namesake = there.namesake(&account, &meta.namespace);
                     let is_expected = is_harmless && namesake.is_none();
-                    let (effect, severity) = without_client(ctx, survey, object, namesake, &account);
+                    let (effect, severity) = without_client(&only, survey, object, namesake, &account);
                     let severity = if is_expected { Severity::Info } else { severity };
                     (format!("ServiceAccount {account} does not exist{effect}"), severity)
                 }
@@ -118,7 +124,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 IdentityFault::NoNamespace(namespace) => {
                     // No account of it can have a pod.
                     let (effect, severity) =
-                        without_client(ctx, survey, object, None, &format!("{namespace}/"));
+                        without_client(&only, survey, object, None, &format!("{namespace}/"));
                     let effect = match severity {
                         Severity::Error => effect,
                         _ => format!(", so no client matches {text}"),
@@ -148,7 +154,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         findings.extend((more > 0).then(|| others(ctx, meta, more, is_harmless)));
     }
-    findings.extend(required(ctx, survey, &there));
+    findings.extend(required(ctx, survey, &there, &only));
     Ok(findings.into())
 }
 
@@ -195,7 +201,7 @@ fn correction(
 /// What a missing account leads to: the policies that require this authentication alone, the ports that they close, and
 /// the existing account of the same name.
 fn without_client(
-    ctx: &Context<'_>,
+    only: &OnlyAuthorized<'_>,
     survey: &Survey<'_>,
     object: &MeshTLSAuthentication,
     namesake: Option<&str>,
@@ -213,7 +219,7 @@ fn without_client(
     let mut policies = survey.objects.authorization_policies.iter().filter(requires);
     let is_alone = object.spec.identities.len() + object.spec.identity_refs.len() == 1;
     let policy = policies.next().filter(|_| is_alone && policies.next().is_none());
-    let closed = policy.and_then(|policy| closed_by(ctx, survey, policy, account));
+    let closed = policy.and_then(|policy| only.closed_by(policy, account));
     let effect = match (policy, &closed) {
         (Some(policy), Some((workload, port))) => {
             let name = &policy.metadata.name;
@@ -231,32 +237,50 @@ fn without_client(
     (format!("{exists}, {effect}"), severity)
 }
 
-/// A workload and its port whose only authorization is this policy: if it authorizes no client, nothing can connect.
-///
-/// Pods that still run with the missing account keep their identity for now.
-fn closed_by(
-    ctx: &Context<'_>,
-    survey: &Survey<'_>,
-    policy: &AuthorizationPolicy,
-    account: &str,
-) -> Option<(String, u16)> {
-    let (home, name) = account.split_once('/')?;
-    if survey.pods_of(home).iter().any(|(pod, _)| pod.spec.account() == name) {
-        return None;
+/// The workloads and ports that only one policy authorizes clients for: if it authorizes none, nothing can connect.
+struct OnlyAuthorized<'a> {
+    /// By the policy's namespace and name, the first such workload and port.
+    by_policy: HashMap<(&'a str, &'a str), (String, u16)>,
+    /// The accounts of running pods: namespace and name.
+    running: HashSet<(&'a str, &'a str)>,
+}
+
+impl<'a> OnlyAuthorized<'a> {
+    fn new(ctx: &Context<'a>, survey: &'a Survey<'a>) -> OnlyAuthorized<'a> {
+        let mut by_policy = HashMap::new();
+        for (pod, workload) in &survey.pods {
+            let skips = skipped(pod, IN, ctx.cni_skips());
+            for (port, inbound) in survey.index.inbound_taken(workload) {
+                if !skips.as_ref().is_some_and(|skips| skips.holds(port))
+                    && let Some(policy) = only_policy(&inbound)
+                    && policy.metadata.namespace == pod.metadata.namespace
+                {
+                    let place = || (workload_of(workload.meta), port);
+                    by_policy.entry(policy.metadata.key()).or_insert_with(place);
+                }
+            }
+        }
+        let account = |(pod, _): &(&'a Pod, _)| (pod.metadata.namespace.as_str(), pod.spec.account());
+        OnlyAuthorized { by_policy, running: survey.pods.iter().map(account).collect() }
     }
-    let is_own = |one: &Authorization<'_>| match one.by {
-        AuthorizedBy::Policy(by) => by.metadata.key() == policy.metadata.key(),
-        AuthorizedBy::Default(_) | AuthorizedBy::Probe | AuthorizedBy::Server(_) => false,
-    };
-    survey.pods_of(&policy.metadata.namespace).iter().find_map(|(pod, workload)| {
-        let skips = skipped(pod, IN, ctx.cni_skips());
-        let mut ports = survey.index.inbound_taken(workload);
-        let (port, _) = ports.find(|(port, inbound)| {
-            let mut all = authorizations(inbound).peekable();
-            !skips.as_ref().is_some_and(|skips| skips.holds(*port)) && all.peek().is_some() && all.all(is_own)
-        })?;
-        Some((workload_of(workload.meta), port))
-    })
+
+    /// A workload and its port whose only authorization is this policy. Pods that still run with the missing account
+    /// keep their identity for now.
+    fn closed_by(&self, policy: &'a AuthorizationPolicy, account: &str) -> Option<&(String, u16)> {
+        let is_running = self.running.contains(&account.split_once('/')?);
+        let (_, place) = self.by_policy.get_key_value(&policy.metadata.key()).filter(|_| !is_running)?;
+        Some(place)
+    }
+}
+
+/// The policy that all authorizations of a port and its routes come from, if it is one.
+fn only_policy<'a>(inbound: &Inbound<'a>) -> Option<&'a AuthorizationPolicy> {
+    let mut policies = authorizations(inbound).map(|one| match one.by {
+        AuthorizedBy::Policy(policy) => Some(policy),
+        AuthorizedBy::Default(_) | AuthorizedBy::Probe | AuthorizedBy::Server(_) => None,
+    });
+    let first = policies.next()??;
+    policies.all(|one| one.is_some_and(|one| one.metadata.key() == first.metadata.key())).then_some(first)
 }
 
 /// Whether a chart of Linkerd wrote an object.
@@ -265,7 +289,12 @@ fn is_of_chart(meta: &Meta) -> bool {
 }
 
 /// AuthorizationPolicies that require a service account that does not exist.
-fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Finding> {
+fn required(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    there: &There<'_>,
+    only: &OnlyAuthorized<'_>,
+) -> Vec<Finding> {
     let policies = survey.objects.authorization_policies.iter();
     let judged = policies.filter(|one| ctx.judges(&one.metadata.namespace));
     let references = judged.flat_map(|policy| {
@@ -282,7 +311,7 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
         .map(|(policy, account)| {
             let meta = &policy.metadata;
             let text = format!("ServiceAccount {account}");
-            let closed = closed_by(ctx, survey, policy, &account);
+            let closed = only.closed_by(policy, &account);
             let effect = match &closed {
                 Some((workload, port)) => {
                     format!("the policy denies all connections to port {port} of {workload}")

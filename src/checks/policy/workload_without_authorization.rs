@@ -1,6 +1,6 @@
 //! `workload-without-authorization`: the default policy of a workload denies every client of its Services.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::survey::{Survey, survey};
 use crate::checks::{Context, Judgement};
@@ -59,8 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The meshed pods that Services select, by their place in the survey, with the Services and target ports.
-/// Linkerd's own namespaces are left out: their charts come with policies.
+/// The meshed pods with a default policy of `deny` that Services select, by their place in the survey, with the Services
+/// and target ports. Linkerd's own namespaces are left out: their charts come with policies.
 fn targeted<'a>(
     ctx: &Context<'a>,
     survey: &Survey<'a>,
@@ -70,15 +70,24 @@ fn targeted<'a>(
     let is_own = |namespace: &str| {
         namespace == namespaces.control_plane || namespaces.extensions.values().any(|own| own == namespace)
     };
+    let denies = |workload: &Workload<'_>| {
+        let default = workload.default_policy.unwrap_or(survey.index.controller.default_policy);
+        default == DefaultPolicy::Deny
+    };
+    let pods = survey.pods.iter().enumerate().filter(|(_, (_, workload))| denies(workload));
+    let denying: HashMap<(&str, &str), usize> =
+        pods.map(|(place, (pod, _))| (pod.metadata.key(), place)).collect();
     let mut targeted: BTreeMap<usize, BTreeSet<(&str, u16)>> = BTreeMap::new();
+    if denying.is_empty() {
+        return targeted;
+    }
     for service in services {
         let namespace = service.metadata.namespace.as_str();
         if is_own(namespace) || !ctx.judges(namespace) {
             continue;
         }
         for pod in ctx.selected().by(service) {
-            let place = survey.pods.binary_search_by_key(&pod.metadata.key(), |(one, _)| one.metadata.key());
-            let Ok(place) = place else { continue };
+            let Some(&place) = denying.get(&pod.metadata.key()) else { continue };
             let ports = service.spec.tcp_ports().filter_map(|port| port.leads_to(pod));
             let name = service.metadata.name.as_str();
             targeted.entry(place).or_default().extend(ports.map(|port| (name, port)));

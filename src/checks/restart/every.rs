@@ -8,7 +8,7 @@ use super::one::{STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
 use crate::checks::quota::{Obstacle, Refusal};
-use crate::checks::upgrade::release_of_cli;
+use crate::checks::upgrade::{cli_of, release_of_cli};
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, Restarts, StepKind};
@@ -113,7 +113,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Owned
         );
     }
     let cli = match of {
-        OwnedPods::After(_, release) => format!(" {release}"),
+        OwnedPods::After(_, release) => Some(release.to_string()),
         OwnedPods::Everywhere | OwnedPods::Node(_) | OwnedPods::Without(_) => release_of_cli(ctx),
     };
     let mut step = EveryStep { cli, ..EveryStep::default() };
@@ -183,7 +183,8 @@ pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
 #[derive(Default)]
 struct EveryStep {
     /// The release of the linkerd CLI to inject with.
-    cli: String,
+    /// The release of the linkerd CLI, if known.
+    cli: Option<String>,
     namespaces: BTreeMap<String, Meshed>,
     by_hand: BTreeSet<String>,
     in_git: BTreeSet<String>,
@@ -253,7 +254,7 @@ impl EveryStep {
             lines.paused.insert(target.clone());
             self.is_paused = true;
         }
-        let injected = way.inject_again(ctx, owner);
+        let injected = way.inject_again(ctx, owner, self.cli.as_deref());
         let is_injected = injected.is_some();
         let partition = way.without_partition(&owner.namespace).filter(|_| is_injected);
         let lowers_partition = partition.is_some();
@@ -280,13 +281,15 @@ impl EveryStep {
         self.is_injected && !self.namespaces.values().any(restarts)
     }
 
-    /// `act` for workloads that a restart does not change: `Restart X: reason` becomes `Inject X again`.
+    /// `act` for workloads that a restart does not change: `Restart X: reason` becomes `Re-inject X`.
     fn injecting(&self, act: &str) -> String {
         let act = act.split_once(": ").map_or(act, |(act, _)| act);
-        let act = act.replacen("Restart ", "Inject ", 1).replacen("restart ", "inject ", 1);
+        let act = act.replacen("Restart ", "Re-inject ", 1).replacen("restart ", "re-inject ", 1);
         let (act, how) = act.split_once(',').unwrap_or((&act, ""));
         let how = if how.is_empty() { String::new() } else { format!(",{how}") };
-        format!("{act} again{how}, with the linkerd CLI{} (a restart keeps the old proxy)", self.cli)
+        let with = if how.is_empty() { " with" } else { ", with" };
+        let cli = cli_of(self.cli.as_deref());
+        format!("{act}{how}{with} {cli}: the proxy is in the pod template, so a restart keeps the old one")
     }
 
     fn text(&self, act: &str, left: usize) -> String {
@@ -297,9 +300,8 @@ impl EveryStep {
         }
         if self.is_injected && !self.is_all_injected() {
             add(format!(
-                "The commands inject the manually injected workloads again, with the linkerd CLI{} (a \
-                 restart keeps the old proxy)",
-                self.cli
+                "The commands re-inject workloads whose pod template has the proxy, with {}: a restart keeps the old one",
+                cli_of(self.cli.as_deref())
             ));
         }
         if self.is_paused {

@@ -3,7 +3,7 @@
 
 use super::rollouts::{Inject, Needs, RestartMethod, Rollouts};
 use crate::checks::Context;
-use crate::checks::upgrade::release_of_cli;
+use crate::checks::upgrade::{cli_of, release_of_cli};
 use crate::checks::words::sentence;
 use crate::command::{Command, Line, kubectl};
 use crate::finding::{Restarts, Step, StepKind};
@@ -125,10 +125,11 @@ pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once
      again: the update strategy replaces no pod otherwise";
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMethod<'_>) -> Parts {
-    let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
+    let inject = if way.paused { "Resume the paused rollout and re-inject" } else { "Re-inject" };
+    let release = release_of_cli(ctx);
     let mut text = format!(
-        "{inject} the manually injected workload again, with the linkerd CLI{} (a restart keeps the old proxy)",
-        release_of_cli(ctx)
+        "{inject} the workload with {}: the proxy is in the pod template, so a restart keeps the old one",
+        cli_of(release.as_deref())
     );
     let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
     let partition = way.without_partition(&owner.namespace);
@@ -138,7 +139,7 @@ fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMeth
         );
     }
     lines.extend(partition.clone());
-    lines.extend(way.inject_again(ctx, owner));
+    lines.extend(way.inject_again(ctx, owner, release.as_deref()));
     let keeps_pods = (way.on_delete || way.target.is_none()) && partition.is_none();
     if keeps_pods {
         text.push_str(", and delete the pods one at a time, each once the one before is ready again");

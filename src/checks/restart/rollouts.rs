@@ -228,14 +228,24 @@ impl RestartMethod<'_> {
         Some(call.arg(patch.to_owned()).into())
     }
 
-    /// The line that updates the proxy in the pod template.
-    pub(super) fn inject_again(&self, ctx: &Context<'_>, owner: &Owner) -> Option<Line> {
+    /// The line that updates the proxy in the pod template. It runs only with the CLI of a release, if that is known:
+    /// another one adds the proxy of its own release.
+    pub(super) fn inject_again(
+        &self,
+        ctx: &Context<'_>,
+        owner: &Owner,
+        release: Option<&str>,
+    ) -> Option<Line> {
         if self.inject != Inject::Manual {
             return None;
         }
         let target = format!("{}/{}", owner.kind.to_ascii_lowercase(), owner.name);
         let get = kubectl().namespace(&owner.namespace).words("get").operand(target).words("-o yaml");
         let inject = linkerd().control_plane(&ctx.namespaces().control_plane).words("inject --manual -");
-        Some(get.pipe(inject).pipe(kubectl().words("apply -f -")))
+        let line = get.pipe(inject).pipe(kubectl().words("apply -f -"));
+        Some(match release {
+            Some(release) => Line::only_with_cli(release, line),
+            None => line,
+        })
     }
 }

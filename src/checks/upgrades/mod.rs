@@ -8,15 +8,15 @@ use crate::finding::{Evidence, Finding};
 use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
-mod back;
+mod gateway_api_transfer;
 pub(super) mod gitops;
-mod held;
 pub(super) mod mirrors;
 pub(super) mod phases;
 pub(super) mod plan;
 mod pull;
 mod reached;
 pub(super) mod release;
+mod rollback;
 mod target_images;
 mod upgrade_changes_default;
 mod upgrade_changes_policy;

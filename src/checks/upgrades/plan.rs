@@ -1,13 +1,13 @@
 //! The plan of an upgrade: its steps in order, one release after the other, with commands that match the
 //! installation method, and the verification of each step. Created from the same evidence as the findings.
 
-use super::back;
-use super::held::HeldDefinitions;
+use super::gateway_api_transfer::HeldDefinitions;
 use super::mirrors;
 use super::phases::{Phase, Plan};
 use super::pull;
 use super::reached::Reached;
 use super::release;
+use super::rollback;
 use crate::card::Part;
 use crate::checks::cni::chart::onto;
 use crate::checks::control_plane::installation::values;
@@ -60,7 +60,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         let title = format!("Data plane to {release}");
         phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
     }
-    phases.push(back::phase(ctx, &from, &hops));
+    phases.push(rollback::phase(ctx, &from, &hops));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
     Some(Plan { phases, recorded: None })

@@ -1,7 +1,7 @@
 //! `known-defect`: a known defect of the installed release, triggered by something in the cluster. The
 //! defects are rows of `defects.yaml`.
 
-mod deciding;
+mod affected_releases;
 mod fields;
 mod pods;
 mod triggers;
@@ -19,7 +19,7 @@ use crate::item::Kind;
 use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect, Reach, WorkaroundCommand};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, Pod, Workload};
-use deciding::{Deciding, Releases};
+use affected_releases::{Deciding, Releases};
 use fields::ObjectFields;
 
 /// The id of this check.

@@ -8,7 +8,7 @@ use crate::checks::{Check, Settings};
 use crate::cli::args::{self, Fix, Reports};
 use crate::cli::evidence::EvidenceSource;
 use crate::cli::examine::{self, Examination};
-use crate::cli::{asked, change, check, namespaces};
+use crate::cli::{change, check, namespaces, request};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Policy};
@@ -40,8 +40,8 @@ impl<'a> Cluster<'a> {
     /// Wrong usage.
     pub(super) fn new(args: &'a Fix) -> anyhow::Result<Cluster<'a>> {
         let check = args.as_check();
-        let policy = asked::policy(&check)?;
-        let checks = asked::select(&policy)?;
+        let policy = request::policy(&check)?;
+        let checks = request::select(&policy)?;
         let settings = check::settings(&check, &policy)?;
         let mut items = policy::run_items(&checks);
         items.insert(Item::List(Kind::Namespace));

@@ -9,7 +9,7 @@ use super::overlay::{Overlay, Questions};
 use crate::checks::{self, Check, Settings};
 use crate::cli::args::{self, Fix, FixFormat};
 use crate::cli::stop::Stop;
-use crate::cli::{asked, change, chart, check, files, output};
+use crate::cli::{change, chart, check, files, output, request};
 use crate::exit;
 use crate::finding::{Finding, Step, Subject};
 use crate::item::Item;
@@ -36,8 +36,8 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
         return Err(Stop::usage(cause, "give the files or their folder").into());
     }
     let check = args.as_check();
-    let policy = asked::policy(&check)?;
-    let mut checks = asked::select(&policy)?;
+    let policy = request::policy(&check)?;
+    let mut checks = request::select(&policy)?;
     if policy.only.is_empty() {
         checks.retain(|check| check.card().front.judges_manifests());
     }

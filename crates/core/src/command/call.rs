@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::arg::Arg;
-use super::called::Called;
 use super::connection::Connection;
+use super::program_name::Called;
 
 /// What is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
     /// `kubectl`.
     Kubectl,
@@ -26,7 +26,7 @@ const WITH_CLUSTER: [&str; 9] =
     ["check", "collect", "fix", "injection", "policy", "reach", "rotate", "sync", "ticket"];
 
 /// A program with its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Call {
     program: Program,
     /// Its connection options, added by `with_connection`.
@@ -36,8 +36,16 @@ pub struct Call {
     words: Vec<Word>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
+/// A restart without its workloads.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct RestartOptions {
+    program: Program,
+    connection: Vec<Arg>,
+    options: Vec<Word>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Word {
     /// An option, its value, or a positional argument.
     Plain(Arg),
     /// A positional argument, whatever its text.
@@ -89,23 +97,22 @@ pub fn program(name: &'static str) -> Call {
 }
 
 impl Call {
-    /// Adds the operands of another call of `kubectl rollout restart` that is otherwise equal. Returns
-    /// whether it is one.
-    pub(super) fn absorb_restart(&mut self, other: &Call) -> bool {
-        let split = |call: &Call| {
-            call.words.iter().cloned().partition::<Vec<Word>, _>(|word| matches!(word, Word::Operand(_)))
-        };
-        let ((own, options), (operands, others)) = (split(self), split(other));
-        let restarts = options
-            .windows(2)
-            .any(|pair| pair[0].arg().text() == Some("rollout") && pair[1].arg().text() == Some("restart"));
-        let is_alike =
-            self.program == other.program && self.connection == other.connection && options == others;
-        if !restarts || !is_alike || own.is_empty() || operands.is_empty() {
-            return false;
-        }
-        self.words.extend(operands.into_iter().filter(|word| !own.contains(word)));
-        true
+    /// Its workloads and everything else, if it is a `kubectl rollout restart` of named workloads.
+    pub(super) fn restart(&self) -> Option<(RestartOptions, Vec<Word>)> {
+        let is = |word: &Word, text| word.arg().text() == Some(text);
+        let mut options = self.words.iter().filter(|word| matches!(word, Word::Plain(_)));
+        options
+            .find(|word| is(word, "rollout"))
+            .filter(|_| options.next().is_some_and(|word| is(word, "restart")))?;
+        let (workloads, options): (Vec<Word>, Vec<Word>) =
+            self.words.iter().cloned().partition(|word| matches!(word, Word::Operand(_)));
+        let connection = self.connection.clone();
+        (!workloads.is_empty())
+            .then_some((RestartOptions { program: self.program, connection, options }, workloads))
+    }
+
+    pub(super) fn add_operands(&mut self, words: Vec<Word>) {
+        self.words.extend(words);
     }
 
     fn new(program: Program) -> Call {

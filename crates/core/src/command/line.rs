@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::arg::Arg;
-use super::call::Call;
+use super::call::{Call, RestartOptions, Word};
 use super::connection::Connection;
 
 /// The beginning of a line that runs only with one release of the linkerd CLI.
@@ -12,10 +12,10 @@ const GUARD: &str = "linkerd version --client --short | grep -Fx ";
 const GUARD_BEFORE: &str = "test \"$(linkerd version --client --short)\" = ";
 
 /// A line for a shell.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line(Vec<Piece>);
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Piece {
     Call(Box<Call>),
     Syntax(&'static str),
@@ -111,12 +111,18 @@ impl Line {
         Line(vec![Piece::OnlyWithCli(release.into())]).line(line)
     }
 
-    /// Adds the workloads that another `kubectl rollout restart` restarts in the same namespace. Returns
-    /// whether it is one.
-    pub(super) fn absorb_restart(&mut self, other: &Line) -> bool {
-        match (self.0.as_mut_slice(), other.0.as_slice()) {
-            ([Piece::Call(own)], [Piece::Call(other)]) => own.absorb_restart(other),
-            _ => false,
+    /// See [`Call::restart`].
+    pub(super) fn restart(&self) -> Option<(RestartOptions, Vec<Word>)> {
+        match self.0.as_slice() {
+            [Piece::Call(call)] => call.restart(),
+            _ => None,
+        }
+    }
+
+    /// Adds workloads to a line that restarts some.
+    pub(super) fn add_restarted(&mut self, workloads: Vec<Word>) {
+        if let [Piece::Call(call)] = self.0.as_mut_slice() {
+            call.add_operands(workloads);
         }
     }
 

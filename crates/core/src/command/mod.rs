@@ -10,27 +10,28 @@
 //! ```
 
 mod arg;
-mod asked;
 mod call;
-mod called;
 mod connection;
+mod join;
 mod line;
+mod program_name;
 mod quote;
 mod rerun;
+mod rerun_options;
 mod values;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use arg::Arg;
-pub use asked::RerunOptions;
 pub use call::{Call, NODE_IMAGE, Program, collect_from_nodes, helm, kubectl, linkerd, meshdoctor, program};
-pub use called::{Called, own};
 pub use connection::Connection;
+pub use join::JoinIndex;
 pub use line::Line;
+pub use program_name::{Called, own};
 pub use rerun::{Flag, Repeated, Rerun};
+pub use rerun_options::RerunOptions;
 pub use values::helm_set;
 
 /// Where a command runs.
@@ -184,26 +185,8 @@ impl Command {
 
     /// Adds the lines of others, each once. A command for a node is kept and lists the nodes of the others.
     pub fn join<'a>(&mut self, others: impl IntoIterator<Item = &'a Command>) {
-        let mut lines: BTreeSet<Line> = self.lines.iter().cloned().collect();
-        let mut nodes: BTreeSet<String> = self.node.iter().cloned().collect();
-        for other in others {
-            match (&self.node, &other.node) {
-                (Some(_), Some(node)) => {
-                    if nodes.insert(node.clone()) {
-                        self.other_nodes.push(node.clone());
-                    }
-                }
-                _ => {
-                    let new: Vec<&Line> =
-                        other.lines.iter().filter(|line| lines.insert((*line).clone())).collect();
-                    for line in new {
-                        if !self.lines.iter_mut().any(|own| own.absorb_restart(line)) {
-                            self.lines.push(line.clone());
-                        }
-                    }
-                }
-            }
-        }
+        let mut index = JoinIndex::new(self);
+        others.into_iter().for_each(|other| self.join_indexed(&mut index, other));
     }
 
     /// Puts another one before it.

@@ -101,13 +101,11 @@ impl Step {
     pub fn of_several(&self) -> String {
         match self.restarts {
             Restarts::Workloads if self.text.ends_with("the workload") => format!("{}s", self.text),
-            Restarts::Workloads => {
-                ["the workload.", "the workload:", "the workload again", "injected workload again"]
-                    .into_iter()
-                    .fold(self.text.clone(), |text, one| {
-                        text.replace(one, &one.replace("workload", "workloads"))
-                    })
-            }
+            Restarts::Workloads => ["the workload.", "the workload:", "the workload with"]
+                .into_iter()
+                .fold(self.text.clone(), |text, one| {
+                    text.replace(one, &one.replace("workload", "workloads"))
+                }),
             Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => self.text.clone(),
         }
     }
@@ -125,7 +123,7 @@ impl Step {
 }
 
 fn requirement(release: &str) -> String {
-    format!(" (needs linkerd CLI {release}, or the command does nothing)")
+    format!(" (runs only with linkerd CLI {release})")
 }
 
 /// The instructions, in order, and how to verify them.

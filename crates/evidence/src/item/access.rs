@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::asked::Query;
+use super::query::Query;
 use super::{Scope, UnknownKind};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::Query;
+use super::query::Query;
 use super::{Probe, Program};
 use crate::certificates::{Certificate, from_pem};
 use crate::command::{Arg, kubectl};

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asked::Query;
 use super::proxy_metrics::ProxyMetrics;
+use super::query::Query;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
 use crate::knowledge::MetricMeaning;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::UnknownKind;
-use super::asked::Query;
+use super::query::Query;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;
 use crate::names::{self, Rule};

@@ -1,6 +1,6 @@
 //! User-provided evidence: node files and logs.
 
-use super::asked::Query;
+use super::query::Query;
 use crate::command::collect_from_nodes;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;

@@ -1,6 +1,6 @@
 //! Versions of the API server and of the operator's `linkerd` command.
 
-use super::asked::Query;
+use super::query::Query;
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::gap_remediation::GapRemediation;

@@ -2,7 +2,7 @@
 //! only when it is complete, and never after a failure or an interruption.
 
 mod ahead;
-mod closing;
+mod metadata;
 mod pack;
 mod packed;
 
@@ -20,7 +20,7 @@ use crate::source::bundle::manifest::{
     folder, named_file, segment,
 };
 
-pub use self::closing::{ClosingEntries, Contents};
+pub use self::metadata::{ClosingEntries, Contents};
 pub use self::pack::{Form, SaveError, ready, save, stream};
 pub use self::packed::{Entry, Packed};
 

@@ -7,7 +7,7 @@
 use super::conflist::{Defect, DefectKind};
 use super::facts::FileKind;
 use super::files::MAX_CONF;
-use super::looked::Looked;
+use super::lookup::Looked;
 use super::runtime::RuntimeKind;
 use super::snapshot::{ConfFile, Content, NodeSnapshot};
 

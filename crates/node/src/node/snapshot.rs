@@ -12,7 +12,7 @@ use super::facts::{
     OsRelease, PluginBins, Problem, RuntimeInfo, VersionAnswer,
 };
 use super::files::{DEFAULT_CONF_DIR, has_loadable_extension};
-use super::looked::Looked;
+use super::lookup::Looked;
 use super::runtime::RuntimeKind;
 
 /// All contents of a snapshot. A part that is `None` is not in the snapshot.

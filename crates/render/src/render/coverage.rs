@@ -448,7 +448,14 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             vec![(collect_them(), Some(Command::lines(get_named(gaps))))]
         }
         (Sort::Objects, Why::PerhapsMore) => {
-            vec![(format!("if the dump lists all of them, pass --complete {}", resources()), None)]
+            let kinds = resources();
+            let how = match kinds.split(',').count() > SHOWN {
+                true => "if the dump lists all objects of the cluster, pass --complete all; otherwise the kinds that it \
+                         lists completely"
+                    .to_owned(),
+                false => format!("if the dump lists all of them, pass --complete {kinds}"),
+            };
+            vec![(how, None)]
         }
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => {
             let kinds: BTreeSet<Kind> =

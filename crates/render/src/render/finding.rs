@@ -185,8 +185,13 @@ impl Printer {
         let rows: Vec<_> = finding.evidence.iter().map(|evidence| self.row(evidence)).collect();
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;
-        for (who, seen) in rows.iter().take(IN_PLAN) {
-            let text = if who == last { seen.clone() } else { format!("{who}  {seen}") };
+        for ((who, seen), evidence) in rows.iter().zip(&finding.evidence).take(IN_PLAN) {
+            // "does not exist" says nothing without its object.
+            let is_clause = matches!(evidence.place, Place::Other { .. }) && who == &only;
+            let text = match who == last && !is_clause {
+                true => seen.clone(),
+                false => format!("{who}  {seen}"),
+            };
             let indent = if who == last && *who != only { "  " } else { "" };
             let wrapped = hanging(&text, columns - indent.len());
             if !lines.is_empty() && lines.len() + wrapped.len() > LINES_IN_PLAN {

@@ -132,7 +132,7 @@ fn judged_as_of(report: &Report) -> Option<String> {
         TimeSource::Captured => Some(format!("as of {at}, when collected")),
         TimeSource::Flag => Some(format!("as of {at} (--at)")),
         TimeSource::Clock if ["live", "manifests"].contains(&report.origin.kind.as_str()) => None,
-        TimeSource::Clock => Some(format!("as of now, {at} (set with --at)")),
+        TimeSource::Clock => Some(format!("as of now, {at}; --at sets another time")),
     }
 }
 

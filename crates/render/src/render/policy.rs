@@ -45,8 +45,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         answers.iter().filter(|answer| strictness(answer, &own) == Strictness::Closed).map(label).collect();
     if answers.len() > 1 && !closed.is_empty() {
         let (all, closed) = (answers.len(), some_of(&closed, NAMED));
-        let said =
-            format!("no client is allowed on at least one port of {closed} ({all} listed, these first)");
+        let said = format!("a port that no client may use: {closed} (listed first, of {all})");
         wrap(&clean(&said), look.prose()).iter().for_each(|line| _ = writeln!(text, "{line}"));
         text.push('\n');
     }

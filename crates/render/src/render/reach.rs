@@ -29,8 +29,11 @@ pub fn table(walk: &Walk, look: Look) -> String {
     let room = look.prose().saturating_sub(indent).max(20);
     // What stops the call comes first; the steps before and after it only confirm that they do not.
     let is_short = walk.outcome() >= Outcome::Partly && !look.verbose;
-    let (confirmed, shown): (Vec<&Step>, Vec<&Step>) =
+    let (confirmed, mut shown): (Vec<&Step>, Vec<&Step>) =
         walk.steps.iter().partition(|step| is_short && step.outcome == Outcome::Passes);
+    if is_short {
+        shown.sort_by_key(|step| std::cmp::Reverse(step.outcome));
+    }
     for step in &shown {
         let word = pad(outcome_label(step.outcome), WORDS);
         let word = match step.outcome {
@@ -87,16 +90,14 @@ pub fn table(walk: &Walk, look: Look) -> String {
 /// The steps of a fix, each with its lines to paste.
 fn numbered(text: &mut String, steps: &[(String, Vec<String>)], look: Look) {
     for (number, (said, paste)) in (1..).zip(steps) {
-        let label = if number == 1 { "fix" } else { "" };
-        let said = format!("{number}. {}", sentence(said));
-        for (at, line) in
-            wrap(&clean(&said), look.prose().saturating_sub(PASTED + 11).max(20)).iter().enumerate()
-        {
-            let head = if at == 0 { pad(label, 10) } else { pad("", 13) };
-            _ = writeln!(text, "{}{head}{line}", " ".repeat(PASTED - 2));
+        let head = format!("{}{number}. ", " ".repeat(PASTED - 2));
+        let indent = " ".repeat(head.len());
+        let words = wrap(&clean(&sentence(said)), look.prose().saturating_sub(indent.len()).max(20));
+        for (at, line) in words.iter().enumerate() {
+            _ = writeln!(text, "{}{line}", if at == 0 { &head } else { &indent });
         }
         for line in paste {
-            _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
+            _ = writeln!(text, "{indent}  {}", look.command(&clean(line)));
         }
     }
 }
@@ -140,7 +141,7 @@ pub(super) fn result(walk: &Walk) -> String {
     };
     match walk.outcome() {
         Outcome::Passes => match walk.conditions().as_slice() {
-            [] => "the call succeeds".to_owned(),
+            [] => "the call succeeds, as far as the cluster's objects show".to_owned(),
             conditions => {
                 let conditions: Vec<String> = conditions.iter().map(ToString::to_string).collect();
                 format!("the call succeeds, {}", conditions.join(", and "))
@@ -194,7 +195,7 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     let walks = || rows.iter().flat_map(|(_, walks)| walks);
     let of = |outcome: Outcome| walks().any(|walk| walk.outcome() == outcome);
     let legend = [
-        (Outcome::Passes, "yes: succeeds"),
+        (Outcome::Passes, "yes: succeeds, as far as the cluster's objects show"),
         (Outcome::NotJudged, "yes?: no step is known to fail"),
         (Outcome::Partly, "partly: some of the calls fail, by endpoint or backend"),
         (Outcome::Stops, "no: fails"),

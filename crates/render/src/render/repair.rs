@@ -197,11 +197,13 @@ impl Order {
         Order { steps, shared }
     }
 
-    /// The rows of a plan. A finding whose steps all belong to others follows them; one without a step comes last.
+    /// The rows of a plan. A finding whose steps all belong to others follows these others; one without a step comes last.
     pub(super) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<Row<'p>> {
         let mut rows = Vec::new();
         let mut current: BTreeSet<usize> = BTreeSet::new();
         let mut introduced: BTreeSet<usize> = BTreeSet::new();
+        // Findings whose steps are all above; they follow the last step under the current heading.
+        let mut ended: BTreeSet<usize> = BTreeSet::new();
         for (number, step) in (1..).zip(&plan.steps) {
             let mut new: BTreeSet<usize> = BTreeSet::new();
             for &one in step.repairs.iter().filter(|one| !self.shared.contains_key(*one)) {
@@ -217,18 +219,18 @@ impl Order {
             if !new.is_empty() {
                 introduced.extend(&new);
                 current.clone_from(&new);
+                rows.extend(take_findings(&mut ended));
                 rows.push(Row::Findings(new));
             }
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
             rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
             let is_last = |one: &&usize| self.steps.get(*one).and_then(|own| own.last()) == Some(&number);
-            let ended: BTreeSet<usize> = self.shared.keys().filter(is_last).copied().collect();
-            if !ended.is_empty() {
-                introduced.extend(&ended);
-                rows.push(Row::Findings(ended));
-            }
+            let last: BTreeSet<usize> = self.shared.keys().filter(is_last).copied().collect();
+            introduced.extend(&last);
+            ended.extend(last);
         }
+        rows.extend(take_findings(&mut ended));
         let without_steps = plan.findings.values().map(|planned| planned.number);
         let without_steps: BTreeSet<usize> =
             without_steps.filter(|number| !introduced.contains(number)).collect();
@@ -237,6 +239,10 @@ impl Order {
         }
         rows
     }
+}
+
+fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<Row<'p>> {
+    (!findings.is_empty()).then(|| Row::Findings(std::mem::take(findings)))
 }
 
 /// The steps of each finding, by their numbers.
@@ -399,7 +405,7 @@ impl PlanPrinter<'_> {
             .filter(|_| self.report.repair.findings.len() > 1)
             .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
         let plain = step.step.without_requirement();
-        let requirement = if is_stated { String::new() } else { self.requirement(step, plain) };
+        let requirement = if is_stated { String::new() } else { self.requirement(number, step, plain) };
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
@@ -457,8 +463,9 @@ impl PlanPrinter<'_> {
         at.filter(|_| lines_of(command).len() > 1)
     }
 
-    /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
-    fn requirement(&self, step: &PlanStep, plain: &str) -> String {
+    /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any. Nothing if
+    /// an earlier step installs it.
+    fn requirement(&self, number: usize, step: &PlanStep, plain: &str) -> String {
         let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
             return String::new();
         };
@@ -467,6 +474,7 @@ impl PlanPrinter<'_> {
             installed.is_some_and(|installed| installed == release)
         };
         match self.report.repair.steps.iter().position(installs) {
+            Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None => step.step.text[plain.len()..].trim().to_owned(),
         }

@@ -484,7 +484,7 @@ fn result_lines(report: &Report, look: Look) -> Vec<String> {
     let words = format!("exit {status}");
     let painted = if status == exit::FINE { look.good(&words) } else { look.bad(&words) };
     // The reason is in the lines above.
-    let why = if report.verdict.crashed == 0 { " (evidence is missing)" } else { "" };
+    let why = if report.verdict.crashed == 0 { " (not fully checked)" } else { "" };
     let text = result_with(report, why, look.verbose);
     let text = match unchecked::is_brief(report, look) {
         true => {

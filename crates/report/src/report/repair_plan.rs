@@ -1,9 +1,9 @@
 //! The repair plan of a report: the steps of all findings that need a repair, in order, without duplicates.
 //! [`crate::cause`] determines the order of the findings; this module merges their steps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::command::Command;
+use crate::command::{Command, JoinIndex};
 use crate::finding::{Finding, Fingerprint, Forced, Restarts, Severity, Standing, Step, lift_forced};
 
 /// The steps that repair all errors and warnings of the report.
@@ -116,6 +116,8 @@ struct Graph {
     severity: Vec<Severity>,
     /// For each step, the steps that must be done before it.
     before: Vec<BTreeSet<usize>>,
+    /// The indexes of steps whose commands others were joined to.
+    joined: HashMap<usize, JoinIndex>,
 }
 
 impl Graph {
@@ -127,8 +129,9 @@ impl Graph {
                 |one: usize| self.severity[one] < self.severity[other] && !self.comes_after(other, one);
             before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
         };
+        let of_several = step.step.of_several();
         let mergeable = (0..self.steps.len())
-            .filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step)?)))
+            .filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?)))
             .find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
             self.steps.push(step);
@@ -137,10 +140,30 @@ impl Graph {
             return self.steps.len() - 1;
         };
         self.steps[at].repairs.extend(&step.repairs);
-        merge.apply(&mut self.steps[at].step, step.step);
+        self.merge(at, merge, step.step);
         self.severity[at] = self.severity[at].max(severity);
         self.before[at].extend(before.iter().filter(|&&one| one != at));
         at
+    }
+
+    fn merge(&mut self, at: usize, merge: Merge, other: Step) {
+        let one = &mut self.steps[at].step;
+        match merge {
+            Merge::First => one.restarts = one.restarts.max(other.restarts),
+            Merge::Second => {
+                *one = other;
+                self.joined.remove(&at);
+            }
+            Merge::Both => {
+                one.text = one.of_several();
+                if let (Some(command), Some(more)) = (&mut one.command, &other.command) {
+                    let index = self.joined.entry(at).or_insert_with(|| JoinIndex::new(command));
+                    command.join_indexed(index, more);
+                }
+                let forced = one.forced.as_deref().zip(other.forced.as_deref());
+                one.forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
+            }
+        }
     }
 
     /// The last step of earlier findings that restarts everything that `step` restarts, which then repairs
@@ -169,17 +192,52 @@ impl Graph {
         false
     }
 
+    /// A step that installs a release of the linkerd CLI comes before the first step that needs it, and repairs the
+    /// findings of all that need it too. Returns the order in which steps are tried.
+    fn install_cli_first(&mut self) -> Vec<usize> {
+        let mut sequence: Vec<usize> = (0..self.steps.len()).collect();
+        let command = |at: usize| self.steps[at].step.command.as_ref();
+        let installing: Vec<(usize, String)> = (0..self.steps.len())
+            .filter_map(|at| {
+                Some((at, command(at).filter(|one| one.required_cli().is_none())?.installed_cli()?))
+            })
+            .collect();
+        for (at, release) in installing {
+            let command = |other: usize| self.steps[other].step.command.as_ref();
+            let needs =
+                |other: &usize| command(*other).and_then(Command::required_cli) == Some(release.as_str());
+            let needing: Vec<usize> = sequence
+                .iter()
+                .copied()
+                .filter(needs)
+                .filter(|other| !self.comes_after(at, *other))
+                .collect();
+            let Some(first) = needing.first() else { continue };
+            let place = sequence.iter().position(|other| other == first).unwrap_or_default();
+            if sequence.iter().position(|other| *other == at) > Some(place) {
+                sequence.retain(|other| *other != at);
+                sequence.insert(place, at);
+            }
+            for other in needing {
+                self.before[other].insert(at);
+                let repaired = self.steps[other].repairs.clone();
+                self.steps[at].repairs.extend(repaired);
+            }
+        }
+        sequence
+    }
+
     /// The steps in an order that satisfies all constraints; otherwise in the order of insertion.
-    fn into_sorted(self) -> Vec<PlanStep> {
-        let mut waiting: BTreeSet<usize> = (0..self.steps.len()).collect();
+    fn into_sorted(mut self) -> Vec<PlanStep> {
+        let mut waiting = self.install_cli_first();
         let mut order = Vec::with_capacity(waiting.len());
-        while let Some(next) = waiting
-            .iter()
-            .copied()
-            .find(|&at| self.before[at].iter().all(|one| !waiting.contains(one)))
-            .or_else(|| waiting.first().copied())
-        {
-            waiting.remove(&next);
+        let mut open: BTreeSet<usize> = waiting.iter().copied().collect();
+        let is_free =
+            |at: usize, open: &BTreeSet<usize>| self.before[at].iter().all(|one| !open.contains(one));
+        while !waiting.is_empty() {
+            let place = waiting.iter().position(|&at| is_free(at, &open)).unwrap_or_default();
+            let next = waiting.remove(place);
+            open.remove(&next);
             order.push(next);
         }
         let mut steps: Vec<Option<PlanStep>> = self.steps.into_iter().map(Some).collect();
@@ -200,8 +258,9 @@ enum Merge {
 
 impl Merge {
     /// Two steps can be merged that have the same command, the same text without a command, or the same text with
-    /// commands whose lines can run together, and restarts of which one includes the other.
-    fn find(one: &Step, other: &Step) -> Option<Merge> {
+    /// commands whose lines can run together, and restarts of which one includes the other. `of_several`: the text of
+    /// `other` for several workloads.
+    fn find(one: &Step, other: &Step, of_several: &str) -> Option<Merge> {
         if includes_restart(one, other) {
             return Some(Merge::First);
         }
@@ -213,25 +272,10 @@ impl Merge {
             (Some(a), Some(b)) if a == b => Some(Merge::First),
             (Some(a), Some(b)) => {
                 let separable = |command: &Command| !command.is_whole() && command.node().is_none();
-                let is_same = || one.text == other.text || one.text == other.of_several();
+                let is_same = || one.text == other.text || one.text == of_several;
                 (separable(a) && separable(b) && is_same()).then_some(Merge::Both)
             }
             _ => None,
-        }
-    }
-
-    fn apply(self, one: &mut Step, other: Step) {
-        match self {
-            Merge::First => one.restarts = one.restarts.max(other.restarts),
-            Merge::Second => *one = other,
-            Merge::Both => {
-                one.text = one.of_several();
-                if let (Some(command), Some(more)) = (&mut one.command, &other.command) {
-                    command.join([more]);
-                }
-                let forced = one.forced.as_deref().zip(other.forced.as_deref());
-                one.forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
-            }
         }
     }
 }
@@ -265,7 +309,7 @@ fn restarted(command: &Command) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::kubectl;
+    use crate::command::{Line, kubectl, linkerd, program};
     use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
     fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
@@ -307,6 +351,23 @@ mod tests {
         assert_eq!(
             texts(&found),
             ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]
+        );
+    }
+
+    #[test]
+    fn the_cli_is_installed_before_it_is_needed() {
+        let guarded = |name: &'static str| Line::only_with_cli("edge-25.4.4", linkerd().words(name));
+        let mut first = finding("a", &[("Look", "get a")]);
+        first.remedy = first.remedy.clone().run(StepKind::Command, "Upgrade", guarded("upgrade"));
+        let mut second = finding("b", &[]);
+        let install = Line::set("LINKERD2_VERSION", "edge-25.4.4").line(program("sh"));
+        second.remedy = Remedy::new().run(StepKind::Command, "Install", install);
+        let texts = texts(&[first, second]);
+        let starts: Vec<&str> =
+            texts.iter().map(|text| text.split(" (").next().unwrap_or_default()).collect();
+        assert_eq!(
+            starts,
+            ["Look [1] kubectl get a", "Install [1,2] LINKERD2_VERSION=edge-25.4.4 sh", "Upgrade",]
         );
     }
 

@@ -4,7 +4,7 @@
 mod kustomizations;
 mod loading;
 mod manifests;
-mod together;
+mod merge;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use self::loading::{Loading, STDIN, shown};
-use self::together::together;
+use self::merge::together;
 use super::bundle::Bundle;
 use super::dump::{Dump, Places, sysdump};
 use super::error::LoadError;

@@ -58,6 +58,10 @@ case "$first" in
 esac
 if [ "$first" -lt 1 ] || [ "$first" -gt "$last" ]; then usage; fi
 failed() {
+  if [ "$#" -gt 1 ] && [ "$(linkerd version --client --short)" != "$2" ]; then
+    printf 'step %s was not done: it needs linkerd CLI %s. Install it, then continue with: sh %s %s\n' "$1" "$2" "$0" "$1" >&2
+    exit 1
+  fi
   printf 'step %s failed: repair the cause, then continue with: sh %s %s\n' "$1" "$0" "$1" >&2
   exit 1
 }
@@ -176,7 +180,11 @@ impl Script {
 
     /// The lines of a command; each that is complete stops the script if it fails.
     fn commands(&mut self, number: usize, command: &Command) {
-        guarded(command, &format!("failed {number}")).iter().for_each(|line| self.line(line));
+        let failed = match command.required_cli() {
+            Some(release) => format!("failed {number} {}", Arg::from(release)),
+            None => format!("failed {number}"),
+        };
+        guarded(command, &failed).iter().for_each(|line| self.line(line));
     }
 }
 
