@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::archive::spool::Blob;
 use crate::source::json::{Head, MAX_OBJECT};
-use crate::yaml::guard;
+use crate::yaml::{go, guard};
 use lines::{Boundary, Line, Lines, boundary};
 
 /// Maximum size of a document to parse as a whole, in bytes. The parser needs about eight times as much memory.
@@ -317,6 +317,9 @@ fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
         Bad { line: line + at, why: refused.to_string() }
     })?;
     let mut value = parsed(text, line)?;
+    if let Ok(text) = std::str::from_utf8(text) {
+        go::correct(&mut value, text).map_err(|why| Bad { line, why: why.to_owned() })?;
+    }
     if memchr::memmem::find(text, MERGE.as_bytes()).is_some() {
         merge(&mut value);
     }
