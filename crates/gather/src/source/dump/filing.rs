@@ -80,8 +80,12 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
 
 /// Files YAML.
 pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result<()> {
+    let scalars = match builder.places {
+        Some(_) => yaml::Scalars::Applied,
+        None => yaml::Scalars::Written,
+    };
     let mut filing = Filing::new(builder, name, blob, 0);
-    yaml::scan(blob, &mut filing)?;
+    yaml::scan(blob, scalars, &mut filing)?;
     filing.failed.map_or(Ok(()), Err)
 }
 
