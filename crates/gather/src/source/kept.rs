@@ -10,7 +10,7 @@ pub const USUAL_OBJECT: usize = 32 * 1024;
 pub const MOST_EXCESS: usize = 512 << 20;
 
 /// The next step for files that reach a limit.
-pub const FEWER: &str = "pass fewer files, or a bundle of meshdoctor collect";
+pub const FEWER: &str = "pass fewer files, or only the lists that checks read";
 
 /// Objects that are kept, by number and size.
 #[derive(Debug, Default)]
