@@ -123,7 +123,7 @@ fn policies(collected: &Collected) -> anyhow::Result<PolicyEvidence<'_>> {
 }
 
 fn unreadable((trouble, gaps): (NotReadable, Vec<Missing>)) -> anyhow::Error {
-    policy::unreadable(&trouble.to_string(), &gaps)
+    policy::unreadable(&trouble, &gaps)
 }
 
 fn mesh<'a>(collected: &'a Collected, policies: PolicyEvidence<'a>) -> anyhow::Result<Mesh<'a>> {

@@ -10,9 +10,10 @@ use crate::fetched::Why;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
 use crate::inspect::outbound as calls;
 use crate::inspect::policy as inspected;
-use crate::item::Item;
+use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
+use crate::model::policy::NotReadable;
 use crate::render::look::Look;
 use crate::render::outbound as render_calls;
 use crate::render::policy as render;
@@ -29,7 +30,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let read = evidence::read(&way, &args.verbosity, &policy_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
-        .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
+        .map_err(|(trouble, gaps)| unreadable(&trouble, &gaps))?;
     let targets = inspected::resolved(&policies, &args.targets());
     if let [lost, ..] = inspected::lost(&policies, &targets).as_slice() {
         let near = inspected::near(&policies, lost)
@@ -71,7 +72,7 @@ fn outbound(args: &Policy) -> anyhow::Result<u8> {
     let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = OutboundEvidence::read(cluster, Knowledge::embedded())
-        .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
+        .map_err(|(trouble, gaps)| unreadable(&trouble, &gaps))?;
     let answers = calls::answers(&policies, &args.to, args.from.as_deref());
     let lost = args.to.iter().find(|called| !answers.iter().any(|answer| answer.is_about(called)));
     if let Some(lost) = lost {
@@ -123,9 +124,14 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
 }
 
 /// The settings of the policy controller could not be read.
-pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
-    let first = missing.first();
-    let next = first.map_or_else(
+pub(super) fn unreadable(trouble: &NotReadable, missing: &[Missing]) -> anyhow::Error {
+    let is_of_deployments = |gap: &&Missing| gap.request.item == Item::List(Kind::Deployment);
+    // Without the list, the Deployment is not known to be absent.
+    if let Some(gap) = missing.iter().find(is_of_deployments).filter(|_| *trouble == NotReadable::Absent) {
+        let cause = format!("{gap}; the settings of the policy controller are unknown without it");
+        return Stop::could_not_run(cause, format!("to read it: {}", gap.close())).into();
+    }
+    let next = missing.first().map_or_else(
         || {
             format!(
                 "{} shows what the control plane lacks; if it is in another namespace, name it with \
@@ -135,7 +141,7 @@ pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
         },
         |gap| format!("{gap}; to check this: {}", gap.close()),
     );
-    Stop::could_not_run(cause.to_owned(), next).into()
+    Stop::could_not_run(trouble.to_string(), next).into()
 }
 
 /// Resources that are missing for the same reason, if there are several; and the other gaps.

@@ -71,6 +71,12 @@ mod connected {
                 "grant the role in docs/rbac-publish.yaml of the release: \
                  https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
             ),
+            PublishError::Quota { .. } => {
+                Some("raise the ResourceQuota that the message names, or delete objects that it counts")
+            }
+            PublishError::NotStored { .. } => Some(
+                "look for a proxy in front of the API server, and for a webhook or CRD that changes reports",
+            ),
             PublishError::Conflict(_) => Some("publish again: the next run replaces the other report"),
             PublishError::Lost { .. } => Some("publish again when the API server responds"),
         }

@@ -25,9 +25,9 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let read = evidence::read(&way, &args.verbosity, &reach_items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
-        .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
+        .map_err(|(trouble, gaps)| policy::unreadable(&trouble, &gaps))?;
     let outbound = OutboundEvidence::read(cluster, Knowledge::embedded())
-        .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
+        .map_err(|(trouble, gaps)| policy::unreadable(&trouble, &gaps))?;
     let traffic = args.traffic.map(Into::into);
     let connection = super::rerun::connection(&args.connection);
     let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic)

@@ -266,7 +266,7 @@ fn a_built_in_check_is_set_anew() {
 }
 
 /// A found file, a command line that it adds to, and the line of the refusal.
-const REFUSED: [(&str, &[&str], usize); 36] = [
+const REFUSED: [(&str, &[&str], usize); 39] = [
     ("[check]\nmanifests = [\"job.yaml\"]\n", &["check", "--kubeconfig", "none"], 2),
     ("[check]\nwith = [\"job.yaml\"]\n", &["check"], 2),
     ("[check]\nchart = \"linkerd-viz\"\nvalues = [\"job.yaml\"]\n", &["check"], 2),
@@ -301,6 +301,9 @@ const REFUSED: [(&str, &[&str], usize); 36] = [
     ("[collect]\nnode-image = \"evil\"\n", &["collect", "--node-pods", "-o", "x.tar.gz"], 2),
     ("[check]\nforce = true\n", &["check", "--save", "x.tar.gz"], 2),
     ("[ticket]\nforce = true\n", &["ticket", "-o", "x.tar.gz"], 2),
+    ("[new]\ndir = \".git/hooks\"\n", &["new", "own-check"], 2),
+    ("[new]\ndir = \".github/workflows\"\n", &["new", "own-check"], 2),
+    ("[new]\ndir = \"../other\"\n", &["new", "own-check"], 2),
     ("[rbac]\nuser = \"mallory\"\n", &["rbac"], 2),
     ("[node-snapshot]\nroot = \"/\"\n", &["node-snapshot", "-o", "x.tar.gz"], 2),
 ];
@@ -472,4 +475,20 @@ fn found_file_that_others_can_write_is_refused() {
     symlink("other.toml", &file).unwrap();
     std::os::unix::fs::lchown(&file, Some(65_534), None).unwrap();
     refused("it belongs to another user (uid 65534");
+}
+
+#[test]
+fn numbers_have_no_quotes() {
+    let own = tempfile::tempdir().unwrap();
+    for (setting, said) in [
+        ("max-proxies = 2000", "a file that was found cannot set --max-proxies=2000"),
+        ("max-proxies = \"2000\"", "meshdoctor.toml:2: max-proxies must be a whole number without quotes"),
+        ("max-proxies = 70000", "meshdoctor.toml:2: "),
+    ] {
+        let ran = run(own.path(), &format!("[check]\n{setting}\n"), &["check", "--proxies"]);
+        assert!(ran.status == 2 && ran.err.contains(said), "{setting} {}", ran.text());
+    }
+    let named = crate::binary::write(own.path(), "named.toml", "[check]\nmax-proxies = 2000\n");
+    let shown = ran(meshdoctor(&["config", "--config", &named]).current_dir(own.path()));
+    assert!(shown.status == 0 && shown.text().contains("--max-proxies=2000"), "{}", shown.text());
 }

@@ -426,3 +426,61 @@ status: {currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllow
     let read: Value = serde_yaml::from_str(document).unwrap();
     assert_eq!(read, serde_json::json!({"controllerReplicas": 2}));
 }
+
+const SKIPPING: &str = r#"apiVersion: apps/v1
+kind: Deployment
+metadata: {name: report, namespace: shop}
+spec:
+  selector: {matchLabels: {app: report}}
+  template:
+    metadata:
+      labels: {app: report}
+      annotations: {linkerd.io/inject: enabled, config.linkerd.io/skip-outbound-ports: "5432"}
+    spec: {containers: [{name: app, image: registry.example.com/report:1}]}
+"#;
+
+/// A found file may come from a pull request: its cards run nothing, and the plan names the file.
+#[test]
+fn steps_of_cards_from_a_found_file_are_manual() {
+    let folder = tempfile::tempdir().unwrap();
+    let card = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/checks/outbound-port-skipped.md");
+    write(folder.path(), "mine/outbound-port-skipped.md", std::fs::read_to_string(card).unwrap());
+    write(folder.path(), "meshdoctor.toml", "[check]\nchecks = [\"mine\"]\n".to_owned());
+    let dump = write(folder.path(), "dump.yaml", SKIPPING);
+    let words = ["fix", "--bundle", BASE, "--bundle", &dump, "--complete", "all", "--linkerd-cli", "none"];
+    let words = [&words[..], &["--only", "outbound-port-skipped", "--at", "2026-01-15T12:00:00Z"]].concat();
+    let plan = |more: &[&str]| ran(meshdoctor(&[&words[..], more].concat()).current_dir(folder.path()));
+    let own = plan(&["--no-config", "--checks", "mine"]);
+    assert!(own.out.contains("if [ \"$first\" -le 1 ]; then"), "{}", own.text());
+    assert!(own.err.contains("1 automatic") && !own.out.contains("Configuration: "), "{}", own.text());
+    let found = plan(&[]);
+    let reason = "manual: from a card that meshdoctor.toml brings, a file that was found";
+    assert!(found.out.contains(&format!("# {reason}")), "{}", found.text());
+    assert!(!found.out.contains("if [ \"$first\" -le 1 ]; then"), "{}", found.text());
+    assert!(found.out.contains("[ \"$first\" -gt 1 ] || manual 1 "), "{}", found.text());
+    assert!(found.err.contains("1 manual"), "{}", found.err);
+    let document = valid(&plan(&["-o", "json"]).out);
+    assert_eq!(document["steps"][0]["manual"], reason, "{document:#}");
+    assert_eq!(document["config"]["file"], "meshdoctor.toml");
+}
+
+#[test]
+fn a_found_file_that_hides_findings_is_named_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "meshdoctor.toml", "[fix]\nskip = [\"server-without-authorization\"]\n".to_owned());
+    let bundle = bundle(folder.path());
+    let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
+    let words = ["fix", "--linkerd-cli", "none", "--complete", "all", "--at", "2026-01-15T12:00:00Z"];
+    let plan = |output: &str| {
+        let words = [&words[..], &bundle, &["-o", output]].concat();
+        ran(meshdoctor(&words).current_dir(folder.path()))
+    };
+    let said = "# Configuration: meshdoctor.toml (a file that was found) sets --skip.";
+    for output in ["script", "patch", "values"] {
+        let ran = plan(output);
+        assert!(ran.out.contains(said), "{output}: {}", ran.text());
+    }
+    let document = valid(&plan("json").out);
+    assert_eq!(document["config"]["gate"], serde_json::json!(["skip"]), "{document:#}");
+    assert_eq!(document["config"]["named"], false);
+}

@@ -526,3 +526,48 @@ fn objects_that_can_never_work_are_found_without_a_cluster() {
         assert!(found.len() == 1 && found[0].starts_with(wanted), "{text}{found:?}");
     }
 }
+
+#[test]
+fn plain_scalars_are_read_as_kubectl_reads_them() {
+    let own = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  namespace: shop
+  labels: {canary: VALUE}
+spec: {selector: {app: web}, ports: [{port: PORT}]}
+";
+    for value in ["yes", "y", "No", "OFF", "on", "0o17", "017", "1_000", "true", "7"] {
+        write(own.path(), "web.yaml", text.replace("VALUE", value).replace("PORT", "80"));
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        assert_eq!(
+            (ran.status, found(&ran.document())),
+            (1, vec!["apply-refused web.yaml:6".to_owned()]),
+            "{value}"
+        );
+        assert!(ran.err.contains("metadata.labels[canary] is a "), "{value} {}", ran.err);
+        for quoted in [format!("'{value}'"), format!("\"{value}\""), format!("!!str {value}")] {
+            write(own.path(), "web.yaml", text.replace("VALUE", &quoted).replace("PORT", "80"));
+            let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+            assert_eq!((ran.status, found(&ran.document())), (0, vec![]), "{quoted} {}", ran.err);
+        }
+    }
+    // Ports in other notations of numbers.
+    for (port, status) in [("0o120", 0), ("0120", 0), ("8_0", 0), ("0x50", 0), ("8O", 1), ("off", 1)] {
+        write(own.path(), "web.yaml", text.replace("VALUE", "a").replace("PORT", port));
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        assert_eq!(ran.status, status, "{port} {}", ran.text());
+    }
+    // kubectl cannot convert it.
+    write(own.path(), "web.yaml", text.replace("VALUE", "a").replace("PORT", ".inf"));
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    assert!(ran.status == 3 && ran.err.contains(".inf and .nan are not numbers of JSON"), "{}", ran.text());
+    // JSON has its own rules.
+    let json = r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop",
+        "labels": {"canary": "yes"}}, "spec": {"ports": [{"port": 80}]}}"#;
+    std::fs::remove_file(own.path().join("web.yaml")).unwrap();
+    write(own.path(), "web.json", json);
+    let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+    assert_eq!((ran.status, found(&ran.document())), (0, vec![]), "{}", ran.err);
+}

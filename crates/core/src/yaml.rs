@@ -9,6 +9,7 @@
 //! used here; `serde-saphyr`, based on it, reads hand-written files with line numbers in errors, and formats that only
 //! it and kubectl accept (`yes` in a kubeconfig). The Kubernetes client depends on the last two anyway.
 
+pub mod go;
 pub mod node;
 
 use std::collections::HashMap;

@@ -19,6 +19,7 @@ use crate::objects::mistyped::Mistyped;
 use crate::redact::Sanitized;
 use crate::request::Request;
 use crate::source::bounded_errors::bounded;
+use crate::source::kept::{FEWER, Kept, Limit};
 use crate::source::{Source, Uncollected};
 use crate::version::LinkerdVersion;
 
@@ -110,7 +111,8 @@ pub async fn collect<S: Source>(
     observer: &dyn Observer,
 ) -> Collected {
     let touched = AtomicUsize::new(0);
-    let run = CollectRun { source, saver, observer, touched: &touched, whole: &options.whole };
+    let kept = Kept::default();
+    let run = CollectRun { source, saver, observer, touched: &touched, whole: &options.whole, kept: &kept };
 
     let mut first = first_items(items);
     // An object in a requested list is not requested again by name, unless a bundle must contain it.
@@ -270,6 +272,7 @@ struct CollectRun<'a, S> {
     observer: &'a dyn Observer,
     touched: &'a AtomicUsize,
     whole: &'a BTreeSet<Kind>,
+    kept: &'a Kept,
 }
 
 /// Result of one request.
@@ -296,9 +299,10 @@ impl<S: Source> CollectRun<'_, S> {
         let live = self.source.origin().kind == "live";
         let whole =
             matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || is_kept_in_full(*kind));
-        let mut border = Border::new(&request, self.saver, self.observer, (live, whole));
+        let mut border = Border::new(&request, self.saver, self.observer, (live, whole), self.kept);
         let mut fetched = self.source.fetch(&request, &mut border).await;
-        let Border { store, mut malformed, raw, nodes, arrived, touched, whole, .. } = border;
+        let Border { store, mut malformed, raw, nodes, arrived, touched, whole, limit, .. } = border;
+        malformed.extend(limit.map(|limit| self.limited(limit)));
         self.touched.fetch_add(touched, Ordering::Relaxed);
         if let Fetched::Partial { reasons } = &fetched {
             // A bundle already records its errors at collection time.
@@ -328,6 +332,17 @@ impl<S: Source> CollectRun<'_, S> {
             }
         });
         (request.item, Gathered { answer, fetched, raw, nodes })
+    }
+}
+
+impl<S: Source> CollectRun<'_, S> {
+    /// The reason of a list that a limit ended.
+    fn limited(&self, limit: Limit) -> Why {
+        let origin = self.source.origin();
+        if origin.kind == "live" {
+            return Why::Failed { message: format!("{limit}; the rest of the list was not kept") };
+        }
+        Why::Malformed { message: format!("{}: {limit}; the rest was not kept: {FEWER}", origin.name) }
     }
 }
 

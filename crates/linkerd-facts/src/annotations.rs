@@ -11,6 +11,9 @@ pub const ARGO_CD_TRACKING: &str = "argocd.argoproj.io/tracking-id";
 /// The application, if Argo CD tracks by a label or its own annotation.
 pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
 
+/// The revision of a Deployment, on its ReplicaSets.
+pub const REVISION: &str = "deployment.kubernetes.io/revision";
+
 /// OpenShift's uid range of a namespace: `FIRST/COUNT`.
 pub const UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
 /// The default container of a pod.
@@ -42,7 +45,7 @@ pub const OTHERS: [&str; 12] = [
 pub fn may_be_linkerds(key: &str) -> bool {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
     ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))
-        || key == "deployment.kubernetes.io/revision"
+        || key == REVISION
         || key.starts_with("kubectl.kubernetes.io/restarted")
         || key.starts_with("meshdoctor.io/")
         || key == "cert-manager.io/certificate-name"

@@ -8,8 +8,11 @@ use std::sync::OnceLock;
 use super::memo::Memo;
 use super::remote::KUBECONFIG;
 use super::{free_text, keys};
-use crate::annotations::may_be_linkerds;
+use crate::annotations::{
+    ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE, REVISION, may_be_linkerds,
+};
 use crate::knowledge::{Field, Fields, KeyKind, Knowledge, META, Redaction, Sort, ValueType};
+use crate::names::is_subdomain;
 
 /// Rule for the content of a field.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +39,8 @@ pub enum Rule {
     Identifier,
     /// The value of a header: replaced.
     Header,
+    /// A value in the form that a tool writes: any other was written by a person.
+    Written(WrittenForm),
     /// The value of a key of Linkerd, by its type.
     Setting(&'static ValueType),
     /// A label whose name may announce a secret: words of messages are kept.
@@ -56,6 +61,47 @@ pub enum Rule {
     Clean,
     /// Fields by name.
     Fields(&'static Names),
+}
+
+/// The form of an annotation that a tool writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrittenForm {
+    /// Digits.
+    Number,
+    /// The name of an object.
+    Name,
+    /// `APPLICATION:GROUP/KIND:NAMESPACE/NAME`, with an empty group or namespace if there is none.
+    Tracking,
+}
+
+impl WrittenForm {
+    /// Whether a value has the form.
+    pub(super) fn fits(self, value: &str) -> bool {
+        // Names of roles and applications may have colons.
+        let is_name = |name: &str| !name.is_empty() && name.split([':', '_']).all(is_subdomain);
+        match self {
+            WrittenForm::Number => {
+                (1..=10).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            WrittenForm::Name => is_subdomain(value),
+            WrittenForm::Tracking => {
+                let mut parts = value.splitn(3, ':');
+                let (Some(application), Some(kind), Some(object)) =
+                    (parts.next(), parts.next(), parts.next())
+                else {
+                    return false;
+                };
+                let is_kind = kind.split_once('/').is_some_and(|(group, kind)| {
+                    let is_plain = kind.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                    (group.is_empty() || is_subdomain(group)) && !kind.is_empty() && is_plain
+                });
+                let is_object = object.split_once('/').is_some_and(|(namespace, name)| {
+                    (namespace.is_empty() || is_subdomain(namespace)) && is_name(name)
+                });
+                is_name(application) && is_kind && is_object
+            }
+        }
+    }
 }
 
 /// Fields by name, in a compact form: every key of every object is looked up here.
@@ -90,6 +136,9 @@ static OTHER: Rule = Rule::Other;
 static TEXT: Rule = Rule::Text;
 static CHECKSUM: Rule = Rule::Checksum;
 static NAME: Rule = Rule::Name;
+static NUMBER: Rule = Rule::Written(WrittenForm::Number);
+static OBJECT_NAME: Rule = Rule::Written(WrittenForm::Name);
+static TRACKING: Rule = Rule::Written(WrittenForm::Tracking);
 static HINTED: Rule = Rule::Hinted;
 static ACCESS: Rule = Rule::Access;
 /// For objects that were redacted before.
@@ -120,6 +169,7 @@ impl Rule {
             | Rule::Address
             | Rule::Identifier
             | Rule::Header
+            | Rule::Written(_)
             | Rule::Setting(_)
             | Rule::Hinted
             | Rule::Access
@@ -149,6 +199,9 @@ fn of_annotation(key: &str) -> &'static Rule {
         // A checksum by Linkerd of public data.
         _ if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
         KUBECONFIG => &ACCESS,
+        REVISION => &NUMBER,
+        HELM_RELEASE | HELM_NAMESPACE | ARGO_CD_INSTANCE => &OBJECT_NAME,
+        ARGO_CD_TRACKING => &TRACKING,
         _ if data().annotations.iter().any(|known| known == key) => &NAME,
         _ if !may_be_linkerds(key) => &OTHER,
         _ => known(key, KeyKind::Annotation).unwrap_or_else(|| rule_for(key, &NAME)),
@@ -267,10 +320,32 @@ mod tests {
     use crate::annotations::MANAGERS;
 
     #[test]
-    fn manager_annotations_are_kept() {
-        for key in MANAGERS {
-            assert!(matches!(Rule::Annotations.child_of(key), Rule::Name), "{key}");
+    fn manager_annotations_are_kept_in_the_form_of_the_tool() {
+        let fits = |key: &str, value: &str| match Rule::Annotations.child_of(key) {
+            Rule::Written(form) => form.fits(value),
+            other => panic!("{key}: {other:?}"),
+        };
+        for key in MANAGERS.into_iter().chain([REVISION]) {
+            for other in ["", "pword=Turtlewalnut7993#", "velvet piano", "a:b", "hunter2 is the password"] {
+                assert!(!fits(key, other), "{key}: {other:?}");
+            }
         }
+        for (key, value) in [
+            (REVISION, "17"),
+            (HELM_RELEASE, "linkerd-control-plane"),
+            (HELM_NAMESPACE, "linkerd"),
+            (ARGO_CD_INSTANCE, "mesh.prod"),
+            (ARGO_CD_TRACKING, "mesh:apps/Deployment:linkerd/linkerd-identity"),
+            (ARGO_CD_TRACKING, "argocd_mesh:/Service:linkerd/linkerd-dst"),
+            (ARGO_CD_TRACKING, "mesh:rbac.authorization.k8s.io/ClusterRole:/linkerd-linkerd-policy"),
+            (
+                ARGO_CD_TRACKING,
+                "mesh:rbac.authorization.k8s.io/ClusterRole:kube-system/system:auth-delegator",
+            ),
+        ] {
+            assert!(fits(key, value), "{key}: {value}");
+        }
+        assert!(!fits(REVISION, "12345678901") && !fits(REVISION, "v17"));
     }
 
     impl Rule {

@@ -55,7 +55,7 @@ pub use withheld::{WITHHELD, is_placeholder, withheld_entries};
 pub use marker::markers;
 
 use linkerd_facts::{annotations, chart, knowledge};
-use meshdoctor_core::{kubeconfig, token, yaml};
+use meshdoctor_core::{kubeconfig, names, token, yaml};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -173,6 +173,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
         Rule::Name => free_text::plain(content),
+        Rule::Written(form) if form.fits(content) => free_text::plain(content),
         Rule::Path => free_text::path(content),
         Rule::Address => free_text::address(content),
         Rule::Identifier => free_text::identifier(content),
@@ -187,6 +188,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
         | Rule::Access
         | Rule::Hinted
         | Rule::Checksum
+        | Rule::Written(_)
         | Rule::Other
         | Rule::Labels
         | Rule::Annotations

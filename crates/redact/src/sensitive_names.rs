@@ -40,6 +40,14 @@ pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
         // If there are two signs, the first belongs to the password.
         let again = word > 0 && input[word - 1] == b'@' && hits.last().is_some_and(|hit| hit.end + 1 == word);
         match start {
+            // The account of all Git servers.
+            Some(start)
+                if user == b"git"
+                    && input[..start].ends_with(b"ssh://")
+                    && !input[at..]
+                        .iter()
+                        .take_while(|byte| **byte == b'@' || !ends(byte))
+                        .any(|byte| *byte == b'@') => {}
             Some(start) if whole || has_password => hits.push(start..sign),
             None if again => {
                 if let Some(hit) = hits.last_mut() {

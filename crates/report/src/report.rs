@@ -186,6 +186,11 @@ impl ConfigUse {
         dashed(&self.settings)
     }
 
+    /// The flags that affect the exit status, for people.
+    pub fn gate_flags(&self) -> String {
+        dashed(&self.gate)
+    }
+
     /// `FILE sets FLAGS`, with the flags that affect the exit status; `None` if there are none.
     pub fn gate_settings(&self) -> Option<String> {
         (!self.gate.is_empty()).then(|| format!("{} sets {}", self.file, dashed(&self.gate)))

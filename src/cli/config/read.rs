@@ -238,7 +238,7 @@ impl Reader<'_> {
         if matches!(value, DeValue::Table(_) | DeValue::Array(_)) {
             return Err("takes texts, numbers, or a list of them".to_owned());
         }
-        let (wanted, fits) = if kind == TypeId::of::<u8>() {
+        let (wanted, fits) = if is_number(&kind) {
             ("must be a whole number without quotes", matches!(value, DeValue::Integer(_)))
         } else if kind == TypeId::of::<Duration>() {
             (
@@ -261,6 +261,12 @@ impl Reader<'_> {
         let beside = self.path.parent().filter(|_| is_path && text != "-");
         Ok((beside.map_or_else(|| text.clone(), |folder| folder.join(&text).display().to_string()), written))
     }
+}
+
+/// Whether a flag takes a whole number.
+fn is_number(kind: &impl PartialEq<TypeId>) -> bool {
+    let kinds = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>(), TypeId::of::<u64>()];
+    kinds.into_iter().chain([TypeId::of::<usize>(), TypeId::of::<i64>()]).any(|number| *kind == number)
 }
 
 /// A value as on the command line; lists and maps as JSON.

@@ -21,8 +21,8 @@ pub(super) enum Allowed {
     Gate,
     /// Only these values: none is looser than the default. The result names the file.
     Strict(&'static [&'static str]),
-    /// Paths inside the folder of the file.
-    Inside,
+    /// A folder to write into, inside the folder of the file and not hidden.
+    Folder,
     /// Paths inside the folder of the file. The result names the file.
     InsideGate,
     /// Reports on standard output, and files inside the folder of the file.
@@ -31,7 +31,7 @@ pub(super) enum Allowed {
     Nothing(&'static str),
 }
 
-use Allowed::{Any, Gate, Inside, InsideGate, Nothing, Reports, Strict};
+use Allowed::{Any, Folder, Gate, InsideGate, Nothing, Reports, Strict};
 
 const CLUSTER: &str = "it selects the cluster, the user or the programs to run";
 const EVIDENCE: &str = "it replaces or adds evidence of the cluster";
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "save", Nothing(WRITES)),
     (&[], "force", Nothing(WRITES)),
     (&["ticket", "collect"], "dry-run", Any),
-    (&["new"], "dir", Inside),
+    (&["new"], "dir", Folder),
     (&["new"], "for", Any),
     (&["new"], "kind", Any),
     (&["new"], "cluster-scoped", Any),
@@ -208,8 +208,9 @@ impl Found<'_> {
                 (loose || !values.contains(&value)).then(|| "it accepts more than the default".to_owned())
             }
             // The caller controls standard input.
-            Some(Inside | InsideGate) if value == "-" => None,
-            Some(Inside | InsideGate) => {
+            Some(InsideGate) if value == "-" => None,
+            Some(Folder) => self.refuses_input(value).or_else(|| self.refuses_hidden(Path::new(value))),
+            Some(InsideGate) => {
                 let paths = match delimiter(&setting.flag) {
                     Some(delimiter) => value.split(delimiter).collect(),
                     None => vec![value],
@@ -232,16 +233,24 @@ impl Found<'_> {
         other.then(|| format!("{path} is neither a regular file nor a folder"))
     }
 
-    /// Reason why a report may not be written to this path. Hidden files and folders configure other tools: `.git`,
-    /// `.github`.
-    fn refuses_report(&self, file: &Path) -> Option<String> {
-        let shown = file.display();
-        let Some(inside) = self.below(file) else {
+    /// Reason why nothing may be written to this path: it is outside, or hidden. Hidden files and folders configure
+    /// other tools: `.git`, `.github`.
+    fn refuses_hidden(&self, path: &Path) -> Option<String> {
+        let shown = path.display();
+        let Some(inside) = self.below(path) else {
             return Some(format!("{shown} is outside the folder of the file"));
         };
         let hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-        if inside.components().any(hidden) {
-            return Some(format!("{shown} is a hidden file or in a hidden folder"));
+        let is_hidden = inside.components().any(hidden);
+        is_hidden.then(|| format!("{shown} is a hidden file or in a hidden folder"))
+    }
+
+    /// Reason why a report may not be written to this path.
+    fn refuses_report(&self, file: &Path) -> Option<String> {
+        let shown = file.display();
+        let hidden = self.refuses_hidden(file);
+        if hidden.is_some() {
+            return hidden;
         }
         match std::fs::symlink_metadata(file) {
             Err(_) => None,

@@ -29,6 +29,11 @@ fn wanted(namespaces: &[&str]) -> Published {
     Published { reports, events: Vec::new() }
 }
 
+/// The object in a request.
+fn sent_object(asked: &ReceivedRequest) -> Value {
+    serde_json::from_slice(&asked.body).unwrap_or_default()
+}
+
 fn list(items: &[Value]) -> Reply {
     Reply::json(
         &json!({"apiVersion": "openreports.io/v1alpha1", "kind": "ReportList", "metadata": {}, "items": items}),
@@ -56,7 +61,7 @@ async fn foreign_report_does_not_stop_the_others() {
             Reply::json(&foreign)
         }
         asked if asked.path.contains("/namespaces/b/") => Reply::status(403, "Forbidden", "not here"),
-        _ => Reply::json(&report("c")).with_status(201),
+        asked => Reply::json(&sent_object(asked)).with_status(201),
     })
     .await;
     let live = live(&server).await;
@@ -140,7 +145,7 @@ async fn report_of_another_name_is_left_alone() {
         match asked.method.as_str() {
             "GET" if asked.path.ends_with("/reports") => list(&[planted.clone()]),
             "GET" => list(&[]),
-            _ => Reply::json(&report("a")).with_status(201),
+            _ => Reply::json(&sent_object(asked)).with_status(201),
         }
     })
     .await;
@@ -171,4 +176,88 @@ async fn answer_that_is_no_list_is_an_error() {
     let server = Server::start(|_| Reply::json(&json!({}))).await;
     let error = live(&server).await.published().await.err().unwrap();
     assert!(shown(&error).contains("the response is not a list"), "{error}");
+}
+
+/// The errors of publishing reports for the cluster and namespace `a`, with this answer to each request that writes.
+async fn errors_of(standing: &[Value], answer: fn(&ReceivedRequest) -> Reply) -> (usize, usize, Vec<String>) {
+    let standing = standing.to_vec();
+    let server = Server::start(move |asked| match asked {
+        asked if is_list(asked) && asked.path.ends_with("/reports") => list(&standing),
+        asked if is_list(asked) => list(&[]),
+        asked => answer(asked),
+    })
+    .await;
+    let live = live(&server).await;
+    let standing = live.published().await.unwrap();
+    let mut wanted = wanted(&["", "a"]);
+    wanted.events = vec![json!({"kind": "Event", "metadata": {"name": "e", "namespace": "a"}})];
+    let done = live.publish(&standing, &wanted).await;
+    (done.written, done.removed + done.events, done.errors.iter().map(shown).collect())
+}
+
+#[tokio::test]
+async fn success_without_the_stored_report_is_an_error() {
+    let other = "the response is another object than the one that was sent";
+    let cases: [(fn(&ReceivedRequest) -> Reply, &str, &str); 4] = [
+        (|_| Reply::json(&json!({})).with_status(201), other, other),
+        (
+            |_| Reply::text(201, "text/html", "<html>ok</html>"),
+            "the response is not JSON",
+            "the response is not JSON",
+        ),
+        (|_| Reply::json(&report("kube-system")).with_status(201), other, other),
+        (
+            |asked| {
+                let mut object = sent_object(asked);
+                object["results"] = json!([]);
+                Reply::json(&object).with_status(201)
+            },
+            "the stored report has 0 of its 1 results",
+            "",
+        ),
+    ];
+    for (answer, why, of_event) in cases {
+        let (written, other, errors) = errors_of(&[], answer).await;
+        let mut wanted = vec![
+            format!("create ClusterReport meshdoctor: {why}"),
+            format!("create Report a/meshdoctor: {why}"),
+        ];
+        wanted.extend((!of_event.is_empty()).then(|| format!("create an event in a: {of_event}")));
+        assert_eq!((written, errors), (0, wanted));
+        assert_eq!(other, usize::from(of_event.is_empty()));
+    }
+    let stored = |asked: &ReceivedRequest| Reply::json(&sent_object(asked)).with_status(201);
+    assert_eq!(errors_of(&[], stored).await, (2, 1, Vec::new()));
+    // A report of a namespace that needs none any more.
+    let (_, removed, errors) = errors_of(&[report("gone")], |asked| match asked.method.as_str() {
+        "DELETE" => Reply::json(&json!({})),
+        _ => Reply::json(&sent_object(asked)).with_status(201),
+    })
+    .await;
+    assert_eq!((removed, errors), (1, vec![format!("delete Report gone/meshdoctor: {other}")]));
+}
+
+#[tokio::test]
+async fn denial_of_a_quota_is_not_one_of_rights() {
+    use meshdoctor::source::live::PublishError;
+    let quota = "reports.openreports.io \"meshdoctor\" is forbidden: exceeded quota: reports, requested: 1";
+    let webhook = "admission webhook \"v.acme.io\" denied the request: no";
+    let rights = "reports.openreports.io is forbidden: User \"u\" cannot create resource";
+    for (message, is_expected) in [
+        (quota, (|error| matches!(error, PublishError::Quota { .. })) as fn(&PublishError) -> bool),
+        (webhook, |error| matches!(error, PublishError::Refused { .. })),
+        (rights, |error| matches!(error, PublishError::Denied { .. })),
+    ] {
+        let server =
+            Server::start(
+                move |asked| {
+                    if is_list(asked) { list(&[]) } else { Reply::status(403, "Forbidden", message) }
+                },
+            )
+            .await;
+        let live = live(&server).await;
+        let standing = live.published().await.unwrap();
+        let done = live.publish(&standing, &wanted(&["a"])).await;
+        assert!(done.errors.len() == 1 && done.errors.iter().all(is_expected), "{:?}", done.errors);
+    }
 }

@@ -14,6 +14,7 @@ use crate::protobuf::Message;
 use crate::redact::{self, Passed, Rule, Sanitized};
 use crate::request::Request;
 use crate::source::ObjectSink;
+use crate::source::kept::{self, Kept, Limit};
 
 /// The result of one request.
 pub(super) struct Border<'a> {
@@ -35,6 +36,12 @@ pub(super) struct Border<'a> {
     live: bool,
     /// The redacted objects, if they are kept completely.
     pub(super) whole: Option<Vec<serde_json::Value>>,
+    /// The objects of the run.
+    kept: &'a Kept,
+    /// Objects of this request in it: number, and bytes beyond the usual.
+    counted: (usize, usize),
+    /// The limit that ended the list.
+    pub(super) limit: Option<Limit>,
 }
 
 /// Name of an unreadable object, as far as known.
@@ -58,6 +65,7 @@ impl<'a> Border<'a> {
         saver: Option<&'a dyn Saver>,
         observer: &'a dyn Observer,
         (live, whole): (bool, bool),
+        kept: &'a Kept,
     ) -> Border<'a> {
         Border {
             request,
@@ -74,6 +82,9 @@ impl<'a> Border<'a> {
             arrived: 0,
             live,
             whole: whole.then(Vec::new),
+            kept,
+            counted: (0, 0),
+            limit: None,
         }
     }
 }
@@ -156,6 +167,24 @@ impl Border<'_> {
             || matches!(self.request.item.kind(), Some(Kind::Secret | Kind::ConfigMap))
     }
 
+    /// Whether an object may be kept. Requests by name return one object, so only lists have limits.
+    fn admit(&mut self, size: usize) -> bool {
+        if !matches!(self.request.item, Item::List(_)) {
+            return true;
+        }
+        match self.kept.admit(size) {
+            Ok(()) => {
+                self.counted.0 += 1;
+                self.counted.1 += kept::excess(size);
+                true
+            }
+            Err(limit) => {
+                self.limit.get_or_insert(limit);
+                false
+            }
+        }
+    }
+
     fn count(&mut self) {
         self.arrived += 1;
         if self.arrived.is_multiple_of(500) {
@@ -178,6 +207,9 @@ impl Border<'_> {
 
 impl ObjectSink for Border<'_> {
     fn object(&mut self, json: &[u8]) {
+        if !self.admit(json.len()) {
+            return;
+        }
         self.count();
         let outcome = match self.request.item {
             Item::ServerVersion | Item::CliVersion => {
@@ -191,11 +223,18 @@ impl ObjectSink for Border<'_> {
     }
 
     fn begun(&mut self, text: &str) -> Option<usize> {
-        if self.is_redacted_whole() {
-            return self.begun_whole(text);
+        // At a limit, it comes again as a whole.
+        if matches!(self.request.item, Item::List(_)) {
+            self.kept.room().ok()?;
         }
-        let length = self.store.as_mut()?.push_first(text, self.rule)?;
-        self.count();
+        let length = if self.is_redacted_whole() {
+            self.begun_whole(text)?
+        } else {
+            let length = self.store.as_mut()?.push_first(text, self.rule)?;
+            self.count();
+            length
+        };
+        self.admit(length);
         Some(length)
     }
 
@@ -204,6 +243,10 @@ impl ObjectSink for Border<'_> {
     }
 
     fn message(&mut self, message: Message<'_>) -> bool {
+        // The reader of the list limits the sizes.
+        if self.store.is_some() && !self.admit(0) {
+            return true;
+        }
         let Some(store) = &mut self.store else { return false };
         let outcome = store.push_message(message, self.rule);
         self.count();
@@ -223,6 +266,9 @@ impl ObjectSink for Border<'_> {
     }
 
     fn restart(&mut self) {
+        let (objects, excess) = std::mem::take(&mut self.counted);
+        self.kept.discard(objects, excess);
+        self.limit = None;
         self.arrived = 0;
         self.touched = 0;
         self.malformed.clear();
@@ -243,5 +289,48 @@ pub(super) fn store_of(item: &Item) -> Option<Box<dyn Store>> {
     match item {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),
         item => item.store(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::Unobserved;
+    use crate::source::kept::{MOST_EXCESS, MOST_OBJECTS};
+
+    const POD: &str = r#"{"metadata":{"namespace":"shop","name":"web"}}"#;
+
+    #[test]
+    fn lists_of_a_run_end_at_a_common_limit() {
+        let request = Request::new(Item::List(Kind::Pod));
+        let kept = Kept::default();
+        (1..MOST_OBJECTS).for_each(|_| kept.admit(1).expect("room"));
+        let mut first = Border::new(&request, None, &Unobserved, (true, false), &kept);
+        assert_eq!(first.begun(POD), Some(POD.len()));
+        first.object(POD.as_bytes());
+        assert_eq!((first.arrived, first.limit), (1, Some(Limit::Objects)));
+        let mut second = Border::new(&request, None, &Unobserved, (true, false), &kept);
+        assert_eq!(second.begun(POD), None);
+        second.object(POD.as_bytes());
+        assert_eq!((second.arrived, second.limit), (0, Some(Limit::Objects)));
+        // A list that starts again counts once.
+        first.restart();
+        first.object(POD.as_bytes());
+        assert_eq!((first.arrived, first.limit), (1, None));
+        let large = Kept::default();
+        large.admit(MOST_EXCESS * 2).expect("room");
+        let mut border = Border::new(&request, None, &Unobserved, (true, false), &large);
+        border.object(POD.as_bytes());
+        assert_eq!((border.arrived, border.limit), (0, Some(Limit::Excess)));
+        // One object by name has no limit.
+        let named = Item::Named {
+            kind: Kind::Namespace,
+            scope: crate::item::Scope::Cluster,
+            name: "shop".to_owned(),
+        };
+        let named = Request::new(named);
+        let mut border = Border::new(&named, None, &Unobserved, (true, false), &large);
+        border.object(br#"{"metadata":{"name":"shop"}}"#);
+        assert_eq!((border.arrived, border.limit), (1, None));
     }
 }

@@ -20,6 +20,7 @@ pub mod error;
 pub mod evidence;
 pub mod folder;
 pub mod json;
+pub mod kept;
 pub mod layered;
 #[cfg(feature = "live")]
 pub mod live;

@@ -12,8 +12,8 @@ pub use annotated::{Annotated, annotated};
 use serde_yaml::{Mapping, Value};
 
 use super::stored_values::{Spots, ValuePositions};
-use super::values::as_go_reads;
 use super::values_input::ValuesFile;
+use super::yaml;
 use crate::archive::{folder_of, joined};
 use crate::yaml::node::{Holds, Node, steps, tree};
 use crate::yaml::{begins_document, guard};
@@ -200,7 +200,7 @@ impl Document<'_> {
 
     /// The text at a path, as Go reads it.
     fn value(&self, path: &str) -> Option<Value> {
-        let mut value = as_go_reads(&self.text)?;
+        let mut value = yaml::read(&self.text)?;
         for step in steps(path)? {
             value = match value {
                 Value::Mapping(mut map) => map.remove(step.as_str())?,
@@ -233,7 +233,7 @@ impl Document<'_> {
         let refused = || Err(format!("{path} of {object}, which is not valid YAML"));
         let root = match guard(text.as_bytes()).map(|()| serde_yaml::from_str::<Value>(text)) {
             Ok(Ok(Value::Null)) => Mapping::new(),
-            Ok(Ok(Value::Mapping(_))) => match as_go_reads(text) {
+            Ok(Ok(Value::Mapping(_))) => match yaml::read(text) {
                 Some(Value::Mapping(root)) => root,
                 Some(_) | None => return Some(refused()),
             },

@@ -11,7 +11,7 @@ use crate::knowledge::ChartType;
 
 /// The values, as YAML. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values(Arc<Tree>);
+pub struct Values(Arc<Value>);
 
 /// The parsed text of a ConfigMap, cached for dozens of checks. It depends only on the text, so it is ignored in
 /// comparisons.
@@ -31,39 +31,31 @@ impl PartialEq for ReadOnce {
     }
 }
 
-#[derive(Debug, PartialEq)]
-struct Tree {
-    root: Value,
-    /// The same, with marks in quoted texts that would be booleans without quotes.
-    marked: Option<Value>,
-}
-
 impl Values {
     /// Values of a text; `None` if it has none or cannot be parsed.
     pub fn read(text: &str) -> Option<Values> {
         let root = without_global(yaml::read(text)?);
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
-        let marked = mark_quoted(text).and_then(|text| yaml::read(&text)).map(without_global);
-        some.then(|| Values(Arc::new(Tree { root, marked })))
+        some.then(|| Values(Arc::new(root)))
     }
 
     /// Merges other values over these.
     pub(super) fn overlaid(&self, over: &Mapping) -> Values {
-        let mut root = self.0.root.clone();
+        let mut root = (*self.0).clone();
         if let Value::Mapping(root) = &mut root {
             super::values_input::lay(over, root);
         }
-        Values(Arc::new(Tree { root, marked: None }))
+        Values(Arc::new(root))
     }
 
     /// The values as text.
     pub fn to_yaml(&self) -> Option<String> {
-        serde_yaml::to_string(&self.0.root).ok()
+        serde_yaml::to_string(&*self.0).ok()
     }
 
     /// The values that are set, with their paths.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
-        match &self.0.root {
+        match &*self.0 {
             Value::Mapping(root) => super::values_input::gather(root),
             _ => Vec::new(),
         }
@@ -75,21 +67,12 @@ impl Values {
     }
 
     fn get(&self, path: &str) -> Option<&Value> {
-        at(&self.0.root, path)
+        at(&self.0, path)
     }
 
-    /// A boolean by its path, such as `proxy.nativeSidecar`; accepts the words of Go's YAML parser.
+    /// A boolean by its path, such as `proxy.nativeSidecar`.
     pub fn bool(&self, path: &str) -> Option<bool> {
-        match self.get(path)? {
-            Value::String(text) if !self.is_quoted(path) => old_boolean(text),
-            value => value.as_bool(),
-        }
-    }
-
-    /// Whether a text that would be a boolean without quotes is quoted.
-    fn is_quoted(&self, path: &str) -> bool {
-        let marked = self.0.marked.as_ref().and_then(|marked| at(marked, path)?.as_str());
-        marked.is_some_and(|text| text.starts_with(MARK))
+        self.get(path)?.as_bool()
     }
 
     /// A whole number by its path, also if it was written as text.
@@ -122,7 +105,7 @@ impl Values {
 
     /// The same values with one replaced or added.
     pub fn with(&self, path: &str, text: &str) -> Values {
-        let mut root = self.0.root.clone();
+        let mut root = (*self.0).clone();
         let place = path.split('.').try_fold(&mut root, |map, key| {
             let map = map.as_mapping_mut()?;
             Some(map.entry(Value::String(key.to_owned())).or_insert_with(|| Value::Mapping(Mapping::new())))
@@ -134,7 +117,7 @@ impl Values {
                 text => Value::String(text.to_owned()),
             };
         }
-        Values(Arc::new(Tree { root, marked: None }))
+        Values(Arc::new(root))
     }
 
     /// Description of a value at a path that does not have the expected type. A missing value is always valid.
@@ -155,7 +138,6 @@ impl Values {
                 .is_some_and(|list| list.iter().all(|value| value.is_mapping() || value.is_null())),
             (ChartType::Number, value) => value.is_number(),
             (ChartType::Text, value) => !is_nested(value),
-            (ChartType::Boolean, Value::String(text)) => old_boolean(text).is_some() && !self.is_quoted(path),
             (ChartType::Boolean, value) => value.is_bool(),
             (ChartType::Count, value) => whole(value).is_some_and(|number| number >= 0.0),
             (ChartType::Integer, value) => whole(value).is_some(),
@@ -194,60 +176,6 @@ fn without_global(mut root: Value) -> Value {
         values.extend(global);
     }
     root
-}
-
-/// Booleans of YAML 1.1 in addition to true and false.
-const OLD_BOOLEANS: [(&str, bool); 6] =
-    [("y", true), ("n", false), ("yes", true), ("no", false), ("on", true), ("off", false)];
-/// Mark at the start of a text. It needs no escaping in quotes, and no chart value starts with it.
-const MARK: char = '\t';
-
-fn old_boolean(text: &str) -> Option<bool> {
-    let means = OLD_BOOLEANS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word))?.1;
-    // Written as `yes`, `Yes` or `YES`.
-    let written = text[1..] == text[1..].to_ascii_lowercase() || text == text.to_ascii_uppercase();
-    written.then_some(means)
-}
-
-/// The text with a mark in each quoted word of this list; `None` if there is none.
-fn mark_quoted(text: &str) -> Option<String> {
-    let mut marked = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['"', '\'']) {
-        let (before, quoted) = rest.split_at(at);
-        let inner = &quoted[1..];
-        let word = inner.find(&quoted[..1]).map(|end| &inner[..end]);
-        marked.push_str(before);
-        marked.push_str(&quoted[..1]);
-        if word.is_some_and(|word| old_boolean(word).is_some()) {
-            marked.push(MARK);
-        }
-        rest = inner;
-    }
-    marked.contains(MARK).then(|| marked + rest)
-}
-
-/// YAML as Linkerd and Helm parse it: unquoted words such as `off` are booleans.
-pub(super) fn as_go_reads(text: &str) -> Option<Value> {
-    let marked = mark_quoted(text);
-    let mut root = yaml::read(marked.as_deref().unwrap_or(text))?;
-    unmark(&mut root);
-    Some(root)
-}
-
-fn unmark(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Some(quoted) = text.strip_prefix(MARK) {
-                *text = quoted.to_owned();
-            } else if let Some(means) = old_boolean(text) {
-                *value = Value::Bool(means);
-            }
-        }
-        Value::Sequence(list) => list.iter_mut().for_each(unmark),
-        Value::Mapping(map) => map.values_mut().for_each(unmark),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {}
-    }
 }
 
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {

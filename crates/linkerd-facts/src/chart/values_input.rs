@@ -4,7 +4,8 @@
 use serde_yaml::{Mapping, Value};
 
 pub use super::stored_values::ValuePositions;
-use super::values::{Values, as_go_reads};
+use super::values::Values;
+use super::yaml;
 use crate::version::LinkerdVersion;
 use crate::yaml::node::{Spot, spot};
 
@@ -115,7 +116,7 @@ impl ValuesFile {
             // Helm also rejects a file with duplicate keys.
             return Err(malformed(error.to_string()));
         }
-        match as_go_reads(text) {
+        match yaml::read(text) {
             Some(Value::Mapping(root)) => Ok(file(root)),
             Some(Value::Null) | None => Ok(file(Mapping::new())),
             Some(_) => Err(NoValues::NoMap { name: name.to_owned() }),

@@ -6,14 +6,16 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_yaml::{Mapping, Value};
 
-use crate::yaml::guard;
+use crate::yaml::{go, guard};
 
 /// The first document of a text; `None` if there is none, or Linkerd rejects it.
 pub fn read(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     guard(text.as_bytes()).ok()?;
     let document = serde_yaml::Deserializer::from_str(text).next()?;
-    AsJson::deserialize(document).ok().map(|AsJson(value)| value)
+    let AsJson(mut value) = AsJson::deserialize(document).ok()?;
+    go::correct_values(&mut value, text).ok()?;
+    Some(value)
 }
 
 struct AsJson(Value);
@@ -99,7 +101,8 @@ mod tests {
             ("a: 1\n---\na: 2", Some("a: 1")),
             ("---\na: 1\n...\n", Some("a: 1")),
             ("\u{feff}a: 1", Some("a: 1")),
-            ("a: !x y", Some("a: y")),
+            ("a: !x y", Some("a: 'y'")),
+            ("a: y\nb: 'y'\nc: 0o17", Some("a: true\nb: 'y'\nc: 15")),
             ("5: x\ntrue: y", Some("5: x\ntrue: y")),
             ("a: &b {c: d}\ne: *b", Some("a: {c: d}\ne: {c: d}")),
             ("~: x", None),

@@ -62,6 +62,18 @@ fn announces(known: &FreeText, name: &str) -> bool {
     keys::is_secret_in_text(name) || !refers(&plain) && known.is_sensitive(&plain, words)
 }
 
+/// Parts of words that may announce a secret, in words that are not known.
+const STEMS: [&str; 16] = [
+    "pass", "pwd", "pswd", "psw", "pin", "code", "key", "auth", "cred", "login", "conn", "wort", "kenn",
+    "clave", "parol", "sesame",
+];
+
+/// Whether a word that is not known may announce a secret, so that a number after it is one.
+pub(super) fn may_announce(name: &str) -> bool {
+    let plain = lower(name);
+    STEMS.iter().any(|stem| plain.contains(stem))
+}
+
 /// Whether a name refers to a secret instead of its content.
 fn refers(plain: &str) -> bool {
     ["name", "names", "ref", "refs", "namespace", "path", "file", "files", "dir", "mount", "volume"]

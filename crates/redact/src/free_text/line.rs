@@ -4,9 +4,11 @@
 mod assigned;
 mod near;
 
-use super::keys::{Announced, announced, is_sensitive};
+use near::CODE;
+
+use super::keys::{Announced, announced, is_sensitive, may_announce};
 use super::places::{
-    is_account, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
+    is_account, is_acme_error, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
 };
 use super::templates::is_place;
 use super::typed::{Numbers, is_typed};
@@ -337,6 +339,8 @@ impl<'a> Scan<'a> {
         // A name that is not known may announce a secret, too.
         if is_key(token) && is_sensitive(self.known, token) {
             self.near = NEAR;
+        } else if is_key(token) && may_announce(token) {
+            self.code = CODE;
         }
     }
 
@@ -384,7 +388,10 @@ impl<'a> Scan<'a> {
             _ => Numbers::Usual,
         };
         let digits = self.near == 0 && self.place != Place::Option;
-        if is_typed(token, numbers) && self.allows_typed(token) || self.is_character(token) {
+        if is_typed(token, numbers) && self.allows_typed(token)
+            || self.is_character(token)
+            || is_acme_error(token)
+        {
             return true;
         }
         match self.place {

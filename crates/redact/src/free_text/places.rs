@@ -5,6 +5,39 @@ use super::typed::{Numbers, is_hex, is_typed, is_uid};
 use super::words::{is_generated_name, is_name, is_words};
 use crate::knowledge::FreeText;
 
+/// Errors of ACME servers (RFC 8555).
+const ACME_ERRORS: [&str; 24] = [
+    "accountDoesNotExist",
+    "alreadyRevoked",
+    "badCSR",
+    "badNonce",
+    "badPublicKey",
+    "badRevocationReason",
+    "badSignatureAlgorithm",
+    "caa",
+    "compound",
+    "connection",
+    "dns",
+    "externalAccountRequired",
+    "incorrectResponse",
+    "invalidContact",
+    "malformed",
+    "orderNotReady",
+    "rateLimited",
+    "rejectedIdentifier",
+    "serverInternal",
+    "tls",
+    "unauthorized",
+    "unsupportedContact",
+    "unsupportedIdentifier",
+    "userActionRequired",
+];
+
+/// Whether a token is the error of an ACME server: `urn:ietf:params:acme:error:rateLimited`.
+pub(super) fn is_acme_error(token: &str) -> bool {
+    token.strip_prefix("urn:ietf:params:acme:error:").is_some_and(|error| ACME_ERRORS.contains(&error))
+}
+
 /// Names that Kubernetes generated, alone or with a namespace: `web-5d4f7b9c66-x7k2p_shop`.
 pub(super) fn is_generated(known: &FreeText, token: &str) -> bool {
     match token.split_once(['/', '_']) {

@@ -16,6 +16,14 @@ fn messages_of_kubernetes_and_linkerd_are_kept() {
         "Scaled up replica set web-78dfd64795 from 0 to 2",
         "dial tcp 10.96.0.1:443: connect: connection refused",
         "bearer authentication required; invalid bearer token, the token has expired",
+        "Failed to create Order: 429 urn:ietf:params:acme:error:rateLimited",
+        "Failed to verify ACME account: acme: urn:ietf:params:acme:error:unauthorized: Account is not valid",
+        "3 node(s) had untolerated taint {CriticalAddonsOnly: true}.",
+        "unable to clone 'ssh://git@github.com/acme/mesh': ssh: handshake failed: knownhosts: key mismatch",
+        "Could not find a JWS signature in the cluster-info ConfigMap",
+        "unable to create chain CNI-HOSTPORT-SETMARK: failed to list chains",
+        r#"Server-Side apply failed: conflict with "linkerd-proxy-injector" using admissionregistration.k8s.io/v1: .webhooks"#,
+        "values don't meet the specifications of the schema(s) in the following chart(s)",
     ] {
         assert_eq!(free_text(message), message);
     }
@@ -40,6 +48,18 @@ fn announced_codes_are_replaced_before_and_behind_the_word() {
         ("name=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1", "0f7c5ae4"),
         ("client.id=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1", "0f7c5ae4"),
         ("using sk-knrwhf4dc7-qdm2s", "knrwhf4dc7"),
+        ("CONFIG SET requirepass 1234567890", "1234567890"),
+        ("masterauth 8005551234", "8005551234"),
+        ("privkey is 8005551234", "8005551234"),
+        ("kennwort \"8005551234\"", "8005551234"),
+        ("access_code is 8005551234", "8005551234"),
+        ("conn_str \"8005551234\"", "8005551234"),
+        ("deploy_key is 8005551234", "8005551234"),
+        ("rpcpasswort 8005551234", "8005551234"),
+        ("zugangskennung 8005551234", "8005551234"),
+        ("unlockpin is 8005551234", "8005551234"),
+        ("echo '4711' | docker login --password-stdin", "4711"),
+        ("printf \"8005551234\" | helm registry login", "8005551234"),
     ] {
         let clean = free_text(message).into_owned();
         assert!(!clean.contains(secret), "{message}: {clean}");
@@ -47,6 +67,7 @@ fn announced_codes_are_replaced_before_and_behind_the_word() {
     }
     for message in [
         "exit code 137",
+        "FooBar 8005551234 is full",
         "exit status 3221225477",
         "status code 50301",
         "error code 10054 was returned",
@@ -55,6 +76,19 @@ fn announced_codes_are_replaced_before_and_behind_the_word() {
         "uid=0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1",
     ] {
         assert_eq!(free_text(message), message);
+    }
+}
+
+#[test]
+fn only_the_account_of_git_servers_is_kept_in_a_url() {
+    for (url, secret) in [
+        ("ssh://git@hunter2@github.com/acme/mesh", "hunter2"),
+        ("ssh://git:hunter2@github.com/acme/mesh", "hunter2"),
+        ("ssh://hunter2@github.com/acme/mesh", "hunter2"),
+        ("https://git@github.com/acme/mesh", "git@"),
+    ] {
+        let clean = free_text(url).into_owned();
+        assert!(!clean.contains(secret), "{url}: {clean}");
     }
 }
 

@@ -226,6 +226,11 @@ pub(super) fn is_url(known: &FreeText, token: &str) -> bool {
     if !known.has(scheme) && !matches!(scheme, "unix" | "containerd" | "npipe") || scheme.len() > 12 {
         return false;
     }
+    // The account of all repositories.
+    let authority = match scheme {
+        "ssh" => authority.strip_prefix("git@").unwrap_or(authority),
+        _ => authority,
+    };
     if authority.is_empty() {
         return is_path(known, &format!("/{path}"));
     }
@@ -288,5 +293,9 @@ mod tests {
         assert!(is_url(known, "https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1"));
         assert!(!is_url(known, "https://hooks.slack.com/services/T000/B000/XXXX"));
         assert!(!is_url(known, "https://10.96.0.1/hunter2"));
+        assert!(is_url(known, "ssh://git@github.com/linkerd/mesh"));
+        assert!(
+            !is_url(known, "ssh://hunter2@github.com/mesh") && !is_url(known, "https://git@github.com/mesh")
+        );
     }
 }

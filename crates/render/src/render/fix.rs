@@ -13,19 +13,19 @@ pub use files::{
     text as file_text,
 };
 pub use patches::patches;
-use script::runs_by_itself;
 pub use script::{can_run, guarded, script};
 pub use unified::{Replacement, replacements};
 pub use values::values;
 
 use super::steps::describe;
 use super::text::{count, some_of};
+use crate::checks;
 use crate::checks::words::sentence;
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Finding, Severity};
 use crate::repair::{JudgedPlan, Problem, Proof, State};
-use crate::report::{PlannedFinding, Report};
+use crate::report::{PlanStep, PlannedFinding, Report};
 
 /// Maximum number of findings that a sentence names.
 const NAMED: usize = 4;
@@ -33,6 +33,30 @@ const NAMED: usize = 4;
 /// The findings of a plan, with their numbers.
 fn planned(report: &Report) -> impl Iterator<Item = (&PlannedFinding, &Finding)> {
     report.repair.findings.iter().map(|(&at, planned)| (planned, &report.findings[at]))
+}
+
+/// The configuration file that chose checks or evidence of this plan, for a comment.
+fn configured(report: &Report) -> Option<String> {
+    let config = report.run.config.as_ref()?;
+    let origin = if config.named { "" } else { " (a file that was found)" };
+    (!config.gate.is_empty()).then(|| format!("{}{origin} sets {}", config.file, config.gate_flags()))
+}
+
+/// The found configuration file whose cards alone recommend a step: another person may have written its commands.
+fn found_card<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a str> {
+    let config = report.run.config.as_ref().filter(|config| !config.named)?;
+    let is_of_file = config.settings.iter().any(|flag| flag == "checks");
+    let is_own = |number: &usize| {
+        planned(report).any(|(planned, finding)| {
+            planned.number == *number && checks::find(finding.check).is_some_and(|check| !check.is_brought())
+        })
+    };
+    (is_of_file && !step.repairs.iter().any(is_own)).then_some(config.file.as_str())
+}
+
+/// Why a step of a card is manual.
+fn from_found_card(file: &str) -> String {
+    format!("manual: from a card that {file} brings, a file that was found")
 }
 
 /// `issuer-expired (Secret linkerd/linkerd-identity-issuer) and 1 more`.
@@ -120,7 +144,10 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     }
     let steps = || report.repair.steps.iter().zip(&plan.proofs);
     let withheld = steps().filter(|(_, proof)| !proof.is_offered()).count();
-    let alone = steps().filter(|(step, proof)| proof.is_offered() && runs_by_itself(step, proof)).count();
+    let runs = |step: &PlanStep, proof: &Proof| {
+        found_card(report, step).is_none() && proof.is_offered() && script::runs_by_itself(step, proof)
+    };
+    let alone = steps().filter(|(step, proof)| runs(step, proof)).count();
     let needs_you = report.repair.steps.len() - withheld - alone;
     let of = |number: usize, one: &str, several: &str| {
         (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { several }))

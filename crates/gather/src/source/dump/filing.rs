@@ -20,6 +20,7 @@ use crate::names::with_article;
 use crate::objects::mistyped::Mistyped;
 use crate::source::bounded_errors::MOST;
 use crate::source::json::{self, Head};
+use crate::source::kept::{self, FEWER};
 
 /// Maximum size of a text to search for template marks.
 const MOST_OF_TEXT: u64 = 4 << 20;
@@ -40,6 +41,8 @@ pub(super) struct Filing<'a> {
     failed: Option<io::Error>,
     /// Whether hidden Secret values were already reported for this file.
     hides: bool,
+    /// Whether a limit was already reported for this file.
+    limited: bool,
 }
 
 /// Version and kind of an item.
@@ -77,14 +80,20 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
 
 /// Files YAML.
 pub(super) fn yaml(builder: &mut Builder, name: &str, blob: &Blob) -> io::Result<()> {
+    let scalars = match builder.places {
+        Some(_) => yaml::Scalars::Applied,
+        None => yaml::Scalars::Written,
+    };
     let mut filing = Filing::new(builder, name, blob, 0);
-    yaml::scan(blob, &mut filing)?;
+    yaml::scan(blob, scalars, &mut filing)?;
     filing.failed.map_or(Ok(()), Err)
 }
 
 impl json::JsonSink for Filing<'_> {
     fn item(&mut self, offset: u64, json: &[u8]) {
-        self.wait(json, self.place, offset, Line::Of(offset));
+        if self.admit(json.len(), Line::Of(offset)) {
+            self.wait(json, self.place, offset, Line::Of(offset));
+        }
     }
 
     fn list(&mut self, head: Head) {
@@ -92,7 +101,9 @@ impl json::JsonSink for Filing<'_> {
     }
 
     fn object(&mut self, offset: u64, json: &[u8]) {
-        self.single(json, self.place, offset, Line::Of(offset));
+        if self.admit(json.len(), Line::Of(offset)) {
+            self.single(json, self.place, offset, Line::Of(offset));
+        }
     }
 
     fn too_large(&mut self, offset: u64) {
@@ -104,7 +115,9 @@ impl json::JsonSink for Filing<'_> {
 impl yaml::YamlSink for Filing<'_> {
     fn item(&mut self, line: u64, object: Value) {
         if let Some((text, offset)) = self.convert(&object) {
-            self.wait(&text, 0, offset, Line::Is(line));
+            if self.admit(text.len(), Line::Is(line)) {
+                self.wait(&text, 0, offset, Line::Is(line));
+            }
         }
     }
 
@@ -117,13 +130,17 @@ impl yaml::YamlSink for Filing<'_> {
     }
 
     fn forget(&mut self) {
+        let excess = self.waiting.iter().map(|one| kept::excess(usize::try_from(one.len).unwrap_or(0))).sum();
+        self.builder.kept.discard(self.waiting.len(), excess);
         self.waiting.clear();
         self.nameless.clear();
     }
 
     fn object(&mut self, line: u64, object: Value) {
         if let Some((text, offset)) = self.convert(&object) {
-            self.single(&text, 0, offset, Line::Is(line));
+            if self.admit(text.len(), Line::Is(line)) {
+                self.single(&text, 0, offset, Line::Is(line));
+            }
         }
     }
 
@@ -138,7 +155,8 @@ impl yaml::YamlSink for Filing<'_> {
 impl<'a> Filing<'a> {
     fn new(builder: &'a mut Builder, name: &'a str, blob: &'a Blob, place: usize) -> Filing<'a> {
         let (waiting, nameless) = Default::default();
-        Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None, hides: false }
+        let (hides, limited) = (false, false);
+        Filing { builder, name, blob, place, waiting, nameless, lines: None, failed: None, hides, limited }
     }
 
     fn line_at(&mut self, offset: u64) -> Option<u64> {
@@ -170,6 +188,16 @@ impl<'a> Filing<'a> {
         }
         let place = self.place_of(line);
         self.builder.note(kind, format!("{place}: {}", crate::redact::error(&why)));
+    }
+
+    /// Whether an object may be kept; the first one beyond a limit is reported. Later ones may be of any kind.
+    fn admit(&mut self, size: usize, line: Line) -> bool {
+        let Err(limit) = self.builder.kept.admit(size) else { return true };
+        if !std::mem::replace(&mut self.limited, true) {
+            self.builder.recognised += 1;
+            self.trouble(None, line, &format!("{limit}; the rest is not read: {FEWER}"));
+        }
+        false
     }
 
     /// An item, until the kind of its list is known.
@@ -474,4 +502,44 @@ impl<'a> Filing<'a> {
 /// The problem of an object without a name.
 fn without_name(kind: Kind) -> String {
     format!("{} without a name", with_article(&kind.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::archive::spool::Spool;
+    use crate::source::Completeness;
+    use crate::source::kept::{Limit, MOST_OBJECTS};
+
+    fn dumped(text: &str, earlier: usize) -> (usize, Vec<String>) {
+        let mut builder = Builder::new(Completeness::All);
+        (0..earlier).for_each(|_| builder.kept.admit(1).expect("room"));
+        let mut spool = Spool::new();
+        spool.write_all(text.as_bytes()).expect("written");
+        builder.file("pods.json", spool.finish()).expect("read");
+        let dump = builder.finish();
+        let held = dump.objects.get(&Kind::Pod).map_or(0, std::collections::BTreeMap::len);
+        (held, dump.trouble().into_iter().collect())
+    }
+
+    #[test]
+    fn objects_beyond_the_limit_are_a_gap_of_every_kind() {
+        let pod =
+            |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}}}}"#);
+        let list = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{}]}}"#, pod("a"), pod("b"));
+        let yaml = format!("---\n{}\n---\n{}\n", pod("a"), pod("b"));
+        for text in [list, yaml] {
+            assert_eq!(dumped(&text, 0), (2, Vec::new()));
+            assert_eq!(dumped(&text, MOST_OBJECTS - 2), (2, Vec::new()));
+            for (earlier, left) in [(1, 1), (0, 0)] {
+                let (held, trouble) = dumped(&text, MOST_OBJECTS - earlier);
+                assert_eq!(held, left);
+                let [one] = trouble.as_slice() else { panic!("{trouble:?}") };
+                let said = format!("{}; the rest is not read: {FEWER}", Limit::Objects);
+                assert!(one.starts_with("pods.json:") && one.ends_with(&said), "{one}");
+            }
+        }
+    }
 }

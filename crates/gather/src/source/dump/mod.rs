@@ -32,6 +32,7 @@ use self::repeated::Repeated;
 use super::Completeness;
 use super::bounded_errors::BoundedErrors;
 use super::diagnostics::{self, Diagnostics, Unread};
+use super::kept::Kept;
 use crate::archive::spool::{Blob, Spool};
 use crate::item::Kind;
 use crate::objects::mistyped::Mistyped;
@@ -101,6 +102,8 @@ pub struct Builder {
     of_kubernetes: bool,
     /// Number of times that something was set aside.
     aside: usize,
+    /// The objects in all files.
+    kept: Kept,
 }
 
 /// Result of reading a file.
@@ -142,6 +145,7 @@ impl Builder {
             recognised: 0,
             of_kubernetes: false,
             aside: 0,
+            kept: Kept::default(),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::item::Kind;
 use crate::protobuf::Message;
 use crate::protobuf::Schema;
 use crate::source::ObjectSink;
+use crate::source::kept::{MOST_EXCESS, MOST_OBJECTS, USUAL_OBJECT};
 
 /// Page size, the same as client-go's.
 const PAGE: u32 = 500;
@@ -37,12 +38,6 @@ const MOST_PAGES: usize = 2_000;
 const MOST_SPARSE_PAGES: usize = 10;
 /// Minimum number of objects of a page that another one follows. API servers fill such a page up to its limit.
 const FEWEST_OBJECTS: usize = PAGE as usize / 20;
-/// Maximum number of objects of a list. Kubernetes supports 150,000 pods.
-const MOST_OBJECTS: usize = 500_000;
-/// Size of an object that counts only by number. Pods have about 15 kB; etcd stores at most 1.5 MB.
-const USUAL_OBJECT: usize = 32 * 1024;
-/// Maximum number of bytes beyond [`USUAL_OBJECT`] per object, in all lists of a run: they stay in memory.
-const MOST_EXCESS: usize = 512 << 20;
 /// Maximum length of a continue token. API servers send some hundred bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 

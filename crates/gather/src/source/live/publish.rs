@@ -12,6 +12,7 @@ use super::path::encode;
 use super::quote::quote;
 use super::traffic::Meter;
 use super::{Live, OBJECT_BODY};
+use crate::model::refusal::{self, Refusal};
 use crate::report_api::{APIS, MANAGED_BY, NAME, Published, ReportApi};
 
 /// Reason for a failed write.
@@ -37,6 +38,22 @@ pub enum PublishError {
         /// The request.
         what: String,
         /// The reason.
+        why: String,
+    },
+    /// A ResourceQuota does not allow the object.
+    #[error("{what}: {why}")]
+    Quota {
+        /// The request.
+        what: String,
+        /// The reason.
+        why: String,
+    },
+    /// The server reports success, but its answer is not the object that was sent.
+    #[error("{what}: {why}")]
+    NotStored {
+        /// The request.
+        what: String,
+        /// The difference.
         why: String,
     },
     /// Another run changed the object between read and write.
@@ -139,7 +156,8 @@ impl Live {
                 "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": object["metadata"]["uid"]},
             });
             match self.send(&Call::delete(&path(standing.api, &namespace, true), &options)).await {
-                Ok(_) => done.removed += 1,
+                Ok(answer) if answer["kind"] == "Status" || is_ours(&answer) => done.removed += 1,
+                Ok(_) => done.failed(other_answer(operation("delete", standing.api, &namespace)))?,
                 Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => {}
                 Err(trouble) => {
                     done.failed(refused(operation("delete", standing.api, &namespace), &trouble))?
@@ -150,7 +168,8 @@ impl Live {
             let namespace = event["metadata"]["namespace"].as_str().unwrap_or_default();
             let path = format!("/api/v1/namespaces/{}/events", encode(namespace));
             match self.send(&Call::post(&path, event)).await {
-                Ok(_) => done.events += 1,
+                Ok(answer) if answer["kind"] == "Event" => done.events += 1,
+                Ok(_) => done.failed(other_answer(format!("create an event in {namespace}")))?,
                 // The event exists, or its namespace no longer does.
                 Err(trouble)
                     if matches!(status(&trouble), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => {}
@@ -170,7 +189,7 @@ impl Live {
         let one = path(api, namespace, true);
         let Some(there) = there else {
             return match self.send(&Call::post(&path(api, namespace, false), report)).await {
-                Ok(_) => Ok(()),
+                Ok(answer) => stored(&answer, report, || operation("create", api, namespace)),
                 Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
                     self.replace_own(api, namespace, report).await
                 }
@@ -178,7 +197,7 @@ impl Live {
             };
         };
         match self.send(&Call::put(&one, &replacing(report, there))).await {
-            Ok(_) => Ok(()),
+            Ok(answer) => stored(&answer, report, || operation("update", api, namespace)),
             Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
                 self.replace_own(api, namespace, report).await
             }
@@ -198,7 +217,8 @@ impl Live {
             return Ok(());
         }
         let sent = self.send(&Call::put(&one, &replacing(report, &there))).await;
-        sent.map(|_| ()).map_err(|trouble| refused(operation("update", api, namespace), &trouble))
+        let answer = sent.map_err(|trouble| refused(operation("update", api, namespace), &trouble))?;
+        stored(&answer, report, || operation("update", api, namespace))
     }
 
     async fn send(&self, call: &Call) -> Result<Value, RequestError> {
@@ -206,8 +226,7 @@ impl Live {
         let other = |message: String| RequestError::Broken(Broken::Other { message });
         let answer = self.api.send(call, &meter, true).await?;
         let body = answer.whole(&meter, OBJECT_BODY).map_err(|error| other(error.to_string()))?;
-        let answer: Value =
-            serde_json::from_slice(&body).map_err(|_| other("the response is not JSON".to_owned()))?;
+        let answer: Value = serde_json::from_slice(&body).map_err(|_| other(NOT_JSON.to_owned()))?;
         if answer["kind"] == "Status" && answer["status"] != "Success" {
             let message = answer["message"].as_str().unwrap_or("no reason given");
             return Err(other(format!("the server responded with a failure: {}", quote(message, 200))));
@@ -228,6 +247,47 @@ impl Done {
         self.errors.push(error);
         Ok(())
     }
+}
+
+/// The error of an answer in another format, such as a page of a proxy.
+const NOT_JSON: &str = "the response is not JSON";
+
+/// Whether the answer is the report that was sent, with all its results. A CRD may drop fields and set defaults.
+fn stored(answer: &Value, report: &Value, what: impl Fn() -> String) -> Result<(), PublishError> {
+    let is_same = |field: &str| answer["metadata"][field] == report["metadata"][field];
+    if answer["kind"] != report["kind"] || !is_same("name") || !is_same("namespace") {
+        return Err(other_answer(what()));
+    }
+    let policies = |object: &Value| -> Vec<Value> {
+        object["results"].as_array().into_iter().flatten().map(|result| result["policy"].clone()).collect()
+    };
+    let (kept, sent) = (policies(answer), policies(report));
+    if kept == sent {
+        return Ok(());
+    }
+    let why = match kept.len() == sent.len() {
+        true => "the stored report has other results than the one that was sent".to_owned(),
+        false => format!("the stored report has {} of its {} results", kept.len(), sent.len()),
+    };
+    Err(PublishError::NotStored { what: what(), why })
+}
+
+fn other_answer(what: String) -> PublishError {
+    PublishError::NotStored {
+        what,
+        why: "the response is another object than the one that was sent".to_owned(),
+    }
+}
+
+/// Whether admission rather than authorization denies a request with this message.
+fn is_of_admission(message: &str) -> bool {
+    let is_other =
+        ["ValidatingAdmissionPolicy", "being terminated"].iter().any(|sign| message.contains(sign));
+    is_other || matches!(refusal::read(message), Refusal::Denied { .. } | Refusal::Uncalled { .. })
+}
+
+fn is_of_quota(message: &str) -> bool {
+    matches!(refusal::read(message), Refusal::UsedUp { .. } | Refusal::Unstated { .. })
 }
 
 /// Whether an object has meshdoctor's name and label.
@@ -273,6 +333,19 @@ fn status(trouble: &RequestError) -> Option<StatusCode> {
 fn refused(what: String, trouble: &RequestError) -> PublishError {
     let reason = why(trouble).to_string();
     match trouble {
+        RequestError::Refused(refusal)
+            if refusal.status == StatusCode::FORBIDDEN && is_of_quota(&refusal.message) =>
+        {
+            PublishError::Quota { what, why: reason }
+        }
+        RequestError::Refused(refusal)
+            if refusal.status == StatusCode::FORBIDDEN && is_of_admission(&refusal.message) =>
+        {
+            PublishError::Refused { what, why: reason }
+        }
+        RequestError::Broken(Broken::Other { message }) if message == NOT_JSON => {
+            PublishError::NotStored { what, why: reason }
+        }
         RequestError::Refused(_)
             if matches!(status(trouble), Some(StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)) =>
         {

@@ -9,7 +9,7 @@ use super::{NEAR, Place, Scan};
 /// Maximum length of the part of a URL in front of a parameter.
 const URL: usize = 512;
 /// Number of tokens after a word that announces a code.
-const CODE: u8 = 3;
+pub(super) const CODE: u8 = 3;
 /// Number of words behind a number that may announce it.
 const BEHIND: usize = 7;
 /// Shorter numbers are not codes.
@@ -32,7 +32,8 @@ impl Scan<'_> {
 
     /// Counts the tokens after a word that announces a code, in which numbers are replaced.
     pub(super) fn count_code(&mut self, before: &str, token: &str) {
-        let announces = self.known.announces_code(&lower(before), &lower(token));
+        let is_printed = matches!(token, "echo" | "printf");
+        let announces = is_printed || self.known.announces_code(&lower(before), &lower(token));
         self.code = if announces { CODE } else { self.code.saturating_sub(1) };
     }
 

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{planned, proof_text};
+use super::{found_card, from_found_card, planned, proof_text};
 use crate::finding::{Severity, StepKind};
+use crate::render::document::Config;
 use crate::render::json::write;
 use crate::repair::{JudgedPlan, Problem, Proof};
 use crate::report::Report;
@@ -17,6 +18,9 @@ pub(super) struct Document {
     schema: &'static str,
     origin: FixOrigin,
     judged_at: String,
+    /// The configuration file that was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<Config>,
     findings: Vec<Planned>,
     steps: Vec<FixStep>,
     /// The state after all judged steps.
@@ -54,6 +58,9 @@ struct FixStep {
     command: Option<String>,
     offered: bool,
     proof: ProofDocument,
+    /// Why a person must run the command, if its card is that of a found file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manual: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -140,11 +147,13 @@ pub fn json(report: &Report, plan: &JudgedPlan) -> String {
             command: step.step.command.as_ref().map(ToString::to_string),
             offered: judged.is_offered(),
             proof: proof(judged),
+            manual: found_card(report, step).map(from_found_card),
         });
     write(&Document {
         schema: SCHEMA,
         origin: FixOrigin { kind: report.origin.kind.clone(), name: report.origin.name.clone() },
         judged_at: report.at.0.to_string(),
+        config: report.run.config.as_ref().map(Config::new),
         findings: findings.collect(),
         steps: steps.collect(),
         after: plan.after.as_ref().map(|after| Left {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::proof_text;
+use super::{configured, proof_text};
 use crate::render::patch::{Patch, of_command};
 use crate::render::text::{clean, wrap};
 use crate::repair::{JudgedPlan, Proof};
@@ -15,6 +15,7 @@ const WIDTH: usize = 100;
 pub fn patches(report: &Report, plan: &JudgedPlan) -> String {
     let mut text = String::new();
     let mut patches = String::new();
+    configured(report).iter().for_each(|settings| comment(&mut text, &format!("Configuration: {settings}.")));
     comment(&mut text, "Patches of meshdoctor, for the patches of a kustomization. Steps without a patch:");
     let mut others = 0;
     for (number, (step, proof)) in (1..).zip(report.repair.steps.iter().zip(&plan.proofs)) {

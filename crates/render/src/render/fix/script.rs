@@ -1,7 +1,7 @@
 //! The repair plan as a shell script. It stops at the first failure and at each manual step, and continues from the
 //! step that is given as its argument.
 
-use super::{planned, proof_text};
+use super::{configured, found_card, from_found_card, planned, proof_text};
 use crate::command::{Arg, Command, Line, RunsOn};
 use crate::finding::Applies;
 use crate::kubectl::shell::{Word, pipelines};
@@ -84,6 +84,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
         report.origin.kind, report.origin.name, report.at.0
     ));
     script.comment("Read it before you run it. To continue from a step, give its number as the argument.");
+    configured(report).iter().for_each(|settings| script.comment(&format!("Configuration: {settings}.")));
     if steps.is_empty() {
         script.comment("No finding of warning or above needs a repair.");
         return script.0;
@@ -99,7 +100,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.line(&format!("last={}", steps.len()));
     script.0.push_str(FUNCTIONS);
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
-        script.step((at + 1, steps.len()), step, proof);
+        script.step((at + 1, steps.len()), step, proof, found_card(report, step));
     }
     script.0.push('\n');
     script.comment("Check the result:");
@@ -130,7 +131,8 @@ impl Script {
         self.0.push('\n');
     }
 
-    fn step(&mut self, (number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
+    /// `card`: the found file whose card recommends the step.
+    fn step(&mut self, (number, all): (usize, usize), step: &PlanStep, proof: &Proof, card: Option<&str>) {
         self.0.push('\n');
         let repairs: Vec<String> = step.repairs.iter().map(ToString::to_string).collect();
         let repairs = match repairs.as_slice() {
@@ -138,13 +140,17 @@ impl Script {
             several => format!("findings {}", several.join(", ")),
         };
         let command = step.step.command.as_ref();
-        let runs = proof.is_offered() && command.is_some_and(|_| runs_by_itself(step, proof));
+        let runs_alone = card.is_none() && runs_by_itself(step, proof);
+        let runs = proof.is_offered() && command.is_some() && runs_alone;
         // A step that stops the script prints its text there.
         let stops = proof.is_offered() && !runs && step.step.applies != Applies::Instead;
         let text = if stops { String::new() } else { format!(": {}", step.step.text) };
         self.comment(&format!("Step {number} of {all}, for {repairs}{text}"));
         if *proof != Proof::Manual {
             self.comment(&proof_text(proof));
+        }
+        if let Some(file) = card {
+            self.comment(&from_found_card(file));
         }
         if proof.is_offered() && command.is_some_and(weakens) {
             self.comment("weakens a protection: not run automatically");
@@ -156,7 +162,7 @@ impl Script {
             let text = Arg::from(clean(&step.step.text).into_owned());
             format!("manual {number} {text} {}", number + 1)
         };
-        match command.filter(|_| runs_by_itself(step, proof)) {
+        match command.filter(|_| runs_alone) {
             Some(command) => {
                 self.line(&format!("if [ \"$first\" -le {number} ]; then"));
                 self.commands(number, command);
@@ -298,6 +304,19 @@ mod tests {
         let command = Command::from(kubectl().words("annotate deploy web").operand("a\nb"));
         let lines = guarded(&command, "failed 1");
         assert!(lines.last().is_some_and(|line| line.ends_with(" || failed 1")), "{lines:?}");
+    }
+
+    #[test]
+    fn words_that_end_with_a_line_break_stop_the_script() {
+        for word in ["a\n", "\n", "a\n\n", "\na\n"] {
+            let command = Command::from(kubectl().words("annotate").operand(word).words("-n shop"));
+            let lines = guarded(&command, "failed 1");
+            let guards = lines.iter().filter(|line| line.ends_with(" || failed 1")).count();
+            assert!(
+                guards == 1 && lines.last().is_some_and(|last| last.ends_with(" || failed 1")),
+                "{lines:?}"
+            );
+        }
     }
 
     #[test]

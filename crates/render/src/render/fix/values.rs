@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::proof_text;
+use super::{configured, proof_text};
 use crate::finding::{ChartSetting, ChartSettings};
 use crate::render::text::{clean, wrap};
 use crate::render::yaml;
@@ -34,6 +34,7 @@ const VALUED: [&str; 13] = [
 /// A YAML document for each chart; steps without values are comments.
 pub fn values(report: &Report, plan: &JudgedPlan) -> String {
     let mut text = String::new();
+    configured(report).iter().for_each(|settings| comment(&mut text, &format!("Configuration: {settings}.")));
     comment(
         &mut text,
         "Chart values of meshdoctor, for the values files of each chart. Steps without values:",

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::archive::spool::Blob;
 use crate::source::json::{Head, MAX_OBJECT};
-use crate::yaml::guard;
+use crate::yaml::{go, guard};
 use lines::{Boundary, Line, Lines, boundary};
 
 /// Maximum size of a document to parse as a whole, in bytes. The parser needs about eight times as much memory.
@@ -45,14 +45,23 @@ pub struct Bad {
     pub why: String,
 }
 
+/// How plain scalars are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalars {
+    /// As written by tools that quote only what YAML 1.2 requires: objects of an API server have the right types.
+    Written,
+    /// As kubectl sends them ([`go`]).
+    Applied,
+}
+
 /// Reads every document.
 ///
 /// # Errors
 /// The file cannot be read further; earlier results were already passed to `found`.
-pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
+pub fn scan(blob: &Blob, scalars: Scalars, found: &mut dyn YamlSink) -> io::Result<()> {
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, blob.reader()?));
     let mut line = Line::default();
-    let mut document = YamlDocument::at(0, 1);
+    let mut document = YamlDocument::at(0, 1, scalars);
     loop {
         let begin = lines.passed;
         if !lines.next(&mut line)? {
@@ -63,11 +72,11 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
             None => document.line(&line, found),
             Some(Boundary::Ends) => {
                 document.end(blob, begin, found);
-                document = YamlDocument::at(lines.passed, line.number + 1);
+                document = YamlDocument::at(lines.passed, line.number + 1, scalars);
             }
             Some(Boundary::Begins) => {
                 document.end(blob, begin, found);
-                document = YamlDocument::at(begin, line.number);
+                document = YamlDocument::at(begin, line.number, scalars);
                 // A value may follow the separator on its line.
                 line.bytes[..3].fill(b' ');
                 if !line.text().trim_ascii().is_empty() {
@@ -92,6 +101,7 @@ enum DocumentPosition {
 }
 
 struct YamlDocument {
+    scalars: Scalars,
     offset: u64,
     first_line: u64,
     place: DocumentPosition,
@@ -131,18 +141,19 @@ impl Piece {
         self.bytes.push(b'\n');
     }
 
-    fn parse(&self) -> Result<Value, Bad> {
+    fn parse(&self, scalars: Scalars) -> Result<Value, Bad> {
         if self.too_large {
             let why = format!("an object larger than {} MiB", MAX_OBJECT >> 20);
             return Err(Bad { line: self.first_line, why });
         }
-        value(&self.bytes, self.first_line)
+        value(&self.bytes, self.first_line, scalars)
     }
 }
 
 impl YamlDocument {
-    fn at(offset: u64, first_line: u64) -> YamlDocument {
+    fn at(offset: u64, first_line: u64, scalars: Scalars) -> YamlDocument {
         YamlDocument {
+            scalars,
             offset,
             first_line,
             place: DocumentPosition::Before,
@@ -203,7 +214,7 @@ impl YamlDocument {
             return;
         }
         self.give(found);
-        match piece.parse() {
+        match piece.parse(self.scalars) {
             Ok(object @ Value::Object(_)) => self.last = Some((piece.first_line, object)),
             Ok(_) => self
                 .broken
@@ -223,14 +234,14 @@ impl YamlDocument {
         self.finish_item(found);
         if self.place == DocumentPosition::Before {
             if self.around.any {
-                match self.around.parse() {
+                match self.around.parse(self.scalars) {
                     Ok(object) => whole(object, self.around.first_line, found),
                     Err(bad) => found.bad(bad, Some(&self.around.bytes)),
                 }
             }
             return;
         }
-        let head = self.around.parse().and_then(|head| head_of(head, self.first_line));
+        let head = self.around.parse(self.scalars).and_then(|head| head_of(head, self.first_line));
         if let (Ok(Head { kind: None, .. }), Some((line, _))) = (&head, &self.last) {
             // Keys are in alphabetical order, so `kind` follows `items`: a truncated last item can still be valid YAML.
             self.broken.push(Bad { line: *line, why: NO_KIND.to_owned() });
@@ -243,7 +254,7 @@ impl YamlDocument {
         // The split was wrong: parse the whole document, unless it is too large.
         let len = end.saturating_sub(self.offset);
         let text = if len <= MAX_WHOLE { blob.slice(self.offset, len).bytes(MAX_WHOLE).ok() } else { None };
-        if let Some(Ok(object)) = text.map(|text| value(&text, self.first_line)) {
+        if let Some(Ok(object)) = text.map(|text| value(&text, self.first_line, self.scalars)) {
             found.forget();
             return whole(object, self.first_line, found);
         }
@@ -311,12 +322,15 @@ fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn YamlSin
 }
 
 /// Parses the document that starts at `line`.
-fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
+fn value(text: &[u8], line: u64, scalars: Scalars) -> Result<Value, Bad> {
     guard(text).map_err(|refused| {
         let at = refused.line().saturating_sub(1) as u64;
         Bad { line: line + at, why: refused.to_string() }
     })?;
     let mut value = parsed(text, line)?;
+    if let (Scalars::Applied, Ok(text)) = (scalars, std::str::from_utf8(text)) {
+        go::correct(&mut value, text).map_err(|why| Bad { line, why: why.to_owned() })?;
+    }
     if memchr::memmem::find(text, MERGE.as_bytes()).is_some() {
         merge(&mut value);
     }

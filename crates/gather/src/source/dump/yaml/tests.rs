@@ -41,10 +41,14 @@ impl YamlSink for Seen {
 }
 
 fn seen(text: &str) -> Seen {
+    read(text, Scalars::Written)
+}
+
+fn read(text: &str, scalars: Scalars) -> Seen {
     let mut spool = Spool::new();
     spool.write_all(text.as_bytes()).unwrap();
     let mut seen = Seen::default();
-    scan(&spool.finish(), &mut seen).unwrap();
+    scan(&spool.finish(), scalars, &mut seen).unwrap();
     seen
 }
 
@@ -89,11 +93,20 @@ fn documents_follow_one_another() {
 }
 
 #[test]
-fn text_stays_text() {
+fn text_stays_text_in_dumps_and_is_read_as_kubectl_does_in_manifests() {
     let text = "a: 572e207381\nb: yes\nc: on\nd: 012\ne: 1_000\nf: \"1e3\"\ng: 2026-01-15T12:00:00Z\nh: ~\ni: 0.5\nj: 7\n";
-    let wanted = json!({"a": "572e207381", "b": "yes", "c": "on", "d": "012", "e": "1_000", "f": "1e3",
+    let mut wanted = json!({"a": "572e207381", "b": "yes", "c": "on", "d": "012", "e": "1_000", "f": "1e3",
         "g": "2026-01-15T12:00:00Z", "h": null, "i": 0.5, "j": 7});
     assert_eq!(seen(text).objects[0].1, wanted);
+    for (key, value) in [("b", json!(true)), ("c", json!(true)), ("d", json!(10)), ("e", json!(1000))] {
+        wanted[key] = value;
+    }
+    assert_eq!(read(text, Scalars::Applied).objects[0].1, wanted);
+    let list = "items:\n- a: yes\n- a: 'yes'\nkind: List\n";
+    let items: Vec<Value> = read(list, Scalars::Applied).items.into_iter().map(|(_, item)| item).collect();
+    assert_eq!(items, [json!({"a": true}), json!({"a": "yes"})]);
+    let bad = read("a: .inf\n", Scalars::Applied).bad;
+    assert_eq!((bad.len(), seen("a: .inf\n").bad.len()), (1, 0));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::super::path::encode;
 use super::super::quote::quote_answer;
 use super::super::traffic::Meter;
 use super::super::{forward, kubeconfig};
-use super::response::{self, InvalidResponse, MOST_SERIES, QueryResult, Series};
+use super::response::{self, InvalidResponse, MOST_LABELS, MOST_SERIES, QueryResult};
 use super::{BUDGET, Prometheus};
 use crate::fetched::Why;
 
@@ -100,7 +100,7 @@ impl<'a> PrometheusClient<'a> {
     }
 
     /// The series of an expression at the server's present time. `about` names the query in errors.
-    pub(super) async fn instant(&self, expression: &str, about: &str) -> Result<Vec<Series>, QueryError> {
+    pub(super) async fn instant(&self, expression: &str, about: &str) -> Result<QueryResult, QueryError> {
         let path = format!("/api/v1/query?query={}&limit={MOST_SERIES}", encode(expression));
         self.query(&path, about).await
     }
@@ -111,7 +111,7 @@ impl<'a> PrometheusClient<'a> {
         expression: &str,
         about: &str,
         (start, end): (f64, f64),
-    ) -> Result<Vec<Series>, QueryError> {
+    ) -> Result<QueryResult, QueryError> {
         let (query, step) = (encode(expression), end - start);
         let path = format!(
             "/api/v1/query_range?query={query}&start={start:.3}&end={end:.3}&step={step:.3}&limit={MOST_SERIES}"
@@ -125,18 +125,18 @@ impl<'a> PrometheusClient<'a> {
         body.is_ok_and(|body| response::keeps_every_series(&body, jobs))
     }
 
-    async fn query(&self, path: &str, about: &str) -> Result<Vec<Series>, QueryError> {
-        let result = self.get(path).await.and_then(|body| parsed(&body));
-        let QueryResult { series, warnings } = result.map_err(|what| self.error(about, &what))?;
-        if let Some(warning) = warnings.first() {
+    async fn query(&self, path: &str, about: &str) -> Result<QueryResult, QueryError> {
+        let result = self.get(path).await.and_then(parsed);
+        let result = result.map_err(|what| self.error(about, &what))?;
+        if let Some(warning) = result.warnings.first() {
             let what = format!("the result may be incomplete: {}", quote_answer(warning, QUOTED));
             let QueryError(warning) = self.error(about, &what);
             self.warning.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(warning);
         }
-        Ok(series)
+        Ok(result)
     }
 
-    fn error(&self, about: &str, what: &str) -> QueryError {
+    pub(super) fn error(&self, about: &str, what: &str) -> QueryError {
         QueryError(format!("{}, query of {about}: {what}", self.name()))
     }
 
@@ -173,8 +173,8 @@ impl<'a> PrometheusClient<'a> {
 
 const TOO_LARGE: &str = "the response is broken or larger than 128 MB; select fewer pods with -n NAMESPACE";
 
-fn parsed(body: &[u8]) -> Result<QueryResult, String> {
-    response::parse(body).map_err(|error| match error {
+fn parsed(body: Vec<u8>) -> Result<QueryResult, String> {
+    QueryResult::parse(body).map_err(|error| match error {
         InvalidResponse::Html => {
             "the response is an HTML page; check the path of the URL, and whether a proxy \
              requires a login"
@@ -186,6 +186,10 @@ fn parsed(body: &[u8]) -> Result<QueryResult, String> {
         InvalidResponse::TooMany => {
             format!("more than {MOST_SERIES} series; select fewer pods with -n NAMESPACE")
         }
+        InvalidResponse::TooWide => format!(
+            "a series has more than {MOST_LABELS} labels, or labels of more than 64 kB; check that the URL is that of \
+             Prometheus"
+        ),
         InvalidResponse::Failed(message) => {
             format!("the server reports an error: {}; see its logs", quote_answer(&message, QUOTED))
         }

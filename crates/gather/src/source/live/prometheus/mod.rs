@@ -30,6 +30,11 @@ mod response;
 const BUDGET: Duration = Duration::from_secs(120);
 /// Maximum number of processes.
 const MOST_PROCESSES: usize = 20_000;
+/// Size of the labels of all series that are kept, beyond which no further query is sent.
+const MOST_KEPT: usize = 256 << 20;
+/// The error of the queries that follow.
+const TOO_MUCH: &str =
+    "the labels of the series so far fill 256 MB, so it was not sent; select fewer pods with -n NAMESPACE";
 /// Maximum number of pods that are named as not scraped.
 const MOST_UNSCRAPED: usize = 100;
 
@@ -124,8 +129,10 @@ async fn read(
     let names = Knowledge::embedded().proxy_metrics();
     let selector = Selector::new(from, wanted);
     let running = client.instant(&selector.starts(names), "process_start_time_seconds").await?;
-    let now = running.iter().find_map(|series| series.samples.first()).map(|sample| sample.time);
-    let scraped = Scraped::new(&running, wanted, now.unwrap_or_default());
+    let mut now = None;
+    running.each(&mut |series| now = now.or(series.samples.first().map(|sample| sample.time)));
+    let scraped = Scraped::new(|take| running.each(take), wanted, now.unwrap_or_default());
+    drop(running);
     let Some(now) = now.filter(|_| !scraped.is_empty()) else {
         let next = "check that it has metrics of the proxies of this cluster, and --prometheus-label";
         return Err(QueryError(format!("{}: no metrics of pods of this cluster; {next}", client.name())));
@@ -134,14 +141,20 @@ async fn read(
     let mut reads = Reads::new();
     let mut sample = MetricsSample { left: scraped.beyond(MOST_PROCESSES), ..MetricsSample::default() };
     let mut returned = BTreeSet::new();
+    let mut kept = 0;
     for group in names.groups() {
         let query = selector.group(&group, names);
-        match client.range(&query, group.names[0], (now - window, now)).await {
-            Ok(all) => {
-                for series in all {
-                    returned.extend(feed(&mut reads, &scraped, &group, &series, now));
+        let result = match kept > MOST_KEPT {
+            true => Err(client.error(group.names[0], TOO_MUCH)),
+            false => client.range(&query, group.names[0], (now - window, now)).await,
+        };
+        match result {
+            Ok(result) => result.each(&mut |series| {
+                if let Some((meaning, size)) = feed(&mut reads, &scraped, &group, &series, now) {
+                    returned.insert(meaning);
+                    kept += size;
                 }
-            }
+            }),
             Err(QueryError(error)) => {
                 diagnostics.fail(Why::Failed { message: error.clone() });
                 let lacking = group.meanings.iter();
@@ -180,8 +193,9 @@ async fn scrape_times(
     let query = selector.scrape_times(Knowledge::embedded().proxy_metrics());
     let result = client.range(&query, "the times of scrapes", (ends[0], ends[1])).await;
     let mut times = ScrapeTimes::new();
-    for series in result.unwrap_or_default() {
-        let Some(process) = scraped.process(&series.labels, &[]) else { continue };
+    let Ok(result) = result else { return times };
+    result.each(&mut |series| {
+        let Some(process) = scraped.process(&series.labels, &[]) else { return };
         for Sample { time, value } in &series.samples {
             let end = usize::from((time - ends[1]).abs() < 1.0);
             if (ends[end] - OLDEST..=ends[end] + 1.0).contains(value) {
@@ -190,7 +204,7 @@ async fn scrape_times(
                 times.entry(process.clone()).or_default()[end] = Some(value);
             }
         }
-    }
+    });
     times
 }
 
@@ -205,14 +219,15 @@ fn ambiguous(process: &Process) -> FailedRead {
     }
 }
 
-/// Adds the samples of a series to the reads of its process. Returns its meaning if it belongs to one.
+/// Adds the samples of a series to the reads of its process. Returns its meaning and the size of its labels if it
+/// belongs to one.
 fn feed(
     reads: &mut Reads,
     scraped: &Scraped,
     group: &MetricGroup<'_>,
     series: &Series,
     end: f64,
-) -> Option<MetricMeaning> {
+) -> Option<(MetricMeaning, usize)> {
     let names = Knowledge::embedded().proxy_metrics();
     let process = scraped.process(&series.labels, group.labels)?;
     let name = series.label("__name__");
@@ -222,11 +237,13 @@ fn feed(
     }
     let new = || MetricsReader::new(&process.namespace, &process.pod, &process.container);
     let both = reads.entry(process.clone()).or_insert_with(|| [new(), new()]);
+    let labels = query::own_labels(group, series);
     for Sample { time, value } in &series.samples {
         let reader = usize::from((time - end).abs() < 1.0);
-        both[reader].sample(name, query::own_labels(group, series), *value);
+        both[reader].sample(name, labels.clone(), *value);
     }
-    Some(family.meaning)
+    let size = labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+    Some((family.meaning, size * series.samples.len()))
 }
 
 /// The earlier and the later read of each process. The time of a controller, which does not export its clock, is

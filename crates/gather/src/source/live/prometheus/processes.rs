@@ -36,27 +36,29 @@ pub(super) struct Scraped {
 }
 
 impl Scraped {
-    /// The processes of series, at a time.
-    pub(super) fn new(all: &[Series], wanted: &WantedPods<'_>, now: f64) -> Scraped {
+    /// The processes of series, at a time. `each` passes every series on.
+    pub(super) fn new(
+        each: impl FnOnce(&mut dyn FnMut(Series)),
+        wanted: &WantedPods<'_>,
+        now: f64,
+    ) -> Scraped {
         let labels = Knowledge::embedded().proxy_metrics().scraped();
         let pods = Pods::new(wanted);
-        let mut found: BTreeMap<Process, Vec<&Series>> = BTreeMap::new();
-        for series in all {
-            if let Some(process) = pods.process(series, labels) {
-                found.entry(process).or_default().push(series);
+        let mut found: BTreeMap<Process, Found> = BTreeMap::new();
+        each(&mut |series| {
+            if let Some(process) = pods.process(&series, labels) {
+                let one = Found::new(&series, labels);
+                found.entry(process).and_modify(|earlier| earlier.add(&one)).or_insert(one);
             }
-        }
+        });
         let mut scraped = Scraped::default();
-        for (process, mut all) in found {
-            let clusters: BTreeSet<&str> = all.iter().map(|series| first(series, &labels.cluster)).collect();
-            if clusters.len() > 1 {
+        for (process, found) in found {
+            if found.is_ambiguous {
                 scraped.ambiguous.insert(process);
                 continue;
             }
-            all.sort_by_key(|series| key(&series.labels, labels));
-            let Some(used) = all.first() else { continue };
-            scraped.jobs.insert(used.label("job").to_owned());
-            scraped.of_labels.insert(key(&used.labels, labels), process);
+            scraped.jobs.insert(found.job);
+            scraped.of_labels.insert(found.key, process);
         }
         let has: BTreeSet<(&str, &str)> = scraped
             .of_labels
@@ -99,6 +101,34 @@ impl Scraped {
             .or_else(|| without(&in_cluster))
             .or_else(|| without(&may_be_own))
             .or_else(|| without(&|name| may_be_own(name) || in_cluster(name)))
+    }
+}
+
+/// The series of one process: the one with the first labels is used.
+struct Found {
+    key: Vec<String>,
+    job: String,
+    cluster: String,
+    /// Whether they belong to several clusters.
+    is_ambiguous: bool,
+}
+
+impl Found {
+    fn new(series: &Series, labels: &ScrapeLabels) -> Found {
+        Found {
+            key: key(&series.labels, labels),
+            job: series.label("job").to_owned(),
+            cluster: first(series, &labels.cluster).to_owned(),
+            is_ambiguous: false,
+        }
+    }
+
+    fn add(&mut self, other: &Found) {
+        self.is_ambiguous |= self.cluster != other.cluster;
+        if other.key < self.key {
+            self.key.clone_from(&other.key);
+            self.job.clone_from(&other.job);
+        }
     }
 }
 
@@ -232,7 +262,8 @@ mod tests {
             pod("linkerd", "dst-1", "10.0.0.3", &[("destination", 9996), ("linkerd-proxy", 4191)]),
         ];
         let wanted = WantedPods { pods: &pods, control_plane: "linkerd", namespaces: &[] };
-        Scraped::new(all, &wanted, 1_768_478_400.0)
+        let each = |take: &mut dyn FnMut(Series)| all.iter().cloned().for_each(take);
+        Scraped::new(each, &wanted, 1_768_478_400.0)
     }
 
     fn names(scraped: &Scraped) -> Vec<String> {

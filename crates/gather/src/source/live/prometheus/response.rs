@@ -1,8 +1,12 @@
-//! Responses of the HTTP API of Prometheus: vectors and matrices, and the configuration.
+//! Responses of the HTTP API of Prometheus: vectors and matrices, and the configuration. The series of a result are
+//! read one at a time from its text, so memory does not grow with their number.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,6 +14,10 @@ use crate::yaml;
 
 /// Maximum number of series of one response.
 pub(super) const MOST_SERIES: usize = 300_000;
+/// Maximum number of labels of a series. Queries name those that the server keeps.
+pub(super) const MOST_LABELS: usize = 100;
+/// Maximum size of the labels of a series.
+const LARGEST_LABELS: usize = 64 << 10;
 
 /// A series of a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,10 +36,12 @@ pub(super) struct Sample {
     pub(super) value: f64,
 }
 
-/// A result, and the server's warnings that it may be incomplete.
-#[derive(Debug, Default)]
+/// A valid result, and the server's warnings that it may be incomplete.
+#[derive(Debug)]
 pub(super) struct QueryResult {
-    pub(super) series: Vec<Series>,
+    body: Vec<u8>,
+    /// Position of the series in the body.
+    series: Range<usize>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -44,6 +54,8 @@ pub(super) enum InvalidResponse {
     Other,
     /// More series than are read.
     TooMany,
+    /// A series with more or larger labels than are read.
+    TooWide,
     /// The server reports an error.
     Failed(String),
 }
@@ -64,11 +76,12 @@ struct Envelope<'a> {
 struct Data<'a> {
     result_type: String,
     #[serde(borrow)]
-    result: Vec<&'a RawValue>,
+    result: &'a RawValue,
 }
 
 #[derive(Deserialize)]
 struct RawResponse {
+    #[serde(deserialize_with = "labels")]
     metric: BTreeMap<String, String>,
     #[serde(default)]
     value: Option<(f64, String)>,
@@ -81,20 +94,40 @@ impl Series {
     pub(super) fn label(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
+
+    fn parse(json: &str) -> Result<Series, InvalidResponse> {
+        let RawResponse { metric, value, values } = serde_json::from_str(json).map_err(|error| {
+            if is(&error, TOO_WIDE) { InvalidResponse::TooWide } else { InvalidResponse::Other }
+        })?;
+        let samples = value.into_iter().chain(values);
+        let samples = samples.map(|(time, value)| Some(Sample { time, value: value.parse().ok()? }));
+        let samples = samples.collect::<Option<_>>().ok_or(InvalidResponse::Other)?;
+        Ok(Series { labels: metric, samples })
+    }
 }
 
-/// Parses the response to a query.
-pub(super) fn parse(body: &[u8]) -> Result<QueryResult, InvalidResponse> {
-    let Envelope { data, warnings, .. } = envelope(body)?;
-    let data: Data<'_> = data
-        .and_then(|data| serde_json::from_str(data.get()).ok())
-        .filter(|data: &Data<'_>| ["vector", "matrix"].contains(&data.result_type.as_str()))
-        .ok_or(InvalidResponse::Other)?;
-    if data.result.len() > MOST_SERIES {
-        return Err(InvalidResponse::TooMany);
+impl QueryResult {
+    /// Reads the response to a query, and all its series once: later, every one can be read.
+    pub(super) fn parse(body: Vec<u8>) -> Result<QueryResult, InvalidResponse> {
+        let Envelope { data, warnings, .. } = envelope(&body)?;
+        let data: Data<'_> = data
+            .and_then(|data| serde_json::from_str(data.get()).ok())
+            .filter(|data: &Data<'_>| ["vector", "matrix"].contains(&data.result_type.as_str()))
+            .ok_or(InvalidResponse::Other)?;
+        let text = data.result.get();
+        each(text, &mut |_| {})?;
+        // The text is a part of the body.
+        let start = (text.as_ptr() as usize).saturating_sub(body.as_ptr() as usize);
+        let series = start..start + text.len();
+        Ok(QueryResult { body, series, warnings })
     }
-    let each = data.result.into_iter().map(|one| series(one.get()).ok_or(InvalidResponse::Other));
-    Ok(QueryResult { series: each.collect::<Result<_, _>>()?, warnings })
+
+    /// Reads each series.
+    pub(super) fn each(&self, take: &mut dyn FnMut(Series)) {
+        let text = self.body.get(self.series.clone()).and_then(|text| std::str::from_utf8(text).ok());
+        // It was read before.
+        _ = each(text.unwrap_or("[]"), take);
+    }
 }
 
 fn envelope(body: &[u8]) -> Result<Envelope<'_>, InvalidResponse> {
@@ -109,11 +142,77 @@ fn envelope(body: &[u8]) -> Result<Envelope<'_>, InvalidResponse> {
     }
 }
 
-fn series(json: &str) -> Option<Series> {
-    let RawResponse { metric, value, values } = serde_json::from_str(json).ok()?;
-    let samples = value.into_iter().chain(values);
-    let samples = samples.map(|(time, value)| Some(Sample { time, value: value.parse().ok()? }));
-    Some(Series { labels: metric, samples: samples.collect::<Option<_>>()? })
+/// Reads the series of a list one after another.
+fn each(list: &str, take: &mut dyn FnMut(Series)) -> Result<(), InvalidResponse> {
+    let mut invalid = None;
+    let visitor = Each { take, invalid: &mut invalid };
+    match serde_json::Deserializer::from_str(list).deserialize_seq(visitor) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(invalid.unwrap_or(InvalidResponse::Other)),
+    }
+}
+
+struct Each<'a> {
+    take: &'a mut dyn FnMut(Series),
+    invalid: &'a mut Option<InvalidResponse>,
+}
+
+impl<'de> Visitor<'de> for Each<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of series")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut count = 0;
+        while let Some(one) = list.next_element::<&RawValue>()? {
+            count += 1;
+            let series =
+                if count > MOST_SERIES { Err(InvalidResponse::TooMany) } else { Series::parse(one.get()) };
+            match series {
+                Ok(series) => (self.take)(series),
+                Err(invalid) => {
+                    *self.invalid = Some(invalid);
+                    return Err(A::Error::custom("invalid"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error of [`labels`].
+const TOO_WIDE: &str = "too many or too large labels";
+
+fn is(error: &serde_json::Error, text: &str) -> bool {
+    error.is_data() && error.to_string().starts_with(text)
+}
+
+/// The labels of a series, if they are not too many.
+fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Labels;
+    impl<'de> Visitor<'de> for Labels {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map of labels")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut labels = BTreeMap::new();
+            let mut size = 0;
+            while let Some((name, value)) = map.next_entry::<String, String>()? {
+                size += name.len() + value.len();
+                labels.insert(name, value);
+                if labels.len() > MOST_LABELS || size > LARGEST_LABELS {
+                    return Err(A::Error::custom(TOO_WIDE));
+                }
+            }
+            Ok(labels)
+        }
+    }
+    deserializer.deserialize_map(Labels)
 }
 
 /// Whether these jobs store every series that they scrape, by the response to a request of the configuration.
@@ -147,17 +246,25 @@ mod tests {
         {"metric": {"__name__": "up", "job": "linkerd-proxy"}, "values": [[1768478280, "1"], [1768478880.5, "NaN"]]},
         {"metric": {}, "values": [[1768478880.5, "+Inf"]]}]}, "warnings": ["a store is unavailable"]}"#;
 
+    fn read(result: &QueryResult) -> Vec<Series> {
+        let mut all = Vec::new();
+        result.each(&mut |series| all.push(series));
+        all
+    }
+
     #[test]
     fn vectors_and_matrices_are_read() {
-        let result = parse(MATRIX.as_bytes()).expect("a result");
+        let result = QueryResult::parse(MATRIX.into()).expect("a result");
         assert_eq!(result.warnings, ["a store is unavailable"]);
-        let [one, two] = result.series.as_slice() else { panic!("{result:?}") };
+        let all = read(&result);
+        let [one, two] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!(one.label("job"), "linkerd-proxy");
         assert_eq!(one.samples[0], Sample { time: 1_768_478_280.0, value: 1.0 });
         assert!(one.samples[1].value.is_nan() && two.samples[0].value.is_infinite());
         let vector =
             r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"2"]}]}}"#;
-        assert_eq!(parse(vector.as_bytes()).expect("a result").series[0].samples.len(), 1);
+        let vector = QueryResult::parse(vector.into()).expect("a result");
+        assert_eq!(read(&vector)[0].samples.len(), 1);
     }
 
     #[test]
@@ -180,8 +287,29 @@ mod tests {
                 InvalidResponse::Other,
             ),
         ] {
-            assert_eq!(parse(body.as_bytes()).err(), Some(reason), "{body}");
+            assert_eq!(QueryResult::parse(body.into()).err(), Some(reason), "{body}");
         }
+    }
+
+    #[test]
+    fn series_and_their_labels_have_limits() {
+        let body = |series: &str| {
+            format!(r#"{{"status":"success","data":{{"resultType":"vector","result":[{series}]}}}}"#)
+                .into_bytes()
+        };
+        let labels = |count: usize, value: &str| {
+            let all: Vec<String> = (0..count).map(|at| format!("\"l{at}\":\"{value}\"")).collect();
+            format!(r#"{{"metric":{{{}}},"value":[1,"2"]}}"#, all.join(","))
+        };
+        assert!(QueryResult::parse(body(&labels(MOST_LABELS, "x"))).is_ok());
+        for wide in [labels(MOST_LABELS + 1, "x"), labels(1, &"x".repeat(LARGEST_LABELS))] {
+            let reason = QueryResult::parse(body(&format!("{},{wide}", labels(1, "x")))).err();
+            assert_eq!(reason, Some(InvalidResponse::TooWide));
+        }
+        let one = format!("{},", labels(1, "x"));
+        let many = one.repeat(MOST_SERIES + 1);
+        let reason = QueryResult::parse(body(many.trim_end_matches(','))).err();
+        assert_eq!(reason, Some(InvalidResponse::TooMany));
     }
 
     #[test]
