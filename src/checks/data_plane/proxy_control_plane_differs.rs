@@ -47,13 +47,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.gap(missing);
     }
     // The zones of the DNS server decide about the domain, if they are known.
-    let by_domain = |found: &[ForeignSetting<'_>]| found.iter().any(|one| one.difference == Difference::Domain);
+    let by_domain =
+        |found: &[ForeignSetting<'_>]| found.iter().any(|one| one.difference == Difference::Domain);
     if let Err(missing) = domains.served
         && groups.keys().any(|(_, found)| by_domain(found))
     {
         ctx.gap(missing);
     }
-    let findings = groups.iter().map(|((owner, found), pods)| finding(ctx, cluster_domain, owner, (found, pods)));
+    let findings =
+        groups.iter().map(|((owner, found), pods)| finding(ctx, cluster_domain, owner, (found, pods)));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -165,7 +167,9 @@ fn message(found: &[ForeignSetting<'_>]) -> String {
             "the proxy expects {name} under another mesh identity than that of the installed control plane, and \
              rejects its certificate"
         ),
-        Some(Difference::OtherService) => format!("the proxy looks up {name} under the name of another Service"),
+        Some(Difference::OtherService) => {
+            format!("the proxy looks up {name} under the name of another Service")
+        }
         _ => format!("the proxy looks up {name} under a name that does not exist in this cluster"),
     };
     let effect = match server {

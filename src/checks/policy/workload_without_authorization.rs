@@ -94,7 +94,8 @@ fn targeted<'a>(
 /// clients of the cluster deny all of them. Unknown counts as `false`.
 fn networks_hold_no_pod(ctx: &Context<'_>, survey: &Survey<'_>) -> bool {
     let Ok(pods) = ctx.complete_list::<Pod>() else { return false };
-    let mut addresses = pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| pod.status.pod_ip).peekable();
+    let mut addresses =
+        pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| pod.status.pod_ip).peekable();
     let networks = &survey.index.controller.cluster_networks;
     addresses.peek().is_some()
         && !addresses.any(|address| networks.iter().any(|network| network.contains(&address)))
