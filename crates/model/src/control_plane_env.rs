@@ -45,8 +45,8 @@ pub struct Installed<'a> {
     pub namespace: &'a str,
     /// Its trust domain.
     pub trust_domain: &'a str,
-    /// All Services; `None` if unknown.
-    pub services: Option<&'a [Service]>,
+    /// All Services.
+    pub services: &'a [Service],
 }
 
 /// The difference of a variable from the installed control plane.
@@ -71,22 +71,21 @@ pub struct ForeignSetting<'p> {
     pub difference: Difference,
 }
 
-/// The variables of a proxy that differ. `is_foreign` tests the domain of an address. The second value is whether some
-/// address could not be compared, because Services are unknown.
+/// The variables of a proxy that differ. `is_foreign` tests the domain of an address.
 ///
 /// A wrong port is harmless: proxies prefer SRV records, and those of a headless Service contain the port.
 pub fn foreign_settings<'p>(
     pod: &'p Pod,
     installed: Installed<'_>,
     is_foreign: impl Fn(&str) -> bool,
-) -> (Vec<ForeignSetting<'p>>, bool) {
-    let (mut found, mut lacks_services) = (Vec::new(), false);
-    let Some(proxy) = pod.spec.proxy() else { return (found, false) };
+) -> Vec<ForeignSetting<'p>> {
+    let mut found = Vec::new();
+    let Some(proxy) = pod.spec.proxy() else { return found };
     let value = |variable: &str| proxy.env_value(variable).filter(|value| !value.contains(['$', '*', '<']));
     let value = |variable: &str| value(variable).filter(|value| !value.contains("REDACTED"));
     for (server, address, name, service, account) in SERVERS {
         if let Some(value) = value(address) {
-            let difference = difference_of(value, service, installed, &is_foreign, &mut lacks_services);
+            let difference = difference_of(value, service, installed, &is_foreign);
             found.extend(difference.map(|difference| ForeignSetting {
                 server,
                 variable: address,
@@ -102,16 +101,15 @@ pub fn foreign_settings<'p>(
             found.push(ForeignSetting { server, variable: name, value, difference });
         }
     }
-    (found, lacks_services)
+    found
 }
 
-/// The difference of an address from the charts' Service of the server. Sets `lacks_services` if it needs them.
+/// The difference of an address from the charts' Service of the server.
 fn difference_of(
     address: &str,
     service: &str,
     installed: Installed<'_>,
     is_foreign: impl Fn(&str) -> bool,
-    lacks_services: &mut bool,
 ) -> Option<Difference> {
     let (named, domain) = domain_of(address)?;
     let is_own = |name: &str| (named.namespace, named.name) == (installed.namespace, name);
@@ -124,12 +122,8 @@ fn difference_of(
     if SERVERS.iter().any(|(.., other, _)| is_own(other)) {
         return Some(Difference::OtherService);
     }
-    let Some(all) = installed.services else {
-        *lacks_services = true;
-        return None;
-    };
     let key = (named.namespace, named.name);
-    (!all.iter().any(|one| one.metadata.key() == key)).then_some(Difference::NoService)
+    (!installed.services.iter().any(|one| one.metadata.key() == key)).then_some(Difference::NoService)
 }
 
 /// The Service and the domain of an address: `linkerd-policy.linkerd.svc.cluster.local.:8090`.
@@ -144,7 +138,7 @@ fn domain_of(address: &str) -> Option<(ServiceAddress<'_>, &str)> {
 mod tests {
     use super::*;
 
-    fn differences(env: &[(&str, &str)], services: Option<&[Service]>) -> (Vec<Difference>, bool) {
+    fn differences(env: &[(&str, &str)]) -> Vec<Difference> {
         let env: Vec<_> =
             env.iter().map(|(name, value)| serde_json::json!({"name": name, "value": value})).collect();
         let containers = serde_json::json!([{"name": "linkerd-proxy", "image": "i", "env": env}]);
@@ -152,9 +146,9 @@ mod tests {
             "metadata": {"name": "a", "namespace": "shop"}, "spec": {"containers": containers},
         }))
         .expect("a Pod");
-        let installed = Installed { namespace: "linkerd", trust_domain: "cluster.local", services };
-        let (found, lacks) = foreign_settings(&pod, installed, |domain| domain != "cluster.local");
-        (found.into_iter().map(|one| one.difference).collect(), lacks)
+        let installed = Installed { namespace: "linkerd", trust_domain: "cluster.local", services: &[] };
+        let found = foreign_settings(&pod, installed, |domain| domain != "cluster.local");
+        found.into_iter().map(|one| one.difference).collect()
     }
 
     const OWN: [(&str, &str); 6] = [
@@ -168,14 +162,13 @@ mod tests {
 
     #[test]
     fn settings_of_the_charts_do_not_differ() {
-        assert_eq!(differences(&OWN, Some(&[])), (vec![], false));
-        assert_eq!(differences(&OWN, None), (vec![], false));
+        assert_eq!(differences(&OWN), vec![]);
         let local = [(DESTINATION_ADDRESS, "localhost.:8086"), (POLICY_ADDRESS, "localhost.:8090")];
-        assert_eq!(differences(&local, Some(&[])), (vec![], false));
+        assert_eq!(differences(&local), vec![]);
         let port = [(DESTINATION_ADDRESS, "linkerd-dst-headless.linkerd.svc.cluster.local.:9999")];
-        assert_eq!(differences(&port, Some(&[])), (vec![], false));
+        assert_eq!(differences(&port), vec![]);
         let hidden = [(DESTINATION_ADDRESS, "REDACTED(len=12)"), (POLICY_NAME, "<hidden>")];
-        assert_eq!(differences(&hidden, Some(&[])), (vec![], false));
+        assert_eq!(differences(&hidden), vec![]);
     }
 
     #[test]
@@ -183,12 +176,12 @@ mod tests {
         for (variable, value) in OWN {
             let (of_domain, of_namespace) =
                 (value.replace("cluster.local", "corp.local"), value.replace(".linkerd.", ".mesh."));
-            assert_eq!(differences(&[(variable, &of_domain)], Some(&[])).0.len(), 1, "{of_domain}");
-            assert_eq!(differences(&[(variable, &of_namespace)], Some(&[])).0.len(), 1, "{of_namespace}");
+            assert_eq!(differences(&[(variable, &of_domain)]).len(), 1, "{of_domain}");
+            assert_eq!(differences(&[(variable, &of_namespace)]).len(), 1, "{of_namespace}");
         }
         let of_policy = [(DESTINATION_ADDRESS, "linkerd-policy.linkerd.svc.cluster.local.:8090")];
-        assert_eq!(differences(&of_policy, Some(&[])).0, [Difference::OtherService]);
+        assert_eq!(differences(&of_policy), [Difference::OtherService]);
         let elsewhere = [(POLICY_ADDRESS, "linkerd-policy.mesh.svc.cluster.local.:8090")];
-        assert_eq!(differences(&elsewhere, None), (vec![], true));
+        assert_eq!(differences(&elsewhere), [Difference::NoService]);
     }
 }

@@ -26,25 +26,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let values = values(ctx)?;
     let cluster_domain = values.text("clusterDomain").unwrap_or(DOMAIN);
     let domains = Domains { installed: cluster_domain, served: served(ctx) };
-    let services = ctx.complete_list::<Service>();
+    let services = ctx.complete_list::<Service>()?;
     let installed = Installed {
         namespace: &ctx.namespaces().control_plane,
         trust_domain: values.text("identityTrustDomain").unwrap_or(cluster_domain),
-        services: services.as_ref().ok().copied(),
+        services,
     };
     let mut groups: BTreeMap<(Owner, Vec<ForeignSetting<'_>>), Vec<&Pod>> = BTreeMap::new();
-    let mut lacks_services = false;
     for pod in pods.iter().filter(|pod| is_own(ctx, pod)) {
         let is_foreign = |domain: &str| domains.is_foreign(domain);
-        let (found, lacking) = foreign_settings(pod, installed, is_foreign);
-        lacks_services |= lacking;
-        let found = reported_here(found);
+        let found = reported_here(foreign_settings(pod, installed, is_foreign));
         if !found.is_empty() {
             groups.entry((ctx.owners().owner(pod), found)).or_default().push(pod);
         }
-    }
-    if lacks_services && let Err(missing) = services {
-        ctx.gap(missing);
     }
     // The zones of the DNS server decide about the domain, if they are known.
     let by_domain =
