@@ -37,7 +37,7 @@ pub(super) fn workload_of(meta: &Meta) -> String {
 }
 
 /// Words of messages about one proxy, and those for several.
-const OF_PROXIES: [(&str, &str); 19] = [
+const OF_PROXIES: [(&str, &str); 25] = [
     ("The proxy's certificate has expired and was", "The proxies' certificates have expired and were"),
     ("other proxies reject it", "other proxies reject them"),
     ("no other proxy accepts it", "no other proxy accepts them"),
@@ -47,6 +47,9 @@ const OF_PROXIES: [(&str, &str); 19] = [
     ("The proxy was", "The proxies were"),
     ("The proxy lacks its identity token, so it gets", "The proxies lack their identity tokens, so they get"),
     ("The proxy belongs", "The proxies belong"),
+    ("The proxy looks up", "The proxies look up"),
+    ("The proxy expects", "The proxies expect"),
+    ("control plane, and rejects its", "control plane, and reject its"),
     ("The proxy", "The proxies"),
     ("it gets no new", "they get no new"),
     ("and its certificate is not renewed", "and their certificates are not renewed"),
@@ -55,6 +58,12 @@ const OF_PROXIES: [(&str, &str); 19] = [
     ("its own is rejected", "their own are rejected"),
     ("it is upgraded when its pod is created again", "they are upgraded when their pods are created again"),
     ("it may request", "they may request"),
+    ("it discovers no endpoints, so its calls hang", "they discover no endpoints, so their calls hang"),
+    ("it gets no policies, so its calls hang", "they get no policies, so their calls hang"),
+    (
+        "it gets no certificate, and its pod does not become",
+        "they get no certificate, and their pods do not become",
+    ),
     ("of its pod: its anchors", "of their pods: their anchors"),
     ("The proxies's", "The proxies'"),
 ];

@@ -15,7 +15,7 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
     }
     let policy = Policy { only: args.only.clone(), ..Policy::default() };
     let checks = policy
-        .select()
+        .of_all_modes()
         .map_err(|e| Stop::usage(e.to_string(), format!("{} lists all checks", own("list"))))?;
     let text = match args.output {
         ListFormat::Table => render::list::table(&checks, output::width()),

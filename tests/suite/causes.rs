@@ -49,3 +49,33 @@ fn expired_anchor_explains_the_issuer_that_expired_with_it() {
     let cause = &found("trust-anchor-expired")["fingerprint"];
     assert!(found("issuer-expired")["causedBy"].as_array().is_some_and(|by| by.contains(cause)), "{report}");
 }
+
+#[test]
+fn rows_of_links_list_their_clusters() {
+    let scene = crate::executed::follow::based_on("healthy,multicluster");
+    let report = judge(&scene);
+    let document: serde_json::Value =
+        serde_json::from_str(&meshdoctor::render::linkerd::report(&report)).expect("JSON");
+    let categories = document["categories"].as_array().expect("categories");
+    let rows = categories.iter().flat_map(|category| category["checks"].as_array().expect("rows"));
+    let descriptions: Vec<&str> = rows.filter_map(|row| row["description"].as_str()).collect();
+    assert!(descriptions.contains(&"Link resources are valid\n\t* east"), "{descriptions:?}");
+}
+
+#[test]
+fn gateway_mirror_without_endpoints_is_an_error_row() {
+    let mut scene = crate::executed::follow::based_on("healthy,multicluster");
+    let of_gateway = |json: &[u8]| {
+        let object: serde_json::Value = serde_json::from_slice(json).expect("JSON");
+        object["metadata"]["labels"]["kubernetes.io/service-name"] == "probe-gateway-east"
+    };
+    let slices = scene.memory.objects.get_mut(&meshdoctor::item::Kind::EndpointSlice).expect("slices");
+    slices.retain(|held| !of_gateway(&held.json));
+    let report = judge(&scene);
+    let rows = report.rows.iter().flat_map(|category| &category.rows);
+    let row = rows
+        .into_iter()
+        .find(|row| row.description == "probe services able to communicate with all gateway mirrors")
+        .expect("a row");
+    assert_eq!(row.result, meshdoctor::rows::RowResult::Error, "{row:?}");
+}

@@ -287,6 +287,18 @@ fn explain_takes_the_anchors_of_linkerd_check() {
 }
 
 #[test]
+fn list_names_the_checks_of_every_mode() {
+    let all = ran_to(0, meshdoctor(&["list", "-o", "name"])).out;
+    let listed: Vec<&str> = all.lines().collect();
+    assert!(meshdoctor::checks::all().all(|check| listed.contains(&check.id)), "{all}");
+    let upgrades = ran_to(0, meshdoctor(&["list", "upgrades"])).out;
+    assert!(upgrades.starts_with("upgrades (with --to)\n"), "{upgrades}");
+    assert!(!upgrades.contains("\n0 checks"), "{upgrades}");
+    let before = ran_to(0, meshdoctor(&["list", "pre-install"])).out;
+    assert!(before.starts_with("pre-install (with --pre)\n"), "{before}");
+}
+
+#[test]
 fn the_role_of_chosen_checks_is_printed_with_its_binding() {
     let role = ran_to(0, meshdoctor(&["rbac", "--only", "debug", "--service-account", "ops/doctor"])).out;
     let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&role)

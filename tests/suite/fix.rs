@@ -445,7 +445,7 @@ fn steps_of_cards_from_a_found_file_are_manual() {
     let folder = tempfile::tempdir().unwrap();
     let card = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/checks/outbound-port-skipped.md");
     write(folder.path(), "mine/outbound-port-skipped.md", std::fs::read_to_string(card).unwrap());
-    write(folder.path(), "meshdoctor.toml", "[check]\nchecks = [\"mine\"]\n".to_owned());
+    write(folder.path(), "meshdoctor.toml", "[check]\nchecks = [\"mine\"]\n");
     let dump = write(folder.path(), "dump.yaml", SKIPPING);
     let words = ["fix", "--bundle", BASE, "--bundle", &dump, "--complete", "all", "--linkerd-cli", "none"];
     let words = [&words[..], &["--only", "outbound-port-skipped", "--at", "2026-01-15T12:00:00Z"]].concat();
@@ -467,7 +467,7 @@ fn steps_of_cards_from_a_found_file_are_manual() {
 #[test]
 fn a_found_file_that_hides_findings_is_named_in_every_form() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "meshdoctor.toml", "[fix]\nskip = [\"server-without-authorization\"]\n".to_owned());
+    write(folder.path(), "meshdoctor.toml", "[fix]\nskip = [\"server-without-authorization\"]\n");
     let bundle = bundle(folder.path());
     let bundle: Vec<&str> = bundle.iter().map(String::as_str).collect();
     let words = ["fix", "--linkerd-cli", "none", "--complete", "all", "--at", "2026-01-15T12:00:00Z"];

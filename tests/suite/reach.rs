@@ -170,7 +170,7 @@ spec: {clusterIP: 10.96.0.8, ports: [{name: http, port: 80}]}
 ---
 apiVersion: v1
 kind: Service
-metadata: {name: web-west, namespace: shop, labels: {mirror.linkerd.io/cluster-name: west, multicluster.linkerd.io/remote-discovery: west}}
+metadata: {name: web-west, namespace: shop, labels: {mirror.linkerd.io/cluster-name: west, multicluster.linkerd.io/remote-discovery: west, multicluster.linkerd.io/remote-service: web}}
 spec: {clusterIP: 10.96.0.9, ports: [{name: http, port: 80}]}
 ---
 apiVersion: v1

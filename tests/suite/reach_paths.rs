@@ -134,6 +134,66 @@ fn proxies_of_a_removed_control_plane_hang() {
     assert!(!text.contains("which has no control plane"), "{text}");
 }
 
+/// A pod like another one, with one more variable in its proxy.
+fn with_variable(end: &End, name: &str, value: &str) -> String {
+    end.pod().replace("    env:\n", &format!("    env:\n    - {{name: {name}, value: \"{value}\"}}\n"))
+}
+
+#[test]
+fn proxy_with_settings_of_another_control_plane_stops_the_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: linkerd-config, namespace: linkerd}\ndata: {values: \
+                  'clusterDomain: cluster.local'}\n";
+    let run = |front: &str, duo: &str| {
+        let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+        let dump = write(folder.path(), "shop.yaml", format!("{base}{ENDS}{front}{duo}{config}"));
+        let output = run_on_dump("reach", &["shop/front-1", "shop/duo:80", "--traffic", "http1"], &dump);
+        (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (front, duo) = (FRONT.pod(), DUO.pod());
+    expects(run(&front, &duo), 4, "no failure found; unknown: identity ok");
+    let name = "LINKERD2_PROXY_POLICY_SVC_NAME";
+    let own = "linkerd-destination.linkerd.serviceaccount.identity.linkerd.cluster.local";
+    expects(run(&with_variable(&FRONT, name, own), &duo), 4, "no failure found; unknown: identity ok");
+    let other = own.replace("linkerd.cluster", "mesh.cluster");
+    let stops = "stops here control plane pod front-1: The proxy expects the policy controller";
+    expects(run(&with_variable(&FRONT, name, &other), &duo), 1, stops);
+    expects(run(&front, &with_variable(&DUO, name, &other)), 4, "unknown control plane pod duo-1");
+    let address =
+        ("LINKERD2_PROXY_IDENTITY_SVC_ADDR", "linkerd-identity-headless.mesh.svc.cluster.local.:8080");
+    let stops = "stops here control plane pod front-1: The proxy looks up identity";
+    expects(run(&with_variable(&FRONT, address.0, address.1), &duo), 1, stops);
+}
+
+#[test]
+fn inbound_port_of_a_proxy_accepts_no_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = SHOP.replace("podSelector: {}", "podSelector: {matchLabels: {app: none}}");
+    let dump = write(folder.path(), "shop.yaml", format!("{base}{ENDS}{}{}", FRONT.pod(), DUO.pod()));
+    let output = run_on_dump("reach", &["shop/front-1", "10.0.0.9:4143"], &dump);
+    let text = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    expects((output.status, text), 1, "stops here server port 4143 is the inbound port of the proxy");
+}
+
+#[test]
+fn mirror_without_the_name_of_the_remote_service_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let mirror = |more: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: duo-west, namespace: shop, labels: \
+             {{mirror.linkerd.io/mirrored-service: \"true\", mirror.linkerd.io/cluster-name: west, \
+             multicluster.linkerd.io/remote-discovery: west{more}}}}}\nspec: {{clusterIP: 10.96.0.9, ports: [{{port: 80}}]}}\n"
+        )
+    };
+    let run = |mirror: &str| {
+        let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{ENDS}{}{mirror}", FRONT.pod()));
+        let output = run_on_dump("reach", &["shop/front-1", "shop/duo-west:80"], &dump);
+        (output.status, output.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    expects(run(&mirror("")), 1, "without the label multicluster.linkerd.io/remote-service");
+    expects(run(&mirror(", multicluster.linkerd.io/remote-service: duo")), 4, "unknown other cluster");
+}
+
 #[test]
 fn identity_of_the_client_comes_from_its_proxy() {
     let authorized = r#"

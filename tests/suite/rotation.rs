@@ -495,3 +495,39 @@ fn recorded_clusters_have_the_expected_phase() {
         assert_ne!(partial.status, 0, "{name}: {}", partial.out);
     }
 }
+
+/// The report on a mesh whose trust anchor and issuer end on these days of 2026. The case is judged on 13 January.
+fn ending(anchor: (u8, u8), issuer: (u8, u8)) -> meshdoctor::report::Report {
+    let mut of_root = params("root", 5);
+    of_root.not_after = rcgen::date_time_ymd(2026, anchor.0, anchor.1);
+    let root = CertifiedIssuer::self_signed(of_root, KeyPair::generate().unwrap()).unwrap();
+    let mut of_issuer = params("identity", 6);
+    of_issuer.not_after = rcgen::date_time_ymd(2026, issuer.0, issuer.1);
+    let issuer = of_issuer.signed_by(&KeyPair::generate().unwrap(), &root).unwrap().pem();
+    let mut scene = based_on("healthy");
+    scene.memory = Play::begin("healthy", &root, &issuer).memory;
+    crate::stories::judge(&scene)
+}
+
+fn commands_of(finding: &meshdoctor::finding::Finding) -> String {
+    finding.remedy.commands().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn issuer_under_an_ending_anchor_waits_for_the_new_one() {
+    let report = ending((2, 12), (2, 2));
+    let found = |id: &str| report.findings.iter().find(|finding| finding.check == id).expect("a finding");
+    let (issuer, anchor) = (found("issuer-expiring"), found("trust-anchor-expiring"));
+    assert!(issuer.caused_by.contains(&anchor.fingerprint()), "{:?}", issuer.caused_by);
+    assert!(commands_of(anchor).contains("--not-after 8760h --ca ca-new.crt"), "{}", commands_of(anchor));
+}
+
+#[test]
+fn new_issuer_does_not_outlive_its_anchor() {
+    let report = ending((3, 24), (2, 2));
+    let found = |id: &str| report.findings.iter().find(|finding| finding.check == id);
+    assert!(found("trust-anchor-expiring").is_none(), "{:?}", report.findings);
+    let commands = commands_of(found("issuer-expiring").expect("a finding"));
+    assert!(commands.contains("--not-after 2026-03-24T00:00:00Z --ca ca-current.crt"), "{commands}");
+    assert!(!commands.contains("8760h"), "{commands}");
+}

@@ -13,8 +13,8 @@ use crate::chart::values::Values;
 use crate::knowledge::{Knowledge, OnInvalid};
 use crate::objects::Namespace;
 use crate::objects::container::{
-    DESTINATION_ADDRESS, IDENTITY_NAME, INIT_CONTAINER, LOCAL_NAME, PROFILE_NETWORKS, PROXY_CONTAINER,
-    TRUST_ANCHORS, VALIDATOR_CONTAINER,
+    DESTINATION_ADDRESS, DESTINATION_NAME, IDENTITY_ADDRESS, IDENTITY_NAME, INIT_CONTAINER, LOCAL_NAME,
+    POLICY_ADDRESS, POLICY_NAME, PROFILE_NETWORKS, PROXY_CONTAINER, TRUST_ANCHORS, VALIDATOR_CONTAINER,
 };
 use crate::version::{Contains, LinkerdVersion};
 
@@ -194,6 +194,13 @@ impl InjectorAnnotations<'_> {
             variable(
                 DESTINATION_ADDRESS,
                 format!("linkerd-dst-headless.{control_plane}.svc.{of_cluster}.:8086"),
+            ),
+            variable(DESTINATION_NAME, format!("linkerd-destination.{control_plane}.{identity}")),
+            variable(POLICY_ADDRESS, format!("linkerd-policy.{control_plane}.svc.{of_cluster}.:8090")),
+            variable(POLICY_NAME, format!("linkerd-destination.{control_plane}.{identity}")),
+            variable(
+                IDENTITY_ADDRESS,
+                format!("linkerd-identity-headless.{control_plane}.svc.{of_cluster}.:8080"),
             ),
         ];
         // Releases with IPv6 support also pass whether to use it.

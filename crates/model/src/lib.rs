@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod cni;
 pub mod control_clients;
 pub mod control_plane;
+pub mod control_plane_env;
 pub mod downtime;
 pub mod endpoints;
 pub mod events;

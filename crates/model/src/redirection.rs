@@ -95,6 +95,12 @@ fn other_user(pod: &Pod, proxy: &Container, args: &[String]) -> Option<NotRedire
     (exempt != runs_as && !is_group_exempt).then_some(NotRedirected::OtherUser { exempt, runs_as })
 }
 
+/// The port on which the pod's proxy accepts connections from other pods.
+pub fn inbound_port(pod: &Pod) -> u16 {
+    let address = pod.spec.proxy().and_then(|proxy| proxy.env_value(INBOUND_LISTEN));
+    address.and_then(port_of).unwrap_or(super::transport::INBOUND)
+}
+
 /// The port of an address: `[::]:4143`.
 fn port_of(address: &str) -> Option<u16> {
     address.trim().rsplit_once(':')?.1.parse().ok()

@@ -10,52 +10,70 @@ use crate::networks::Network;
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 
-/// A direction, with its annotation and its argument of linkerd-init.
-#[derive(Debug, Clone, Copy)]
-pub struct SkipDirection {
-    /// The annotation that lists the ports.
-    pub annotation: &'static str,
-    argument: &'static str,
-    /// The field of linkerd-cni's configuration.
-    field: &'static str,
-    /// Ports that linkerd-init skips for every pod and that the proxy handles itself.
-    own: &'static [u16],
+/// A list of skipped traffic: ports of a direction, or ranges of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipDirection {
+    /// Ports of inbound connections.
+    Inbound,
+    /// Ports of outbound connections.
+    Outbound,
+    /// Ranges whose inbound connections are skipped, whatever the port.
+    Subnets,
 }
 
+/// Inbound connections.
+pub const IN: SkipDirection = SkipDirection::Inbound;
+/// Outbound connections.
+pub const OUT: SkipDirection = SkipDirection::Outbound;
+/// Inbound connections from these ranges.
+const SUBNETS: SkipDirection = SkipDirection::Subnets;
+
 impl SkipDirection {
+    /// The annotation with the list.
+    pub const fn annotation(self) -> &'static str {
+        match self {
+            SkipDirection::Inbound => "config.linkerd.io/skip-inbound-ports",
+            SkipDirection::Outbound => "config.linkerd.io/skip-outbound-ports",
+            SkipDirection::Subnets => "config.linkerd.io/skip-subnets",
+        }
+    }
+
+    /// The argument of linkerd-init.
+    fn argument(self) -> &'static str {
+        match self {
+            SkipDirection::Inbound => "--inbound-ports-to-ignore",
+            SkipDirection::Outbound => "--outbound-ports-to-ignore",
+            SkipDirection::Subnets => "--subnets-to-ignore",
+        }
+    }
+
+    /// The field of linkerd-cni's configuration.
+    fn field(self) -> &'static str {
+        match self {
+            SkipDirection::Inbound => "linkerd.inbound-ports-to-ignore",
+            SkipDirection::Outbound => "linkerd.outbound-ports-to-ignore",
+            SkipDirection::Subnets => "linkerd.subnets-to-ignore",
+        }
+    }
+
+    /// Ports that linkerd-init skips for every pod and that the proxy handles itself.
+    fn own(self) -> &'static [u16] {
+        match self {
+            SkipDirection::Inbound => &[4190, 4191],
+            SkipDirection::Outbound | SkipDirection::Subnets => &[],
+        }
+    }
+
     /// The list in a configuration of linkerd-cni.
-    fn configured(&self, entry: &LinkerdEntry) -> String {
-        let list = match self.field {
-            "linkerd.inbound-ports-to-ignore" => &entry.inbound_ports_to_ignore,
-            "linkerd.outbound-ports-to-ignore" => &entry.outbound_ports_to_ignore,
-            _ => &entry.subnets_to_ignore,
+    fn configured(self, entry: &LinkerdEntry) -> String {
+        let list = match self {
+            SkipDirection::Inbound => &entry.inbound_ports_to_ignore,
+            SkipDirection::Outbound => &entry.outbound_ports_to_ignore,
+            SkipDirection::Subnets => &entry.subnets_to_ignore,
         };
         list.value().cloned().unwrap_or_default().join(",")
     }
 }
-
-/// Inbound connections.
-pub const IN: SkipDirection = SkipDirection {
-    annotation: "config.linkerd.io/skip-inbound-ports",
-    argument: "--inbound-ports-to-ignore",
-    field: "linkerd.inbound-ports-to-ignore",
-    own: &[4190, 4191],
-};
-/// Outbound connections.
-pub const OUT: SkipDirection = SkipDirection {
-    annotation: "config.linkerd.io/skip-outbound-ports",
-    argument: "--outbound-ports-to-ignore",
-    field: "linkerd.outbound-ports-to-ignore",
-    own: &[],
-};
-
-/// Inbound connections from these ranges, whatever the port.
-const SUBNETS: SkipDirection = SkipDirection {
-    annotation: "config.linkerd.io/skip-subnets",
-    argument: "--subnets-to-ignore",
-    field: "linkerd.subnets-to-ignore",
-    own: &[],
-};
 
 /// The kind of the source of a list of skipped ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +106,7 @@ pub struct Skipped<'a> {
 impl Skipped<'_> {
     /// Whether it contains an application port.
     pub fn holds(&self, port: u16) -> bool {
-        self.ports.contains(port) && !self.way.own.contains(&port)
+        self.ports.contains(port) && !self.way.own().contains(&port)
     }
 
     /// The list as written.
@@ -124,9 +142,9 @@ impl Skipped<'_> {
 fn source(pod: &Pod, way: SkipDirection, list: &str, annotated: bool) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     match annotated {
-        true => Evidence::field(object, format!("metadata.annotations[{}]", way.annotation), list),
+        true => Evidence::field(object, format!("metadata.annotations[{}]", way.annotation()), list),
         false => {
-            let said = format!("{} {list}", way.argument);
+            let said = format!("{} {list}", way.argument());
             Evidence::field(object, format!("spec.initContainers[{INIT_CONTAINER}].args"), said)
         }
     }
@@ -195,16 +213,16 @@ impl CniLists {
         let list = |way: SkipDirection| {
             let list = way.configured(entry);
             let said = if list.is_empty() { "empty".to_owned() } else { list.clone() };
-            (list, Evidence { place: place(way.field), said })
+            (list, Evidence { place: place(way.field()), said })
         };
         CniLists { inbound: list(IN), outbound: list(OUT), subnets: list(SUBNETS) }
     }
 
     fn list(&self, way: SkipDirection) -> &(String, Evidence) {
-        match way.field {
-            field if field == IN.field => &self.inbound,
-            field if field == OUT.field => &self.outbound,
-            _ => &self.subnets,
+        match way {
+            SkipDirection::Inbound => &self.inbound,
+            SkipDirection::Outbound => &self.outbound,
+            SkipDirection::Subnets => &self.subnets,
         }
     }
 }
@@ -276,7 +294,7 @@ pub fn is_redirected_by_cni(pod: &Pod) -> bool {
 /// The skipped ranges of a pod's port: from the annotation or the arguments of linkerd-init; without both, from the
 /// configuration of linkerd-cni on its node. The proxy's own ports are not redirected, so they are not skipped either.
 pub fn skipped_subnets(pod: &Pod, port: u16, cni: &CniSkips) -> Option<SkippedSubnets> {
-    if IN.own.contains(&port) {
+    if IN.own().contains(&port) {
         return None;
     }
     if let Some((list, annotated)) = listed(pod, SUBNETS) {
@@ -304,11 +322,11 @@ pub fn skipped<'a>(pod: &'a Pod, way: SkipDirection, cni: &'a CniSkips) -> Optio
 
 /// A list, and whether it is the annotation's.
 fn listed(pod: &Pod, way: SkipDirection) -> Option<(&str, bool)> {
-    let annotation = pod.metadata.annotation(way.annotation).filter(|list| !list.trim().is_empty());
+    let annotation = pod.metadata.annotation(way.annotation()).filter(|list| !list.trim().is_empty());
     let list = annotation.or_else(|| {
         let mut args = pod.spec.container(INIT_CONTAINER)?.args.iter();
         let said = args.find_map(|arg| {
-            arg.strip_prefix(way.argument).filter(|rest| rest.is_empty() || rest.starts_with('='))
+            arg.strip_prefix(way.argument()).filter(|rest| rest.is_empty() || rest.starts_with('='))
         })?;
         said.strip_prefix('=').or_else(|| args.next().map(String::as_str))
     })?;

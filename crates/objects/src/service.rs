@@ -15,6 +15,8 @@ use super::{Kind, KindInfo, Listed, object};
 /// Label of a mirror with remote endpoint discovery, with the cluster's name; annotation of a federated service, with
 /// its remote members as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+/// Label of a mirror with remote endpoint discovery, with the name of the Service in the other cluster.
+pub const REMOTE_SERVICE: &str = "multicluster.linkerd.io/remote-service";
 /// The annotation of a federated service with its member in this cluster: the name of a Service of its namespace.
 pub const LOCAL_DISCOVERY: &str = "multicluster.linkerd.io/local-discovery";
 /// Label of a Service that is mirrored into other clusters.
@@ -243,6 +245,12 @@ impl Service {
     pub fn remote_members(&self) -> impl Iterator<Item = &str> {
         let members = self.metadata.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
         members.map(str::trim).filter(|member| !member.is_empty())
+    }
+
+    /// Whether destination cannot resolve it: a mirror with remote discovery that does not name the other Service.
+    pub fn lacks_remote_service(&self) -> bool {
+        let is_mirror = self.metadata.label(REMOTE_DISCOVERY).is_some() && !self.is_federated();
+        is_mirror && self.metadata.label(REMOTE_SERVICE).is_none()
     }
 
     /// Remote clusters that provide its endpoints.

@@ -8,6 +8,10 @@ use crate::chart::yaml;
 
 /// Maximum length of a kept text.
 const MAX_TEXT: usize = 256;
+/// Jobs of the charts that scrape something else than pods.
+const OWN: [&str; 2] = ["prometheus", "kubernetes-nodes-cadvisor"];
+/// The written name of jobs that are left out.
+const OTHER: &str = "REDACTED";
 /// Prefix of labels that describe a target.
 const META: &str = "__meta_kubernetes_";
 
@@ -15,6 +19,8 @@ const META: &str = "__meta_kubernetes_";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScrapeConfig {
     pub jobs: Vec<ScrapeJob>,
+    /// Whether it has jobs of other names than those of the charts.
+    pub has_others: bool,
 }
 
 /// A job that scrapes pods.
@@ -46,12 +52,17 @@ impl ScrapeConfig {
     pub fn parse(content: &str) -> ScrapeConfig {
         let document = yaml::read(content).unwrap_or(Value::Null);
         let jobs = document.get("scrape_configs").and_then(Value::as_sequence);
-        ScrapeConfig { jobs: jobs.into_iter().flatten().filter_map(job).collect() }
+        let jobs = jobs.map(Vec::as_slice).unwrap_or_default();
+        ScrapeConfig {
+            jobs: jobs.iter().filter_map(job).collect(),
+            has_others: jobs.iter().any(|job| !is_of_charts(job)),
+        }
     }
 
     /// A configuration with only these facts.
     pub fn to_text(&self) -> String {
-        let jobs: Vec<Value> = self.jobs.iter().map(ScrapeJob::to_yaml).collect();
+        let other = self.has_others.then(|| mapping([("job_name", OTHER.into())]));
+        let jobs: Vec<Value> = self.jobs.iter().map(ScrapeJob::to_yaml).chain(other).collect();
         let document = mapping([("scrape_configs", Value::Sequence(jobs))]);
         serde_yaml::to_string(&document).unwrap_or_default()
     }
@@ -83,6 +94,12 @@ impl ScrapeJob {
 
 fn mapping<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Mapping(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect::<Mapping>())
+}
+
+/// Whether a job has a name that the charts give.
+fn is_of_charts(value: &Value) -> bool {
+    let name = value.get("job_name").and_then(Value::as_str).unwrap_or_default();
+    name.starts_with("linkerd") || OWN.contains(&name)
 }
 
 /// A job of Linkerd's charts that finds pods.
@@ -170,6 +187,7 @@ scrape_configs:
 ";
         let config = ScrapeConfig::parse(text);
         let job = config.jobs.first().expect("a job");
+        assert!(config.has_others);
         assert_eq!((config.jobs.len(), job.name.as_str(), job.is_partial), (1, "linkerd-controller", false));
         assert_eq!(job.namespaces, ["linkerd", "linkerd-viz"]);
         let [rule] = job.rules.as_slice() else { panic!("{job:?}") };

@@ -138,13 +138,22 @@ impl Policy {
     /// # Errors
     /// A word is neither a check nor a category.
     pub fn select(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
+        let mut checks = self.of_all_modes()?;
+        checks.retain(|check| {
+            self.mode.runs_in(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
+        });
+        Ok(checks)
+    }
+
+    /// The checks of all modes, those before an installation or upgrade included.
+    ///
+    /// # Errors
+    /// As [`Policy::select`].
+    pub fn of_all_modes(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
         let only = check_ids(&self.only)?;
         let skip = check_ids(&self.skip)?;
         Ok(checks::all()
             .filter(|check| self.only.is_empty() || only.contains(check.id))
-            .filter(|check| {
-                self.mode.runs_in(&check.card().front.modes) || self.only.iter().any(|id| id == check.id)
-            })
             .filter(|check| !skip.contains(check.id))
             .collect())
     }

@@ -3,6 +3,8 @@
 //! different purpose have different names, so that the steps of two findings do not overwrite each
 //! other's.
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::identity::{
     Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, trust_domain,
 };
@@ -27,6 +29,8 @@ pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
 pub(super) const WITH_ROOT: &str = "bundle-with-root.crt";
 /// The current bundle, to be edited.
 pub(super) const EDITED: &str = "bundle-edited.crt";
+/// The lifetime of a new issuer.
+const YEAR: &str = "8760h";
 /// The current trust anchor, as the cluster has it.
 const CURRENT_ROOT: &str = "ca-current.crt";
 /// The current bundle as it is.
@@ -58,18 +62,28 @@ fn insecurely(call: Call) -> Call {
 pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
-    let issuer = issuer.words("--not-after 8760h --ca").arg(CURRENT_ROOT).words("--ca-key ca.key");
+    let end = end_of_anchors(ctx).map(|end| end.to_string());
+    let issuer = issuer.words("--not-after").arg(end.as_deref().unwrap_or(YEAR)).words("--ca");
+    let issuer = issuer.arg(CURRENT_ROOT).words("--ca-key ca.key");
     let several = match current_anchors(ctx).map(|anchors| anchors.len()) {
         None | Some(0 | 1) => "",
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. \
+        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}{}. \
          If the key is lost, see: {}",
+        if end.is_some() { ". It ends with the anchor, which must be replaced before" } else { "" },
         own("explain trust-anchor-expired")
     );
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
     remedy.run(StepKind::Command, text, Command::lines([read, Line::from(insecurely(issuer))]).whole())
+}
+
+/// The end of the trust anchors, if all of them end sooner than an issuer that is valid for a year.
+fn end_of_anchors(ctx: &Context<'_>) -> Option<Timestamp> {
+    let end = current_anchors(ctx)?.iter().map(Certificate::not_after).max()?;
+    let year = ctx.now() + SignedDuration::from_hours(8760);
+    (end > ctx.now() && end < year).then_some(end)
 }
 
 /// The trust anchors of the current bundle, if it can be read.

@@ -13,7 +13,7 @@ use crate::objects::{DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
 /// The annotation with the inbound ports that skip the proxy.
-const SKIP: &str = IN.annotation;
+const SKIP: &str = IN.annotation();
 /// The proxy's control and metrics ports, which the annotation removes from the list unless it names them.
 const OWN: [u16; 2] = [4190, 4191];
 /// DaemonSets of other networks that sometimes rewrite their configuration, which can race with old

@@ -19,7 +19,7 @@ use crate::objects::container_status::ContainerState;
 use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the outbound ports that skip the proxy.
-const SKIP: &str = OUT.annotation;
+const SKIP: &str = OUT.annotation();
 /// The annotation with the networks whose traffic skips the proxy, in both directions.
 const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 

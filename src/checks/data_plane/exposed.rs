@@ -14,7 +14,7 @@ use crate::objects::{ConfigMap, Deployment, Pod, Server, ServerPort, Service, Se
 use crate::version::Contains;
 
 /// The annotation that excludes inbound ports from the proxy.
-const SKIPPED: &str = IN.annotation;
+const SKIPPED: &str = IN.annotation();
 
 /// How a client's proxy treats connections to a port of a Service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,7 +15,7 @@ use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTA
 use crate::objects::{ConfigMap, Container, ContainerStatus, Deployment, Pod, PodSpec};
 
 /// The annotation that excludes outbound ports from the proxy.
-const SKIP: &str = OUT.annotation;
+const SKIP: &str = OUT.annotation();
 /// Parts of the names of init containers that are known to use the network.
 const NETWORKERS: [&str; 8] =
     ["vault-agent-init", "wait-for", "migrat", "cloud-sql", "cloudsql", "consul", "fetch", "download"];

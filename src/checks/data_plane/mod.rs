@@ -36,6 +36,7 @@ mod pod_dns_bypasses_cluster;
 mod probe_fails_behind_proxy;
 mod protocol_detection_times_out;
 mod proxies_fail_on_some_nodes;
+mod proxy_control_plane_differs;
 mod proxy_cpu_limit_low;
 mod proxy_ended_with_error;
 mod proxy_endpoints_stale;
@@ -102,6 +103,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "probe-fails-behind-proxy", probe_fails_behind_proxy),
     row!("data-plane", "protocol-detection-times-out", protocol_detection_times_out),
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
+    row!("data-plane", "proxy-control-plane-differs", proxy_control_plane_differs),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
     row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
     row!("data-plane", "proxy-endpoints-stale", proxy_endpoints_stale),

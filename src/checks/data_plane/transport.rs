@@ -6,15 +6,14 @@ use std::collections::BTreeMap;
 use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
-use crate::model::transport::{self, HEADER, INBOUND, MODE};
+pub(in crate::checks) use crate::model::redirection::inbound_port;
+use crate::model::transport::{self, HEADER, MODE};
 use crate::network_policy::{Match, Port, Ports, Rule, Which};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 
 /// The proxy's own ports, which do not belong to the application.
 pub(super) const OWN: [u16; 3] = [4143, 4190, 4191];
-/// The environment variable with the proxy's inbound address.
-const LISTENS: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
 
 /// The source that decides how the mesh's proxies connect to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,14 +118,6 @@ impl Transport {
     pub(super) fn is_opaque(&self, pod: &Pod, port: u16) -> bool {
         opaque::of_pod(pod).as_ref().unwrap_or(&self.opaque).marks(port)
     }
-}
-
-/// The port on which a pod's proxy accepts connections.
-pub(in crate::checks) fn inbound_port(pod: &Pod) -> u16 {
-    let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
-    let listens = env.into_iter().find(|variable| variable.name == LISTENS);
-    let address = listens.and_then(|variable| variable.value.as_ref());
-    address.and_then(|address| address.rsplit_once(':')?.1.parse().ok()).unwrap_or(INBOUND)
 }
 
 /// The ports that the application's containers declare.

@@ -9,7 +9,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::missing::Missing;
-use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY};
+use crate::objects::service::{LOCAL_DISCOVERY, REMOTE_DISCOVERY, REMOTE_SERVICE};
 use crate::objects::{Link, Service};
 
 /// The annotation that names the service in the other cluster.
@@ -21,7 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
-    if mirrors.is_empty() && !services.iter().any(Service::is_federated) {
+    let is_other = |service: &Service| service.is_federated() || service.lacks_remote_service();
+    if mirrors.is_empty() && !services.iter().any(is_other) {
         return Err(Unjudged::not_applicable("the cluster has no mirror services"));
     }
     let orphans: Vec<&(&Service, &str)> =
@@ -38,6 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the service mirrors a cluster that no Link names. No controller updates it, and its clients \
              get stale endpoints or none",
         )
+        .severity(Severity::Warning)
         .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
         .remedy(
             Remedy::new()
@@ -51,6 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let mut findings: Vec<Finding> = findings.chain(doubles(ctx, services, &known)).collect();
     findings.extend(memberless(ctx, services, &known)?);
+    let nameless = services.iter().filter(|service| service.lacks_remote_service());
+    findings.extend(nameless.map(|service| without_remote_service(ctx, service)));
     Ok(findings.into())
 }
 
@@ -110,6 +114,41 @@ fn without_member(ctx: &Context<'_>, service: &Service, members: &[&str]) -> Fin
         "Create the missing Service or Link. Label the Services of all clusters with \
          mirror.linkerd.io/federated=member: their controllers then write the members",
     ))
+}
+
+/// A mirror whose endpoints destination cannot look up in the other cluster.
+fn without_remote_service(ctx: &Context<'_>, service: &Service) -> Finding {
+    let meta = &service.metadata;
+    let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
+    let object = subject.to_string();
+    let cluster = meta.label(REMOTE_DISCOVERY).unwrap_or_default();
+    let of_annotation = meta.annotation(REMOTE_NAME).and_then(|name| name.split('.').next());
+    let name = of_annotation.or_else(|| meta.name.strip_suffix(cluster)?.strip_suffix('-'));
+    let text = "Set the label to the name of the Service in the other cluster";
+    let remedy = match name.filter(|name| !name.is_empty()) {
+        Some(name) => Remedy::new().run(
+            StepKind::Command,
+            text,
+            kubectl()
+                .namespace(&meta.namespace)
+                .words("label service")
+                .operand(&meta.name)
+                .operand(format!("{REMOTE_SERVICE}={name}")),
+        ),
+        None => Remedy::new().step(StepKind::Note, text),
+    };
+    ctx.finding(
+        subject,
+        format!(
+            "the mirror has remote discovery and no label {REMOTE_SERVICE}, so destination rejects its lookups and \
+             every call to it fails"
+        ),
+    )
+    .parameter("remote-service")
+    .fails_rows([])
+    .evidence(Evidence::field(object.as_str(), format!("metadata.labels[{REMOTE_DISCOVERY}]"), cluster))
+    .evidence(Evidence::field(object, format!("metadata.labels[{REMOTE_SERVICE}]"), "missing"))
+    .remedy(remedy)
 }
 
 /// Mirrors in one namespace of the same service of the same cluster: the controller keeps one of them.

@@ -134,6 +134,7 @@ fn by_api_server(
     }
     let mut found = validation.schema(kind, object);
     found.extend(validation.unknown_fields(kind, object));
+    found.extend(validation.dropped(kind, object));
     found
 }
 
@@ -155,6 +156,9 @@ fn finding(
     let reason = &found[0].reason;
     let effect = if is_applied { "applying it fails" } else { "its next change fails" };
     let message = match found[0].by {
+        RejectedBy::Storage => {
+            format!("The API server stores the object in another version and drops a field: {reason}")
+        }
         RejectedBy::Schema => format!("The schema of the CRD rejects the object, so {effect}: {reason}"),
         RejectedBy::StrictClient => {
             format!("kubectl rejects the object, and other clients apply it without the field: {reason}")

@@ -17,7 +17,7 @@ use crate::objects::{
 };
 
 /// The annotation with ports that the proxy does not receive.
-const SKIP: &str = IN.annotation;
+const SKIP: &str = IN.annotation();
 /// The port of the proxy that receives all inbound connections. Multicluster gateways name it in their Service.
 const PROXY_INBOUND: u16 = 4143;
 

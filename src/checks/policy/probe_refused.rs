@@ -14,7 +14,7 @@ use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, li
 use crate::model::skipped::IN;
 use crate::objects::{Event, Kind, Pod, Server};
 
-const SKIPPED: &str = IN.annotation;
+const SKIPPED: &str = IN.annotation();
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
                         on the port with a NetworkAuthentication";
 

@@ -14,7 +14,7 @@ use crate::model::skipped::{IN, ListSource, skipped};
 use crate::objects::{Kind, Server};
 
 /// The annotation with the list.
-const KEY: &str = IN.annotation;
+const KEY: &str = IN.annotation();
 
 /// A port with a Server that has no effect.
 struct Bypassed<'a> {

@@ -20,7 +20,7 @@ const CHANGED: usize = 12;
 const QUOTED: usize = 3;
 
 /// The annotation with the list.
-const KEY: &str = OUT.annotation;
+const KEY: &str = OUT.annotation();
 
 /// A client that skips the port: the source of its list, and the list of its own annotation.
 struct Skipper {

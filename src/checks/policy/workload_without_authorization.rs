@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::survey::{Survey, survey};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::command::{meshdoctor, own};
+use crate::command::{kubectl, meshdoctor, own};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Item;
@@ -22,6 +23,8 @@ const QUOTED: usize = 3;
 #[derive(Default)]
 struct Closed<'a> {
     pods: Vec<&'a Pod>,
+    /// The default policy that denies its clients.
+    policy: Option<DefaultPolicy>,
     /// Whether the policy is set by an annotation of the pods instead of the control plane's default.
     is_annotated: bool,
     /// The Services that select it, and their target ports.
@@ -32,13 +35,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.complete_list::<Service>()?;
     let survey = survey(ctx)?;
     let owners = ctx.owners();
+    let outside = networks_hold_no_pod(ctx, survey);
     let mut closed: BTreeMap<Owner, Closed<'_>> = BTreeMap::new();
     for (place, targets) in targeted(ctx, survey, services) {
         let (pod, workload) = &survey.pods[place];
-        if !denies_every_client(ctx, survey, pod, workload, &targets) {
-            continue;
-        }
+        let Some(policy) = denying(ctx, survey, pod, workload, &targets, outside) else { continue };
         let one = closed.entry(owners.owner(pod)).or_default();
+        one.policy = Some(policy);
         one.pods.push(pod);
         one.is_annotated = workload.default_policy.is_some();
         one.targets.extend(targets);
@@ -96,24 +99,44 @@ fn targeted<'a>(
     targeted
 }
 
-/// Whether the default policy denies all connections to one of the ports, and none of them has an
-/// authorization.
-fn denies_every_client(
+/// Whether the policy controller's cluster networks contain the address of no pod, so that default policies for
+/// clients of the cluster deny all of them. Unknown counts as `false`.
+fn networks_hold_no_pod(ctx: &Context<'_>, survey: &Survey<'_>) -> bool {
+    let Ok(pods) = ctx.complete_list::<Pod>() else { return false };
+    let mut addresses =
+        pods.iter().filter(|pod| !pod.is_finished()).filter_map(|pod| pod.status.pod_ip).peekable();
+    let networks = &survey.index.controller.cluster_networks;
+    addresses.peek().is_some()
+        && !addresses.any(|address| networks.iter().any(|network| network.contains(&address)))
+}
+
+/// The default policy, if it denies all connections to one of the ports, and no other authorization covers any of
+/// them. `outside`: the cluster networks contain no pod.
+fn denying(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
     pod: &Pod,
     workload: &Workload<'_>,
     targets: &BTreeSet<(&str, u16)>,
-) -> bool {
+    outside: bool,
+) -> Option<DefaultPolicy> {
     let skips = skipped(pod, IN, ctx.cni_skips());
     let ports: BTreeSet<u16> = targets.iter().map(|(_, port)| *port).collect();
     // A port that does not pass the proxy accepts every client.
     if skips.is_some_and(|skips| ports.iter().any(|port| skips.holds(*port))) {
-        return false;
+        return None;
     }
     let policies: Vec<Inbound<'_>> = ports.iter().map(|port| survey.index.inbound(workload, *port)).collect();
-    policies.iter().any(|policy| matches!(policy.taken_by, TakenBy::Default(DefaultPolicy::Deny)))
-        && !policies.iter().any(admits_any)
+    let denies = |policy: DefaultPolicy| policy == DefaultPolicy::Deny || outside && policy.is_cluster_only();
+    let is_other = |one: &Authorization<'_>| !matches!(one.by, AuthorizedBy::Default(by) if denies(by));
+    let admits = |policy: &Inbound<'_>| authorizations(policy).any(|one| is_other(one) && one.admits_any());
+    if policies.iter().any(admits) {
+        return None;
+    }
+    policies.iter().find_map(|policy| match policy.taken_by {
+        TakenBy::Default(by) if denies(by) => Some(by),
+        TakenBy::Default(_) | TakenBy::Server(_) => None,
+    })
 }
 
 /// Whether a client is authorized for a port or one of its routes, apart from the kubelet's probes.
@@ -179,33 +202,61 @@ fn finding(
     let ranges = subnets.as_ref().map(SkippedSubnets::list);
     let bypass = ranges.as_deref();
     let denied = denied_connections("the workload's Services", (closed.pods.len(), all), bypass);
-    let message = format!(
-        "The default policy is deny, and no Server authorizes a client. {denied} are denied, with status 403 \
-         or a closed connection"
-    );
+    let policy = closed.policy.unwrap_or(DefaultPolicy::Deny);
+    let cause = match policy {
+        DefaultPolicy::Deny => "The default policy is deny, and no Server authorizes a client.".to_owned(),
+        _ => format!(
+            "The default policy is {policy}, the policy controller's cluster networks contain no pod, and no Server \
+             authorizes a client."
+        ),
+    };
+    let message = format!("{cause} {denied} are denied, with status 403 or a closed connection");
     // Its clients may all have addresses whose connections bypass the proxy.
     let severity = if subnets.is_some() { Severity::Warning } else { Severity::Error };
     ctx.finding(owner.subject(names), message)
         .severity(severity)
-        .evidence(default_policy(ctx, closed))
+        .evidence(default_policy(ctx, closed, policy))
+        .evidences((policy != DefaultPolicy::Deny).then(|| cluster_networks(ctx, survey)))
         .evidences(subnets.iter().flat_map(SkippedSubnets::by))
         .evidences(closed.targets.iter().take(QUOTED).map(of_service))
         .evidences(without_server(survey, namespace))
-        .remedy(remedy(namespace))
+        .remedy(if policy == DefaultPolicy::Deny { remedy(namespace) } else { networks_remedy(ctx) })
+}
+
+/// The networks of the policy controller.
+fn cluster_networks(ctx: &Context<'_>, survey: &Survey<'_>) -> Evidence {
+    let networks = survey.index.controller.cluster_networks.iter();
+    let written: Vec<String> = networks.map(ToString::to_string).collect();
+    Evidence::field(
+        Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination"),
+        "containers[policy].args: cluster-networks",
+        written.join(","),
+    )
+}
+
+fn networks_remedy(ctx: &Context<'_>) -> Remedy {
+    let home = &ctx.namespaces().control_plane;
+    let compared = Remedy::new().run(
+        StepKind::Command,
+        "Compare the argument with clusterNetworks in linkerd-config, and find out what changed it",
+        kubectl().namespace(home).words("get deployment/linkerd-destination -o yaml"),
+    );
+    let act = "Reapply the control plane with a value of clusterNetworks that contains all pods";
+    upgrade::step(ctx, compared, StepKind::ChartValue, act, Options::none())
 }
 
 /// The setting of the default policy.
-fn default_policy(ctx: &Context<'_>, closed: &Closed<'_>) -> Evidence {
+fn default_policy(ctx: &Context<'_>, closed: &Closed<'_>, policy: DefaultPolicy) -> Evidence {
     match closed.pods.first().filter(|_| closed.is_annotated) {
         Some(pod) => Evidence::field(
             Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name),
             format!("metadata.annotations[{KEY}]"),
-            DefaultPolicy::Deny.as_str(),
+            policy.as_str(),
         ),
         None => Evidence::field(
             Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination"),
             "containers[policy].args",
-            format!("--default-policy={}", DefaultPolicy::Deny),
+            format!("--default-policy={policy}"),
         ),
     }
 }

@@ -9,8 +9,8 @@ use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::objects::Pod;
 
-/// The checks of [`CallFaults`]. All but the last four keep destination from serving its clients.
-const CHECKS: [&str; 10] = [
+/// The checks of [`CallFaults`]. All but the last five keep destination from serving its clients.
+const CHECKS: [&str; 11] = [
     "control-plane-rbac-missing",
     "control-plane-service-missing",
     DEFINITIONS,
@@ -20,6 +20,7 @@ const CHECKS: [&str; 10] = [
     UNREADY,
     NETWORK,
     UNCERTIFIED,
+    STRANDED,
     PROXY,
 ];
 /// The check of network policies that block the proxies of applications.
@@ -32,6 +33,8 @@ const OF_ALL: [&str; 2] = ["control-plane-domains-differ", "issuer-named-like-an
 const SERVER: &str = "server-without-authorization";
 /// The check of proxies that identity does not certify.
 const UNCERTIFIED: &str = "proxy-trust-domain-differs";
+/// The check of proxies with addresses or identities of another control plane.
+const STRANDED: &str = "proxy-control-plane-differs";
 /// The check of proxies that are not ready.
 const PROXY: &str = "proxy-not-ready";
 /// The check of the CRDs.
@@ -48,7 +51,9 @@ pub struct CallFaults {
     /// Findings about network policies that block proxies of applications.
     pub network: Vec<Finding>,
     /// Those about proxies that identity does not certify; their subjects name the pods.
-    pub uncertified: Vec<Finding>,
+    uncertified: Vec<Finding>,
+    /// Those about proxies that do not find or accept the control plane; their subjects name the pods.
+    stranded: Vec<Finding>,
     /// Those about proxies that are not ready; their subjects name the pods.
     proxies: Vec<Finding>,
 }
@@ -69,6 +74,8 @@ impl CallFaults {
         let errors = found.into_iter().filter(|finding| finding.severity == Severity::Error);
         let (uncertified, others): (Vec<Finding>, Vec<Finding>) =
             errors.partition(|finding| finding.check == UNCERTIFIED);
+        let (stranded, others): (Vec<Finding>, Vec<Finding>) =
+            others.into_iter().partition(|finding| finding.check == STRANDED);
         let (unready, mut discovery): (Vec<Finding>, Vec<Finding>) =
             others.into_iter().partition(|finding| finding.check == UNREADY);
         // Every cluster has roles, and every mesh has CRDs: without any, the evidence is a part of a cluster.
@@ -76,7 +83,7 @@ impl CallFaults {
         let is_whole = has(Kind::ClusterRole) && has(Kind::CustomResourceDefinition);
         let home = cluster.namespaces.control_plane.as_str();
         discovery.retain(|finding| is_whole && concerns_destination(finding, home));
-        CallFaults { discovery, unready, network, uncertified, proxies }
+        CallFaults { discovery, unready, network, uncertified, stranded, proxies }
     }
 
     /// The finding about a component without a ready pod: `identity`.
@@ -88,15 +95,30 @@ impl CallFaults {
 
     /// The finding about the proxy of a pod that is not ready.
     pub fn of_proxy(&self, pod: &Pod) -> Option<&Finding> {
-        let (home, own) = pod.metadata.key();
-        let is_own = |subject: &Subject| match subject {
-            Subject::Object { namespace, name, pods, .. } => {
-                namespace == home && (name == own || pods.iter().any(|pod| pod == own))
-            }
-            _ => false,
-        };
-        self.proxies.iter().find(|finding| finding.subjects.iter().any(is_own))
+        about(&self.proxies, pod)
     }
+
+    /// The finding about a pod whose proxy does not find or accept the control plane.
+    pub fn of_stranded(&self, pod: &Pod) -> Option<&Finding> {
+        about(&self.stranded, pod)
+    }
+
+    /// The finding about a pod whose proxy identity does not certify.
+    pub fn of_uncertified(&self, pod: &Pod) -> Option<&Finding> {
+        about(&self.uncertified, pod)
+    }
+}
+
+/// The finding whose subjects name a pod.
+fn about<'f>(findings: &'f [Finding], pod: &Pod) -> Option<&'f Finding> {
+    let (home, own) = pod.metadata.key();
+    let is_own = |subject: &Subject| match subject {
+        Subject::Object { namespace, name, pods, .. } => {
+            namespace == home && (name == own || pods.iter().any(|pod| pod == own))
+        }
+        _ => false,
+    };
+    findings.iter().find(|finding| finding.subjects.iter().any(is_own))
 }
 
 /// Whether a finding concerns destination: by its ties or its namespace (`home`), or because every controller watches

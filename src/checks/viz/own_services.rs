@@ -2,16 +2,25 @@
 
 use crate::checks::Context;
 use crate::checks::extensions::reinstall;
-use crate::finding::{Evidence, Finding, Remedy, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::endpoints::selected;
 use crate::objects::{Kind, Pod, Service, Workload};
 
+/// The dashboard, which `linkerd viz dashboard` opens without its Service.
+const WEB: &str = "web";
+
+/// The severity for the Service of a component.
+fn severity(component: &str) -> Severity {
+    if component == WEB { Severity::Info } else { Severity::Warning }
+}
+
 /// A component with a Service of its name, and what fails without the Service.
-const OWN: [(&str, &str); 3] = [
+const OWN: [(&str, &str); 4] = [
     ("metrics-api", "the dashboard has no metrics to show"),
     ("prometheus", "linkerd viz and the dashboard have no metrics to show"),
     ("tap", "linkerd viz tap fails"),
+    (WEB, "an Ingress cannot lead to the dashboard"),
 ];
 
 /// One finding for each Service that is missing, or that selects none of the pods of its component.
@@ -37,6 +46,7 @@ pub(super) fn findings(
 fn missing(ctx: &Context<'_>, viz: &str, component: &str, effect: &str) -> Finding {
     let message = format!("the Service of {component} of viz does not exist: {effect}");
     ctx.finding(Subject::object(Kind::Service, viz, component), message)
+        .severity(severity(component))
         .parameter("own")
         .evidence(Evidence::other(format!("Service {viz}/{component}"), "does not exist"))
         .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, ", which creates the Service"))
@@ -67,6 +77,7 @@ fn selects_nothing(
     let message = format!("the Service of {name} of viz selects none of its pods: {effect}");
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
+        .severity(severity(name))
         .parameter("own selector")
         .evidence(Evidence::field(
             format!("Service {namespace}/{name}"),

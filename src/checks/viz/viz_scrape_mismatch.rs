@@ -53,7 +53,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let mut has_other_rules = false;
     for (name, target) in JOBS {
-        let Some(job) = config.jobs.iter().find(|job| job.name == name) else { continue };
+        let Some(job) = config.jobs.iter().find(|job| job.name == name) else {
+            // Jobs with other names may scrape the same pods.
+            let is_lost = target == ScrapedComponents::Proxies && !config.jobs.is_empty();
+            if is_lost && !config.has_others {
+                findings.push(lost(ctx, namespace, name, &config));
+            }
+            continue;
+        };
         if job.is_partial {
             has_other_rules = true;
             continue;
@@ -210,6 +217,23 @@ fn finding(
         .evidences(rules)
         .evidences(ports)
         .evidence(Evidence::other("Components without metrics", unscraped.len().to_string()))
+        .remedy(remedy(ctx))
+}
+
+/// The finding about the job of the proxies, without which viz has no traffic to show.
+fn lost(ctx: &Context<'_>, namespace: &str, name: &str, config: &ScrapeConfig) -> Finding {
+    let message = format!(
+        "the configuration of viz's Prometheus has no job {name}. Prometheus has no metrics of proxies, so linkerd \
+         viz and the dashboard show no traffic"
+    );
+    let names: Vec<&str> = config.jobs.iter().map(|job| job.name.as_str()).collect();
+    ctx.finding(Subject::object(Kind::ConfigMap, namespace, CONFIG), message)
+        .parameter(name)
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{CONFIG}"),
+            format!("data.{FILE}: jobs of Linkerd"),
+            names.join(", "),
+        ))
         .remedy(remedy(ctx))
 }
 

@@ -198,7 +198,8 @@ async fn errors_of(standing: &[Value], answer: fn(&ReceivedRequest) -> Reply) ->
 #[tokio::test]
 async fn success_without_the_stored_report_is_an_error() {
     let other = "the response is another object than the one that was sent";
-    let cases: [(fn(&ReceivedRequest) -> Reply, &str, &str); 4] = [
+    type Answer = fn(&ReceivedRequest) -> Reply;
+    let cases: [(Answer, &str, &str); 4] = [
         (|_| Reply::json(&json!({})).with_status(201), other, other),
         (
             |_| Reply::text(201, "text/html", "<html>ok</html>"),

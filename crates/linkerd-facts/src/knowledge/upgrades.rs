@@ -275,6 +275,11 @@ impl Upgrades {
         between.begins(self.mesh_tls_renamed).then_some(self.mesh_tls_renamed)
     }
 
+    /// Whether a release stores ExternalWorkloads at v1beta1, which drops `meshTls`.
+    pub fn has_renamed_mesh_tls(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        version.contains(&Introduced::at_edge(self.mesh_tls_renamed), minors)
+    }
+
     /// The edge from which the proxy's shutdown endpoint is disabled by default, if the target is the first with it.
     pub fn closed_shutdown(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.shutdown_endpoint_off).then_some(self.shutdown_endpoint_off)

@@ -20,7 +20,7 @@ pub use servers::ServerIndex;
 use crate::item::Kind;
 use crate::knowledge::{AdmissionRule, AdmissionRules, Knowledge};
 use crate::redact::is_marked;
-use crate::version::{EdgeTag, LinkerdVersion};
+use crate::version::{Contains, EdgeTag, LinkerdVersion};
 
 /// The component that rejects an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,8 @@ pub enum RejectedBy {
     /// A client with strict field validation, such as kubectl. Other clients accept the object, and the API
     /// server drops the field.
     StrictClient,
+    /// Nothing rejects it: the API server drops the field when it stores the object in another version.
+    Storage,
     /// The schema of the CRD, or a missing version of it.
     Schema,
     /// The webhook of Linkerd's policy controller.
@@ -132,6 +134,22 @@ impl<'k> Validation<'k> {
             .into_iter()
             .map(|(path, reason)| Rejection { by, rule: None, path, reason, accepted_from: None })
             .collect()
+    }
+
+    /// The identity of an ExternalWorkload in the first version of the kind, which later releases store as v1beta1.
+    pub fn dropped(&self, kind: Kind, object: &Value) -> Option<Rejection> {
+        let is_first = kind == Kind::ExternalWorkload && version_of(kind, object) == "v1alpha1";
+        if !is_first || object["spec"].get("meshTls").is_none() {
+            return None;
+        }
+        let (upgrades, minors) = (self.knowledge.upgrades(), self.knowledge.minors());
+        let renames = |version: &LinkerdVersion| upgrades.has_renamed_mesh_tls(version, minors);
+        if self.version.is_some_and(|version| renames(version) == Contains::No) {
+            return None;
+        }
+        let reason = "v1beta1 names it meshTLS, so the workload is stored without an identity";
+        let (by, path) = (RejectedBy::Storage, "spec.meshTls".to_owned());
+        Some(Rejection { by, rule: None, path, reason: reason.to_owned(), accepted_from: None })
     }
 
     /// The answer of the webhook for the object's kind; `None` if it admits the object or is not called.

@@ -15,6 +15,14 @@ pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
 pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
 /// Variable with the identity that a proxy expects of the identity component.
 pub const IDENTITY_NAME: &str = "LINKERD2_PROXY_IDENTITY_SVC_NAME";
+/// Variable with the address of identity.
+pub const IDENTITY_ADDRESS: &str = "LINKERD2_PROXY_IDENTITY_SVC_ADDR";
+/// Variable with the identity that a proxy expects of destination.
+pub const DESTINATION_NAME: &str = "LINKERD2_PROXY_DESTINATION_SVC_NAME";
+/// Variable with the identity that a proxy expects of the policy controller.
+pub const POLICY_NAME: &str = "LINKERD2_PROXY_POLICY_SVC_NAME";
+/// Variable with the address of the policy controller.
+pub const POLICY_ADDRESS: &str = "LINKERD2_PROXY_POLICY_SVC_ADDR";
 /// Variable with the address of destination, which names the namespace of the control plane.
 pub const DESTINATION_ADDRESS: &str = "LINKERD2_PROXY_DESTINATION_SVC_ADDR";
 /// Variable with the identity of the trace collector.
@@ -47,7 +55,11 @@ const KEPT: &[&str] = &[
     "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
     LOCAL_NAME,
     IDENTITY_NAME,
+    IDENTITY_ADDRESS,
     DESTINATION_ADDRESS,
+    DESTINATION_NAME,
+    POLICY_ADDRESS,
+    POLICY_NAME,
     COLLECTOR_NAME,
     COLLECTOR_ADDRESS,
     SHUTDOWN_GRACE,

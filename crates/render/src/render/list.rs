@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::json;
 use super::look::Look;
 use super::text::count;
-use crate::card::Shown;
+use crate::card::{Mode, Shown};
 use crate::checks::Check;
 use crate::command::own;
 use crate::finding::Severity;
@@ -20,7 +20,7 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
     // One width for the ids of all categories, so that the columns align.
     let ids = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
     for (category, checks) in by_category(checks) {
-        _ = writeln!(text, "{category}");
+        _ = writeln!(text, "{category}{}", stage(&checks));
         let mut table = Table::new();
         table
             .load_style(presets::NOTHING)
@@ -50,6 +50,18 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
         own("explain CHECK")
     );
     text
+}
+
+/// The flag without which no check of a category runs: ` (with --to)`.
+fn stage(checks: &[&'static Check]) -> &'static str {
+    let runs = |mode: Mode| checks.iter().all(|check| check.card().front.modes.contains(&mode));
+    let installed = checks.iter().any(|check| check.card().front.modes.contains(&Mode::Installed));
+    match () {
+        () if installed => "",
+        () if runs(Mode::Upgrade) => " (with --to)",
+        () if runs(Mode::Pre) => " (with --pre)",
+        () => "",
+    }
 }
 
 fn by_category(checks: &[&'static Check]) -> BTreeMap<&'static str, Vec<&'static Check>> {

@@ -79,12 +79,18 @@ pub fn reach_items() -> BTreeSet<Item> {
         .into_iter()
         .chain(outbound_items())
         .chain(lists)
-        .chain([issuer_item(), roots_item(), Item::Diagnostics])
+        .chain([issuer_item(), roots_item(), corefile(), Item::Diagnostics])
         .collect()
 }
 
 fn config() -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
+}
+
+/// The zones of the DNS server, which only refine results, so their absence is not a gap.
+fn corefile() -> Item {
+    let scope = Scope::Fixed("kube-system".to_owned());
+    Item::Named { kind: Kind::ConfigMap, scope, name: "coredns".into() }
 }
 
 /// The settings of linkerd-cni, which only refine results, so their absence is not a gap.

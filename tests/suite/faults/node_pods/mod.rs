@@ -85,6 +85,20 @@ async fn a_node_that_cannot_be_read_is_a_gap_and_the_others_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn log_with_the_snapshot_of_another_node_fails_only_its_own() {
+    let fake = Fake::start(QUICK, |asked, _| {
+        let of_pod = asked.method == "GET" && asked.path.starts_with(PODS) && asked.path.ends_with("-1/log");
+        of_pod.then(|| Reply::text(200, "text/plain", &log_of("w3")))
+    })
+    .await;
+    let (status, _, stderr) = run(fake.agreed(&[])).await;
+    assert_eq!(status, 4, "{stderr}");
+    assert_eq!(fake.collected(), ["w1", "w3"]);
+    assert!(stderr.contains("node w2: its log contains the snapshot of node \"w3\""), "{stderr}");
+    assert!(stderr.contains("nodes: 2 of 3 read, 1 could not be read"), "{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_run_left_is_removed_and_a_living_one_is_left_alone() {
     let fake = Fake::start(QUICK, |asked, state| {
         (asked.path == "/api/v1/pods").then(|| answer(asked, state, QUICK))

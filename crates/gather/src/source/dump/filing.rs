@@ -114,10 +114,10 @@ impl json::JsonSink for Filing<'_> {
 
 impl yaml::YamlSink for Filing<'_> {
     fn item(&mut self, line: u64, object: Value) {
-        if let Some((text, offset)) = self.convert(&object) {
-            if self.admit(text.len(), Line::Is(line)) {
-                self.wait(&text, 0, offset, Line::Is(line));
-            }
+        if let Some((text, offset)) = self.convert(&object)
+            && self.admit(text.len(), Line::Is(line))
+        {
+            self.wait(&text, 0, offset, Line::Is(line));
         }
     }
 
@@ -137,10 +137,10 @@ impl yaml::YamlSink for Filing<'_> {
     }
 
     fn object(&mut self, line: u64, object: Value) {
-        if let Some((text, offset)) = self.convert(&object) {
-            if self.admit(text.len(), Line::Is(line)) {
-                self.single(&text, 0, offset, Line::Is(line));
-            }
+        if let Some((text, offset)) = self.convert(&object)
+            && self.admit(text.len(), Line::Is(line))
+        {
+            self.single(&text, 0, offset, Line::Is(line));
         }
     }
 

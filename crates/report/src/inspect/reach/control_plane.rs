@@ -34,6 +34,9 @@ impl<'a> Mesh<'a> {
         if self.belongs_elsewhere(walk, caller.pod, true) {
             return true;
         }
+        if self.is_stranded(walk, caller.pod, true) {
+            return false;
+        }
         if !self.trusts_destination(walk, caller.pod) {
             return true;
         }
@@ -67,6 +70,18 @@ impl<'a> Mesh<'a> {
             return true;
         }
         self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
+    }
+
+    /// Records that a proxy has addresses or identities of another control plane: the environment of a container never
+    /// changes, so it has neither endpoints nor policies of before.
+    pub(super) fn is_stranded(&self, walk: &mut Walk, pod: &Pod, is_client: bool) -> bool {
+        let Some(finding) = self.faults.of_stranded(pod) else { return false };
+        let outcome = if is_client { Outcome::Stops } else { Outcome::NotJudged };
+        let says = format!("pod {}: {}", pod.metadata.name, finding.message);
+        let step = walk.step(Part::ControlPlane, outcome, says);
+        step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
+        self.remedy(step, &finding.remedy);
+        true
     }
 
     /// Records an error of the control plane that keeps destination from serving its clients, although its

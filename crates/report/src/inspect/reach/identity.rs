@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Mesh, subject};
 use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
 use crate::fetched::Fetched;
-use crate::finding::{Evidence, Finding, Subject};
+use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
@@ -227,19 +227,8 @@ impl Mesh<'_> {
 
     /// Records whose proxy identity does not certify.
     fn are_certified(&self, walk: &mut Walk, pods: [&Pod; 2]) {
-        let is_about = |finding: &Finding, pod: &Pod| {
-            finding.subjects.iter().any(|subject| match subject {
-                Subject::Object { namespace, name, pods, .. } => {
-                    *namespace == pod.metadata.namespace
-                        && (pods.contains(&pod.metadata.name) || *name == pod.metadata.name)
-                }
-                _ => false,
-            })
-        };
         for pod in pods {
-            let Some(finding) = self.faults.uncertified.iter().find(|finding| is_about(finding, pod)) else {
-                continue;
-            };
+            let Some(finding) = self.faults.of_uncertified(pod) else { continue };
             let says = format!("pod {}: {}", pod.metadata.name, finding.message);
             let step = walk.step(Part::Identity, Outcome::Partly, says);
             step.evidence.extend(finding.evidence.iter().take(2).cloned());

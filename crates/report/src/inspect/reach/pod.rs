@@ -6,12 +6,13 @@ use super::{Caller, Mesh, subject};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Place, Subject};
 use crate::inspect::steps::{Condition, Outcome, Part, Walk};
+use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Calls, First};
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, Spoken, TakenBy,
     Workload,
 };
-use crate::model::redirection::skips_ipv6;
+use crate::model::redirection::{inbound_port, skips_ipv6};
 use crate::model::skipped::{CniSkips, IN, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Limit, Pod, Server, ServerPort};
@@ -40,6 +41,15 @@ impl<'a> Mesh<'a> {
             return;
         }
         if !serves(self, walk, pod, port) {
+            return;
+        }
+        if is_inbound_port(pod, port) {
+            let says = format!(
+                "port {port} is the inbound port of the proxy of pod {}: it accepts only connections of proxies, for \
+                 another port, and closes this one",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Stops, says).fix("call a port of the application");
             return;
         }
         if caller.ipv6 && !caller.meshed && skips_ipv6(pod) {
@@ -80,6 +90,7 @@ impl<'a> Mesh<'a> {
             return;
         }
         self.belongs_elsewhere(walk, pod, false);
+        self.is_stranded(walk, pod, false);
         let Some((inbound, controller)) = held else {
             let says =
                 format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
@@ -289,6 +300,12 @@ impl<'a> Mesh<'a> {
             }
         }
     }
+}
+
+/// Whether the port is the proxy's own for connections of other pods. Gateways of multicluster serve other clusters
+/// there.
+fn is_inbound_port(pod: &Pod, port: u16) -> bool {
+    pod.spec.proxy().is_some() && inbound_port(pod) == port && pod.metadata.label(EXTENSION_LABEL).is_none()
 }
 
 /// Whether the pod's own containers can serve the port, from their declarations; `false` if none of them

@@ -9,7 +9,7 @@ use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::policy::Spoken;
 use crate::model::redirection::{IPV6, skips_ipv6};
 use crate::objects::container::INIT_CONTAINER;
-use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
+use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY, REMOTE_SERVICE};
 use crate::objects::{Kind, Pod, Service, ServicePort};
 
 impl<'a> Mesh<'a> {
@@ -46,6 +46,13 @@ impl<'a> Mesh<'a> {
             Ok(declared) => declared.port,
             Err(undeclared) => undeclared,
         };
+        if service.lacks_remote_service() {
+            let says = format!("destination rejects lookups of a mirror without the label {REMOTE_SERVICE}");
+            walk.step(Part::ControlPlane, Outcome::Stops, says)
+                .evidence(Evidence::field(object, format!("metadata.labels[{REMOTE_SERVICE}]"), "missing"))
+                .fix("set the label to the name of the Service in the other cluster");
+            return;
+        }
         if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
             // With a gateway, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
