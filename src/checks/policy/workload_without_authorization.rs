@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let outside = networks_hold_no_pod(ctx, survey);
     let mut closed: BTreeMap<Owner, Closed<'_>> = BTreeMap::new();
-    for (place, targets) in targeted(ctx, survey, services) {
+    for (place, targets) in targeted(ctx, survey, services, outside) {
         let (pod, workload) = &survey.pods[place];
         let Some(policy) = denying(ctx, survey, pod, workload, &targets, outside) else { continue };
         let one = closed.entry(owners.owner(pod)).or_default();
@@ -62,12 +62,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The meshed pods with a default policy of `deny` that Services select, by their place in the survey, with the Services
-/// and target ports. Linkerd's own namespaces are left out: their charts come with policies.
+/// Whether a default policy denies every client. `outside`: the cluster networks contain no pod.
+fn denies_all(policy: DefaultPolicy, outside: bool) -> bool {
+    policy == DefaultPolicy::Deny || outside && policy.is_cluster_only()
+}
+
+/// The meshed pods whose default policy denies every client and that Services select, by their place in the survey, with
+/// the Services and target ports. Linkerd's own namespaces are left out: their charts come with policies.
 fn targeted<'a>(
     ctx: &Context<'a>,
     survey: &Survey<'a>,
     services: &'a [Service],
+    outside: bool,
 ) -> BTreeMap<usize, BTreeSet<(&'a str, u16)>> {
     let namespaces = ctx.namespaces();
     let is_own = |namespace: &str| {
@@ -75,7 +81,7 @@ fn targeted<'a>(
     };
     let denies = |workload: &Workload<'_>| {
         let default = workload.default_policy.unwrap_or(survey.index.controller.default_policy);
-        default == DefaultPolicy::Deny
+        denies_all(default, outside)
     };
     let pods = survey.pods.iter().enumerate().filter(|(_, (_, workload))| denies(workload));
     let denying: HashMap<(&str, &str), usize> =
@@ -127,7 +133,7 @@ fn denying(
         return None;
     }
     let policies: Vec<Inbound<'_>> = ports.iter().map(|port| survey.index.inbound(workload, *port)).collect();
-    let denies = |policy: DefaultPolicy| policy == DefaultPolicy::Deny || outside && policy.is_cluster_only();
+    let denies = |policy: DefaultPolicy| denies_all(policy, outside);
     let is_other = |one: &Authorization<'_>| !matches!(one.by, AuthorizedBy::Default(by) if denies(by));
     let admits = |policy: &Inbound<'_>| authorizations(policy).any(|one| is_other(one) && one.admits_any());
     if policies.iter().any(admits) {
