@@ -144,7 +144,7 @@ prometheus\t''
 ndjson\t''
 html\t''"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read release data and other facts that age from this folder instead of the embedded ones' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -182,7 +182,7 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -230,7 +230,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as -d 'Imp
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -291,7 +291,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -335,7 +335,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -380,7 +380,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'I
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -422,7 +422,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as -d 'Im
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand sync" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -474,7 +474,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l as-group -d 'Impersonate this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -517,7 +517,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l reques
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -570,7 +570,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l from -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-cni -d 'The linkerd-cni version of the next upgrade, such as v1.6.8' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l expected-version -d 'The release that all components should run, such as edge-26.8.3 or stable-2.14.10' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l param -d 'Override a check\'s parameter: trust-anchor-expiring.days=30. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
@@ -622,7 +622,7 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"

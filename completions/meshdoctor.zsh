@@ -104,8 +104,8 @@ observed\:"Only findings that the evidence proves"))' \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '--save=[Save the evidence as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--knowledge=[Read release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
@@ -139,8 +139,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -204,8 +204,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -284,8 +284,8 @@ controller\:"The response of the policy controller to proxies\: {"inbound"\: {"N
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -340,8 +340,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -399,8 +399,8 @@ html\:"An HTML page with the path of each connection"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -456,8 +456,8 @@ yaml\:"YAML"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -519,8 +519,8 @@ json\:"JSON"))' \
 '*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit. A long list that arrives steadily may take longer]:DURATION:_default' \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -572,8 +572,8 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[Time limit for the whole run; the rest is not checked. The checks have at least 10s. Without the flag, reading a cluster and the checks may take 5m each]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -636,8 +636,8 @@ _arguments "${_arguments_options[@]}" : \
 '--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8]:VERSION:_default' \
 '--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
 '*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
@@ -691,8 +691,8 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
 '*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
-'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'-v+[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
+'--verbose=[Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage]::LEVEL:_default' \
 '--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \

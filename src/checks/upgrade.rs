@@ -312,8 +312,8 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     }
 }
 
-/// The release of the linkerd CLI that matches the control plane, if known. In the evaluation after an upgrade it is the
-/// target. Reads `deployments.apps`.
+/// The release of the linkerd CLI that matches the control plane, if known. In the evaluation after an upgrade
+/// it is the target. Reads `deployments.apps`.
 pub(super) fn release_of_cli(ctx: &Context<'_>) -> Option<String> {
     if let Some(upgrade) = ctx.upgraded() {
         return Some(upgrade.to.to_string());

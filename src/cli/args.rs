@@ -242,7 +242,7 @@ pub struct EvidenceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage.
+    /// Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(

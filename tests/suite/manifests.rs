@@ -527,6 +527,23 @@ fn objects_that_can_never_work_are_found_without_a_cluster() {
     }
 }
 
+/// kubectl refuses these names; the object must not be passed over beside others.
+#[test]
+fn names_that_are_not_strings_are_not_passed_over() {
+    let own = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1
+kind: Service
+metadata: {name: NAME, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+";
+    write(own.path(), "a.yaml", text.replace("NAME", "web"));
+    for name in ["on", "007", "1_0", "8080", "no"] {
+        write(own.path(), "b.yaml", text.replace("NAME", name));
+        let ran = check(own.path(), &["--linkerd-version", "2.20"]);
+        assert!(ran.status == 4 && ran.out.contains("b.yaml"), "{name} {}", ran.text());
+    }
+}
+
 #[test]
 fn plain_scalars_are_read_as_kubectl_reads_them() {
     let own = tempfile::tempdir().unwrap();

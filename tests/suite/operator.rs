@@ -111,7 +111,7 @@ fn reach_prints_the_steps_of_the_finding() {
 fn alternatives_of_a_fix_are_numbered() {
     let Some(ran) = in_lab("reach", "mixed-endpoints", &["legacy/client", "shop/mix:80"]) else { return };
     for words in [
-        "fix       1. Inject the client",
+        "    1. Inject the client",
         "kubectl -n legacy patch deployment client --type merge",
         "3. Instead of steps 1 and 2",
     ] {

@@ -79,8 +79,8 @@ fn no_restart_is_printed_for_a_proxy_in_the_pod_template() {
 fn an_old_proxy_in_the_template_is_injected_again() {
     let Some(folder) = folder() else { return };
     let report = report_on(&memory(&folder.join("data-plane-three-minors-behind")), &Settings::default());
-    let again =
-        "kubectl -n legacy get deployment/billing -o yaml | linkerd inject --manual - | kubectl apply -f -";
+    let again = "linkerd version --client --short | grep -Fx edge-25.4.4 && \
+                 kubectl -n legacy get deployment/billing -o yaml | linkerd inject --manual - | kubectl apply -f -";
     assert_eq!(lines(&report, "data-plane-skew"), [again]);
 }
 

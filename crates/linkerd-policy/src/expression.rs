@@ -20,9 +20,9 @@ const CHOICE: usize = STATE + 8;
 const ACCURACY: usize = 3;
 /// The number of expressions near the limit that are compiled; for others, the estimate decides.
 const MOST_COMPILED: usize = 24;
-/// The number of expressions that are compiled for matching whatever their size, and the size of further ones in bytes.
+/// The size in bytes up to which all expressions are compiled for matching, and the number of larger ones.
+const SMALL: usize = 256 << 10;
 const MOST_LARGE: usize = 100;
-const SMALL: usize = 64 << 10;
 
 /// What is known of expressions already.
 #[derive(Default)]
@@ -31,6 +31,13 @@ struct Known {
     /// The size of classes of characters.
     classes: HashMap<Vec<(u32, u32)>, usize>,
     compiled: usize,
+}
+
+/// Expressions that are compiled for matching, and the number of large ones.
+#[derive(Default)]
+struct Matchers {
+    compiled: HashMap<Box<str>, Option<Regex>>,
+    large: usize,
 }
 
 /// Whether a text is a regular expression within the size limit of the policy controller.
@@ -48,15 +55,21 @@ pub(super) fn is_valid(text: &str) -> bool {
 /// Whether an expression matches a whole path. An expression that is invalid, or large after many other large ones,
 /// matches nothing.
 pub(super) fn matches_whole(text: &str, path: &str) -> bool {
-    static KNOWN: LazyLock<Mutex<HashMap<Box<str>, Option<Regex>>>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<Matchers>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if !known.contains_key(text) {
-        let whole = is_valid(text).then(|| format!("^(?:{text})$"));
-        let most = if known.len() < MOST_LARGE { LIMIT } else { SMALL };
-        let compiled = whole.and_then(|whole| RegexBuilder::new(&whole).size_limit(most).build().ok());
-        known.insert(text.into(), compiled);
+    if !known.compiled.contains_key(text) {
+        let compile = |most| RegexBuilder::new(&format!("^(?:{text})$")).size_limit(most).build().ok();
+        let small = is_valid(text).then(|| compile(SMALL));
+        let compiled = match small {
+            Some(None) if known.large < MOST_LARGE => {
+                known.large += 1;
+                compile(LIMIT)
+            }
+            small => small.flatten(),
+        };
+        known.compiled.insert(text.into(), compiled);
     }
-    known.get(text).and_then(Option::as_ref).is_some_and(|compiled| compiled.is_match(path))
+    known.compiled.get(text).and_then(Option::as_ref).is_some_and(|compiled| compiled.is_match(path))
 }
 
 impl Known {
@@ -198,6 +211,15 @@ mod tests {
             }
             assert!(decided > expressions().len() / 2, "only {decided} are decided by their estimate");
         }
+    }
+
+    #[test]
+    fn many_small_expressions_leave_room_for_large_ones() {
+        for number in 0..300 {
+            assert!(matches_whole(&format!("/a{number}"), &format!("/a{number}")));
+        }
+        assert!(matches_whole(r"/\w{1,200}", "/ready"));
+        assert!(!matches_whole("(", "("));
     }
 
     #[test]

@@ -209,9 +209,9 @@ pub struct ContainerPort {
 }
 
 impl Container {
-    /// Value of a kept environment variable.
+    /// Value of a kept environment variable. Of several with the same name, the container gets the last.
     pub fn env_value(&self, name: &str) -> Option<&str> {
-        self.env.iter().find(|variable| variable.name == name)?.value.as_deref()
+        self.env.iter().rfind(|variable| variable.name == name)?.value.as_deref()
     }
 
     /// Ports of gRPC probes.
@@ -347,5 +347,19 @@ schemas! {
     ENV_VAR "EnvVar" {
         1 name: Text,
         2 value: Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_equal_variables_counts() {
+        const NAME: &str = "LINKERD2_PROXY_DESTINATION_SVC_ADDR";
+        let env = serde_json::json!([{"name": NAME, "value": "a:8086"}, {"name": NAME, "value": "b:8086"}]);
+        let container = serde_json::json!({"name": "linkerd-proxy", "env": env});
+        let container: Container = serde_json::from_value(container).unwrap();
+        assert_eq!(container.env_value(NAME), Some("b:8086"));
     }
 }

@@ -67,8 +67,9 @@ fn denies_all(policy: DefaultPolicy, outside: bool) -> bool {
     policy == DefaultPolicy::Deny || outside && policy.is_cluster_only()
 }
 
-/// The meshed pods whose default policy denies every client and that Services select, by their place in the survey, with
-/// the Services and target ports. Linkerd's own namespaces are left out: their charts come with policies.
+/// The meshed pods whose default policy denies every client and that Services select, by their place in the
+/// survey, with the Services and target ports. Linkerd's own namespaces are left out: their charts come with
+/// policies.
 fn targeted<'a>(
     ctx: &Context<'a>,
     survey: &Survey<'a>,

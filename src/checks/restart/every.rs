@@ -300,7 +300,8 @@ impl EveryStep {
         }
         if self.is_injected && !self.is_all_injected() {
             add(format!(
-                "The commands re-inject workloads whose pod template has the proxy, with {}: a restart keeps the old one",
+                "The commands re-inject workloads whose pod template has the proxy, with {}: a restart keeps the \
+                 old one",
                 cli_of(self.cli.as_deref())
             ));
         }

@@ -450,9 +450,11 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         (Sort::Objects, Why::PerhapsMore) => {
             let kinds = resources();
             let how = match kinds.split(',').count() > SHOWN {
-                true => "if the dump lists all objects of the cluster, pass --complete all; otherwise the kinds that it \
-                         lists completely"
-                    .to_owned(),
+                true => {
+                    "if the dump lists all objects of the cluster, pass --complete all; otherwise the kinds \
+                         that it lists completely"
+                        .to_owned()
+                }
                 false => format!("if the dump lists all of them, pass --complete {kinds}"),
             };
             vec![(how, None)]

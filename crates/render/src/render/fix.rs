@@ -19,7 +19,6 @@ pub use values::values;
 
 use super::steps::describe;
 use super::text::{count, some_of};
-use crate::checks;
 use crate::checks::words::sentence;
 use crate::command::own;
 use crate::exit;
@@ -42,16 +41,11 @@ fn configured(report: &Report) -> Option<String> {
     (!config.gate.is_empty()).then(|| format!("{}{origin} sets {}", config.file, config.gate_flags()))
 }
 
-/// The found configuration file whose cards alone recommend a step: another person may have written its commands.
+/// The found configuration file whose cards recommend a step: another person may have written its commands.
 fn found_card<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a str> {
     let config = report.run.config.as_ref().filter(|config| !config.named)?;
     let is_of_file = config.settings.iter().any(|flag| flag == "checks");
-    let is_own = |number: &usize| {
-        planned(report).any(|(planned, finding)| {
-            planned.number == *number && checks::find(finding.check).is_some_and(|check| !check.is_brought())
-        })
-    };
-    (is_of_file && !step.repairs.iter().any(is_own)).then_some(config.file.as_str())
+    (is_of_file && step.is_custom).then_some(config.file.as_str())
 }
 
 /// Why a step of a card is manual.

@@ -197,7 +197,8 @@ impl Order {
         Order { steps, shared }
     }
 
-    /// The rows of a plan. A finding whose steps all belong to others follows these others; one without a step comes last.
+    /// The rows of a plan. A finding whose steps all belong to others follows these others; one without a step comes
+    /// last.
     pub(super) fn rows<'p>(&self, plan: &'p RepairPlan) -> Vec<Row<'p>> {
         let mut rows = Vec::new();
         let mut current: BTreeSet<usize> = BTreeSet::new();
@@ -463,8 +464,8 @@ impl PlanPrinter<'_> {
         at.filter(|_| lines_of(command).len() > 1)
     }
 
-    /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any. Nothing if
-    /// an earlier step installs it.
+    /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
+    /// Nothing if an earlier step installs it.
     fn requirement(&self, number: usize, step: &PlanStep, plain: &str) -> String {
         let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
             return String::new();

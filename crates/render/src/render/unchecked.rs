@@ -18,7 +18,7 @@ const INDENT: usize = 13;
 
 /// The block, including its label; empty if everything was checked. If findings need a repair and missing evidence
 /// does not decide the exit status, evidence that was not provided is only counted in the result, and each other gap
-/// is one line, with its remedy only if that is one line too; `coverage` has the rest.
+/// is one line, with its remedy only if that is one line too (two if it decides); `coverage` has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     let collect = coverage::collect_them();
@@ -37,7 +37,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             true if commands.len() > 1 => sentence_with_commands("", std::slice::from_ref(&everything), look),
             _ => sentence_with_commands(words, commands, look),
         });
-        shown.push(ways.filter(|lines| !is_brief || lines.len() == 1).collect());
+        let most = if decides { 2 } else { 1 };
+        shown.push(ways.filter(|lines| !is_brief || lines.len() <= most).collect());
     }
     for (at, missing) in deciding.iter().enumerate() {
         let what = if is_brief { &missing.brief } else { &missing.what };

@@ -33,6 +33,9 @@ pub struct PlanStep {
     pub step: Step,
     /// The numbers of the findings that it repairs.
     pub repairs: BTreeSet<usize>,
+    /// Whether custom checks recommend it. It is never merged with a step of other checks, since its author may be
+    /// another person.
+    pub is_custom: bool,
 }
 
 impl RepairPlan {
@@ -50,8 +53,10 @@ impl RepairPlan {
             let mut before: BTreeSet<usize> =
                 nearest().filter_map(|number| last_steps.get(number).copied()).collect();
             let mut is_first = true;
+            let is_custom = crate::checks::find(findings[at].check).is_some_and(|check| check.is_brought());
             for step in &findings[at].remedy.steps {
-                let node = PlanStep { step: step.clone(), repairs: BTreeSet::from([finding.number]) };
+                let repairs = BTreeSet::from([finding.number]);
+                let node = PlanStep { step: step.clone(), repairs, is_custom };
                 let severity = urgency[&finding.number];
                 // A restart at the end of an earlier repair is also the first step of this one.
                 let restarted = if is_first { graph.restarted(&node, &all) } else { None };
@@ -131,6 +136,7 @@ impl Graph {
         };
         let of_several = step.step.of_several();
         let mergeable = (0..self.steps.len())
+            .filter(|other| self.steps[*other].is_custom == step.is_custom)
             .filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?)))
             .find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
@@ -170,7 +176,9 @@ impl Graph {
     /// its finding too.
     fn restarted(&mut self, step: &PlanStep, earlier: &BTreeSet<usize>) -> Option<usize> {
         let restarts = |other: &PlanStep| {
-            !other.repairs.is_disjoint(earlier) && includes_restart(&other.step, &step.step)
+            other.is_custom == step.is_custom
+                && !other.repairs.is_disjoint(earlier)
+                && includes_restart(&other.step, &step.step)
         };
         let at = self.steps.iter().rposition(restarts)?;
         self.steps[at].repairs.extend(&step.repairs);
@@ -198,6 +206,7 @@ impl Graph {
         let mut sequence: Vec<usize> = (0..self.steps.len()).collect();
         let command = |at: usize| self.steps[at].step.command.as_ref();
         let installing: Vec<(usize, String)> = (0..self.steps.len())
+            .filter(|at| !self.steps[*at].is_custom)
             .filter_map(|at| {
                 Some((at, command(at).filter(|one| one.required_cli().is_none())?.installed_cli()?))
             })
@@ -369,6 +378,27 @@ mod tests {
             starts,
             ["Look [1] kubectl get a", "Install [1,2] LINKERD2_VERSION=edge-25.4.4 sh", "Upgrade",]
         );
+    }
+
+    #[test]
+    fn steps_of_custom_checks_stay_apart() {
+        let install = || Command::from(Line::set("LINKERD2_VERSION", "edge-25.4.4").line(program("sh")));
+        let upgrade = || Command::from(Line::only_with_cli("edge-25.4.4", linkerd().words("upgrade")));
+        let step = |command, number, is_custom| PlanStep {
+            step: Step::new(StepKind::Command, "Upgrade", Some(command)),
+            repairs: BTreeSet::from([number]),
+            is_custom,
+        };
+        let mut graph = Graph::default();
+        let none = BTreeSet::new();
+        for node in [step(upgrade(), 1, false), step(upgrade(), 2, true), step(install(), 3, true)] {
+            graph.add(node, Severity::Error, &none);
+        }
+        let steps: Vec<(bool, BTreeSet<usize>)> =
+            graph.into_sorted().into_iter().map(|step| (step.is_custom, step.repairs)).collect();
+        let one = |number| BTreeSet::from([number]);
+        assert_eq!(steps[0], (false, one(1)), "no installation of a custom check comes first");
+        assert!(steps[1..].iter().all(|(is_custom, _)| *is_custom));
     }
 
     #[test]

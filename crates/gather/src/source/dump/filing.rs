@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::aside::{Aside, Unfit};
-use super::read_header::{Peek, item_kind, kind_of, listed};
+use super::read_header::{Peek, is_typed, item_kind, kind_of, listed};
 use super::versions::Answer;
 use super::waiting::{Line, Waiting};
 use super::{Age, Builder, ObjectPosition, yaml};
@@ -451,7 +451,11 @@ impl<'a> Filing<'a> {
     fn single(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         let peek = match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) => peek,
-            Err(error) => return self.malformed(line, &error),
+            Err(error) => {
+                // An object of Kubernetes whose name is not a string, not a file of another tool.
+                self.builder.recognised += usize::from(is_typed(json));
+                return self.malformed(line, &error);
+            }
         };
         if let Some(name) = &peek.kind {
             // A list whose items are not an array.

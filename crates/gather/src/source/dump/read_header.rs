@@ -71,6 +71,20 @@ pub(super) struct PeekMeta<'a> {
     pub(super) creation_timestamp: Option<Cow<'a, str>>,
 }
 
+/// Whether a document has an API version and a kind, whatever its other fields are.
+pub(super) fn is_typed(json: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Typed<'a> {
+        #[serde(borrow)]
+        api_version: Cow<'a, str>,
+        #[serde(borrow)]
+        kind: Cow<'a, str>,
+    }
+    serde_json::from_slice::<Typed<'_>>(json)
+        .is_ok_and(|of| !of.api_version.is_empty() && !of.kind.is_empty())
+}
+
 /// The kind of an object, from its own fields.
 pub(super) fn kind_of(peek: &Peek<'_>) -> Option<Kind> {
     Kind::of_manifest(peek.api_version.as_deref()?, peek.kind.as_deref()?)

@@ -363,6 +363,7 @@ fn repair(document: &Document, findings: &[finding::Finding]) -> RepairPlan {
         .collect();
     let step = |one: &PlanStep| report::PlanStep {
         step: step(&one.step),
+        is_custom: one.checks.iter().any(|id| crate::checks::find(id).is_none_or(|check| check.is_brought())),
         repairs: one.repairs.iter().filter_map(|print| numbers.get(print).copied()).collect(),
     };
     RepairPlan {

@@ -59,7 +59,8 @@ esac
 if [ "$first" -lt 1 ] || [ "$first" -gt "$last" ]; then usage; fi
 failed() {
   if [ "$#" -gt 1 ] && [ "$(linkerd version --client --short)" != "$2" ]; then
-    printf 'step %s was not done: it needs linkerd CLI %s. Install it, then continue with: sh %s %s\n' "$1" "$2" "$0" "$1" >&2
+    printf 'step %s was not done: it needs linkerd CLI %s\n' "$1" "$2" >&2
+    printf 'Install it, then continue with: sh %s %s\n' "$0" "$1" >&2
     exit 1
   fi
   printf 'step %s failed: repair the cause, then continue with: sh %s %s\n' "$1" "$0" "$1" >&2
@@ -99,6 +100,12 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     script.line("set -eu");
     script.line(&format!("last={}", steps.len()));
     script.0.push_str(FUNCTIONS);
+    // Also for a later start from another step.
+    let commands = steps.iter().filter_map(|step| step.step.command.as_ref().filter(|_| !step.is_custom));
+    let path = commands.filter(|command| command.installed_cli().is_some()).flat_map(Command::rendered);
+    if let Some(path) = path.into_iter().find(|line| line.starts_with("export PATH=")) {
+        script.line(&path);
+    }
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
         script.step((at + 1, steps.len()), step, proof, found_card(report, step));
     }
@@ -211,6 +218,12 @@ pub fn guarded(command: &Command, otherwise: &str) -> Vec<String> {
             let line = std::mem::take(&mut unfinished);
             let is_call = is_guarded && pipelines(&line).is_some_and(|read| !read.is_empty());
             let differs = if shows_differences(&line) { " || [ $? -eq 1 ]" } else { "" };
+            // The status of another CLI must not pass for that of differences.
+            if let Some((guard, _)) = line.split_once(" && ").filter(|_| !differs.is_empty() && is_call)
+                && command.required_cli().is_some()
+            {
+                lines.push(format!("{guard} || {otherwise}"));
+            }
             lines.push(match is_call && !line.trim_start().starts_with("NODE=") {
                 true => format!("{line}{differs} || {otherwise}"),
                 false => line,
@@ -272,7 +285,7 @@ fn weakens(command: &Command) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Arg, kubectl};
+    use crate::command::{Arg, kubectl, linkerd};
 
     #[test]
     fn a_command_for_several_nodes_runs_on_each() {
@@ -296,6 +309,19 @@ mod tests {
         assert_eq!(
             guarded(&command, "failed 1"),
             ["kubectl --context prod diff -f - || [ $? -eq 1 ] || failed 1"]
+        );
+    }
+
+    /// The status 1 of `grep` with another CLI is not that of `kubectl diff`.
+    #[test]
+    fn guarded_previews_stop_the_script_with_another_cli() {
+        let preview = linkerd().words("viz install").pipe(kubectl().words("diff -f -"));
+        let command = Command::from(Line::only_with_cli("edge-25.4.4", preview));
+        let guard = "linkerd version --client --short | grep -Fx edge-25.4.4";
+        let preview = "linkerd viz install | kubectl diff -f - || [ $? -eq 1 ] || failed 1 edge-25.4.4";
+        assert_eq!(
+            guarded(&command, "failed 1 edge-25.4.4"),
+            [format!("{guard} || failed 1 edge-25.4.4"), format!("{guard} && {preview}")]
         );
     }
 

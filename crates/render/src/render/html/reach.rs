@@ -89,7 +89,7 @@ fn shown(walk: &Walk, in_full: bool) -> Outcome {
 fn call(walk: &Walk, in_full: bool, body: &mut String) {
     let outcome = shown(walk, in_full);
     let partly = if outcome == Outcome::NotJudged && !in_full {
-        ", as far as the evidence shows: see Not checked"
+        "; some evidence is missing: see Not checked"
     } else {
         ""
     };
@@ -156,11 +156,17 @@ mod tests {
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
         let plain = calls(&[&walk], &[]);
-        assert!(plain.contains("<p class=\"good\">the call succeeds</p>"), "{plain}");
+        assert!(
+            plain.contains(
+                "<p class=\"good\">the call succeeds, as far as the cluster&#39;s objects show</p>"
+            ),
+            "{plain}"
+        );
         assert!(plain.contains("no &lt;Server&gt; takes"), "{plain}");
         let partly = calls(&[&walk], &["servers: not provided".to_owned()]);
         assert!(
-            partly.contains("<p class=\"warning\">the call succeeds, as far as the evidence shows"),
+            partly.contains("<p class=\"warning\">the call succeeds")
+                && partly.contains("some evidence is missing"),
             "{partly}"
         );
     }
