@@ -238,7 +238,10 @@ fn the_help_of_check_has_examples_and_the_exit_statuses() {
     for (status, _) in meshdoctor::exit::ALL {
         assert!(help.contains(&format!("\n  {status}  ")), "{status}: {help}");
     }
-    assert!(help.contains("Show everything that is shortened otherwise"), "the help of -v states what it shows: {help}");
+    assert!(
+        help.contains("Show everything that is shortened otherwise"),
+        "the help of -v states what it shows: {help}"
+    );
 }
 
 /// Every anchor of every row that a check answers leads to that check, alone or in a list, however it was copied.

@@ -134,6 +134,18 @@ impl<'a> Workload<'a> {
         all
     }
 
+    /// Whether the controller models both alike, so that they have the same policies. Replicas that were read one after
+    /// the other are.
+    pub fn is_replica_of(&self, other: &Workload<'_>) -> bool {
+        self.external == other.external
+            && self.meta.namespace == other.meta.namespace
+            && self.meta.labels == other.meta.labels
+            && std::ptr::eq(
+                Arc::as_ptr(&self.settings).cast::<()>(),
+                Arc::as_ptr(&other.settings).cast::<()>(),
+            )
+    }
+
     /// An ExternalWorkload.
     pub fn of_external(workload: &'a ExternalWorkload) -> Workload<'a> {
         let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));

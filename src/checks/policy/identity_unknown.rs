@@ -248,15 +248,22 @@ struct OnlyAuthorized<'a> {
 impl<'a> OnlyAuthorized<'a> {
     fn new(ctx: &Context<'a>, survey: &'a Survey<'a>) -> OnlyAuthorized<'a> {
         let mut by_policy = HashMap::new();
-        for (pod, workload) in &survey.pods {
-            let skips = skipped(pod, IN, ctx.cni_skips());
-            for (port, inbound) in survey.index.inbound_taken(workload) {
-                if !skips.as_ref().is_some_and(|skips| skips.holds(port))
-                    && let Some(policy) = only_policy(&inbound)
-                    && policy.metadata.namespace == pod.metadata.namespace
-                {
-                    let place = || (workload_of(workload.meta), port);
-                    by_policy.entry(policy.metadata.key()).or_insert_with(place);
+        for group in survey.replicas() {
+            let taken = group.first().map(|(_, workload)| survey.index.inbound_taken(workload));
+            let only = taken
+                .into_iter()
+                .flatten()
+                .filter_map(|(port, inbound)| Some((port, only_policy(&inbound)?)));
+            let only: Vec<(u16, &AuthorizationPolicy)> = only.collect();
+            for (pod, workload) in group.iter().filter(|_| !only.is_empty()) {
+                let skips = skipped(pod, IN, ctx.cni_skips());
+                for (port, policy) in &only {
+                    if !skips.as_ref().is_some_and(|skips| skips.holds(*port))
+                        && policy.metadata.namespace == pod.metadata.namespace
+                    {
+                        let place = || (workload_of(workload.meta), *port);
+                        by_policy.entry(policy.metadata.key()).or_insert_with(place);
+                    }
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::availability::{ControlPlane, State};
-use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
+use crate::model::policy::{Authorization, Inbound, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, SkippedSubnets, skipped, skipped_subnets};
 use crate::objects::{Kind, Meta, Pod, Server};
 use crate::version::Minor;
@@ -34,18 +34,24 @@ struct Closed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
-    let pods = survey.pods.iter().map(|(pod, workload)| (Some(*pod), workload));
-    let external = survey.external.iter().map(|workload| (None, workload));
-    for (pod, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace)) {
-        let skips = pod.and_then(|pod| skipped(pod, IN, ctx.cni_skips()));
-        for (port, inbound) in survey.index.inbound_taken(workload) {
-            // No policy applies to a port that does not pass the proxy.
-            if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
-                continue;
-            }
-            if let TakenBy::Server(server) = inbound.taken_by
-                && !admits_any(&inbound)
-            {
+    let pods = survey
+        .replicas()
+        .map(|group| group.iter().map(|(pod, workload)| (Some(*pod), workload)).collect::<Vec<_>>());
+    let external = survey.external.iter().map(|workload| vec![(None, workload)]);
+    for group in pods.chain(external) {
+        let first = group.first().map(|(_, workload)| *workload);
+        let Some(first) = first.filter(|first| ctx.judges(&first.meta.namespace)) else { continue };
+        let taken = survey.index.inbound_taken(first).filter(|(_, inbound)| !admits_any(inbound));
+        let taken: Vec<(u16, Inbound<'_>)> = taken.collect();
+        for (pod, workload) in group.into_iter().filter(|_| !taken.is_empty()) {
+            let owner = workload_of(workload.meta);
+            let skips = pod.and_then(|pod| skipped(pod, IN, ctx.cni_skips()));
+            for &(port, ref inbound) in &taken {
+                let TakenBy::Server(server) = inbound.taken_by else { continue };
+                // No policy applies to a port that does not pass the proxy.
+                if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
+                    continue;
+                }
                 let new = || Closed {
                     server,
                     held: BTreeSet::new(),
@@ -60,8 +66,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     note_different(ctx, closed.subnets.as_ref());
                     pod.iter().for_each(|pod| note_unread(ctx, pod));
                 }
-                closed.held.insert((workload_of(workload.meta), port));
-                closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
+                closed.held.insert((owner.clone(), port));
+                closed.unmet.extend(authorizations(inbound).filter_map(unmet));
             }
         }
     }

@@ -16,8 +16,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let by_age = survey.index.controller.quirks.servers_by_age;
     let mut over: BTreeMap<(&str, &str, &str), Overlap<'_>> = BTreeMap::new();
-    for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
-        for (port, selecting) in survey.index.selecting_by_port(workload) {
+    let pods = survey.replicas().map(|group| group.iter().map(|(_, workload)| workload).collect::<Vec<_>>());
+    let external = survey.external.iter().map(|workload| vec![workload]);
+    for group in pods.chain(external) {
+        let Some(first) = group.first().filter(|first| ctx.judges(&first.meta.namespace)) else { continue };
+        let names: BTreeSet<String> = group.iter().map(|workload| workload_of(workload.meta)).collect();
+        for (port, selecting) in survey.index.selecting_by_port(first) {
             let mut selecting = selecting.into_iter();
             let Some(takes) = selecting.next() else { continue };
             for other in selecting {
@@ -25,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 let (namespace, name) = loser.metadata.key();
                 let entry = over.entry((namespace, name, winner.metadata.name.as_str()));
                 let (_, _, ports) = entry.or_insert((winner, loser, BTreeSet::new()));
-                ports.insert((workload_of(workload.meta), port));
+                ports.extend(names.iter().map(|name| (name.clone(), port)));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::policy::TakenBy;
+use crate::model::policy::{Inbound, TakenBy};
 use crate::model::skipped::{IN, ListSource, skipped};
 use crate::objects::{Kind, Server};
 
@@ -32,19 +32,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
     let mut bypassed: BTreeMap<(Owner, u16), Bypassed<'_>> = BTreeMap::new();
-    for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
-        let Some(skipped) = skipped(pod, IN, ctx.cni_skips()) else { continue };
-        for (port, inbound) in survey.index.inbound_taken(workload) {
-            if skipped.holds(port)
-                && let TakenBy::Server(server) = inbound.taken_by
-            {
+    for group in survey.replicas() {
+        let mut taken: Option<Vec<(u16, Inbound<'_>)>> = None;
+        for (pod, workload) in group.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+            let Some(skipped) = skipped(pod, IN, ctx.cni_skips()) else { continue };
+            let taken = taken.get_or_insert_with(|| survey.index.inbound_taken(workload).collect());
+            for (port, inbound) in taken.iter().filter(|(port, _)| skipped.holds(*port)) {
+                let TakenBy::Server(server) = inbound.taken_by else { continue };
                 let (by, source) = (skipped.by(), skipped.source());
-                let one = bypassed.entry((owners.owner(pod), port)).or_insert(Bypassed {
+                let one = bypassed.entry((owners.owner(pod), *port)).or_insert(Bypassed {
                     server,
                     by,
                     list: skipped.list().to_owned(),
                     source,
-                    is_closed: !admits_any(&inbound),
+                    is_closed: !admits_any(inbound),
                     pods: Vec::new(),
                 });
                 one.pods.push(pod.metadata.name.clone());

@@ -42,6 +42,11 @@ impl<'a> Survey<'a> {
         &self.pods[begin..end]
     }
 
+    /// The pods in groups with the same policies.
+    pub(super) fn replicas(&self) -> impl Iterator<Item = &[(&'a Pod, Workload<'a>)]> {
+        self.pods.chunk_by(|(_, one), (_, next)| next.is_replica_of(one))
+    }
+
     /// The route of the Gateway API that an entry is about.
     pub(super) fn route_of(&self, one: &Ignored<'_>) -> Option<&'a Route> {
         let routes = match one.kind {
@@ -50,11 +55,6 @@ impl<'a> Survey<'a> {
             _ => return None,
         };
         routes.iter().find(|route| route.metadata.key() == one.key)
-    }
-
-    /// The workloads to which policy applies: pods and ExternalWorkloads.
-    pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload<'_>> {
-        self.pods.iter().map(|(_, workload)| workload).chain(&self.external)
     }
 }
 
