@@ -100,8 +100,9 @@ fn float(text: &str) -> Option<Number> {
 /// Whether a text may have plain scalars that YAML 1.2 reads differently. May be wrong in one direction: words of
 /// comments and quoted texts count, too.
 fn is_ambiguous(text: &str) -> bool {
-    let apart = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
-    text.split(apart).map(|word| word.strip_suffix(':').unwrap_or(word)).any(|word| {
+    let apart =
+        |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}' | ':' | '"' | '\'');
+    text.split(apart).any(|word| {
         let is_short = word.len() <= 3 && word.starts_with(['y', 'Y', 'n', 'N', 'o', 'O']);
         let is_number = word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
         (is_short || is_number && word.len() > 1) && differs(word)
@@ -310,6 +311,7 @@ mod tests {
         for (text, wanted) in [
             ("y", json!(true)),
             ("Yes", json!(true)),
+            ("{\"a\":yes,'b':off}", json!({"a": true, "b": false})),
             ("on", json!(true)),
             ("N", json!(false)),
             ("OFF", json!(false)),
