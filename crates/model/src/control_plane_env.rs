@@ -112,7 +112,11 @@ fn difference_of(
     is_foreign: impl Fn(&str) -> bool,
 ) -> Option<Difference> {
     let (named, domain) = domain_of(address)?;
-    let is_own = |name: &str| (named.namespace, named.name) == (installed.namespace, name);
+    // Names of DNS have no case.
+    let is_named = |namespace: &str, name: &str| {
+        named.namespace.eq_ignore_ascii_case(namespace) && named.name.eq_ignore_ascii_case(name)
+    };
+    let is_own = |name: &str| is_named(installed.namespace, name);
     if is_foreign(domain) {
         return Some(Difference::Domain);
     }
@@ -122,8 +126,8 @@ fn difference_of(
     if SERVERS.iter().any(|(.., other, _)| is_own(other)) {
         return Some(Difference::OtherService);
     }
-    let key = (named.namespace, named.name);
-    (!installed.services.iter().any(|one| one.metadata.key() == key)).then_some(Difference::NoService)
+    let exists = installed.services.iter().any(|one| is_named(&one.metadata.namespace, &one.metadata.name));
+    (!exists).then_some(Difference::NoService)
 }
 
 /// The Service and the domain of an address: `linkerd-policy.linkerd.svc.cluster.local.:8090`.
@@ -147,7 +151,7 @@ mod tests {
         }))
         .expect("a Pod");
         let installed = Installed { namespace: "linkerd", trust_domain: "cluster.local", services: &[] };
-        let found = foreign_settings(&pod, installed, |domain| domain != "cluster.local");
+        let found = foreign_settings(&pod, installed, |domain| !domain.eq_ignore_ascii_case("cluster.local"));
         found.into_iter().map(|one| one.difference).collect()
     }
 
@@ -165,6 +169,8 @@ mod tests {
         assert_eq!(differences(&OWN), vec![]);
         let local = [(DESTINATION_ADDRESS, "localhost.:8086"), (POLICY_ADDRESS, "localhost.:8090")];
         assert_eq!(differences(&local), vec![]);
+        let capitals = [(DESTINATION_ADDRESS, "Linkerd-Dst-Headless.LINKERD.svc.Cluster.Local.:8086")];
+        assert_eq!(differences(&capitals), vec![]);
         let port = [(DESTINATION_ADDRESS, "linkerd-dst-headless.linkerd.svc.cluster.local.:9999")];
         assert_eq!(differences(&port), vec![]);
         let hidden = [(DESTINATION_ADDRESS, "REDACTED(len=12)"), (POLICY_NAME, "<hidden>")];

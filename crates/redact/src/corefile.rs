@@ -5,7 +5,7 @@
 pub struct Corefile {
     /// Zones of its plugin `kubernetes`, without reverse zones.
     pub zones: Vec<String>,
-    /// Whether other files or rewrites may add domains.
+    /// Whether other files, rewrites or variables of the environment may add domains.
     pub open: bool,
 }
 
@@ -18,6 +18,8 @@ impl Corefile {
         for line in text.lines() {
             let line = line.split('#').next().unwrap_or_default();
             let words: Vec<&str> = line.split_whitespace().collect();
+            // `{$DOMAIN}` or `{%DOMAIN%}`.
+            read.open |= line.contains("{$") || line.contains("{%");
             let named = || words.iter().skip(1).filter(|word| **word != "{");
             match words.first().copied() {
                 Some("kubernetes") if depth > 0 => {
@@ -56,13 +58,13 @@ impl Corefile {
     }
 }
 
-/// A zone as a domain name, without scheme, port and final dot; `None` for reverse zones.
+/// A zone as a domain name, without scheme, port and final dot; `None` for reverse zones and variables.
 fn zone(word: &str) -> Option<String> {
     let word = word.trim_end_matches(',').to_ascii_lowercase();
     let name = word.split_once("://").map_or(word.as_str(), |(_, rest)| rest);
     let name = name.split(':').next().unwrap_or_default().trim_end_matches('.');
     let of_addresses = name.ends_with(".arpa") || name.contains('/') || name == "arpa";
-    (!of_addresses).then(|| name.to_owned())
+    (!of_addresses && !name.contains('{')).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -91,6 +93,7 @@ mod tests {
                 vec!["cluster.local"],
                 true,
             ),
+            (".:53 {\n    kubernetes {$DOMAIN} in-addr.arpa {\n    }\n}\n", vec![], true),
             ("", vec![], false),
             ("}}}{", vec![], false),
         ] {

@@ -62,7 +62,7 @@ struct Domains<'a> {
 
 impl Domains<'_> {
     fn is_foreign(&self, domain: &str) -> bool {
-        if domain == self.installed {
+        if domain.eq_ignore_ascii_case(self.installed) {
             return false;
         }
         match &self.served {
