@@ -49,5 +49,5 @@ pub(super) fn is_hidden(pod: &Pod) -> bool {
 }
 
 fn variable(pod: &Pod) -> Option<&EnvVar> {
-    pod.spec.proxy()?.env.iter().find(|variable| variable.name == TRUST_ANCHORS)
+    pod.spec.proxy()?.variable(TRUST_ANCHORS)
 }

@@ -209,9 +209,14 @@ pub struct ContainerPort {
 }
 
 impl Container {
-    /// Value of a kept environment variable. Of several with the same name, the container gets the last.
+    /// A kept environment variable. Of several with the same name, the container gets the last.
+    pub fn variable(&self, name: &str) -> Option<&EnvVar> {
+        self.env.iter().rfind(|variable| variable.name == name)
+    }
+
+    /// Value of a kept environment variable.
     pub fn env_value(&self, name: &str) -> Option<&str> {
-        self.env.iter().rfind(|variable| variable.name == name)?.value.as_deref()
+        self.variable(name)?.value.as_deref()
     }
 
     /// Ports of gRPC probes.

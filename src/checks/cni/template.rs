@@ -106,9 +106,8 @@ fn kubeconfig(
 ) -> Option<Difference> {
     let dir = config.data.get("dest_cni_net_dir").map_or(NET_DIR, |dir| dir.trim_end_matches('/'));
     let container = set.and_then(|set| set.spec.template.spec.container(INSTALLER));
-    let env =
-        container.and_then(|container| container.env.iter().find(|env| env.name == "KUBECONFIG_FILE_NAME"));
-    let name = env.and_then(|env| env.value.as_deref()).unwrap_or(KUBECONFIG_NAME);
+    let name = container.and_then(|container| container.env_value("KUBECONFIG_FILE_NAME"));
+    let name = name.unwrap_or(KUBECONFIG_NAME);
     let expected = template.kubeconfig.value()?.replace(KUBECONFIG, &format!("{dir}/{name}"));
     let seen = entry.kubeconfig.value()?;
     (*seen != expected).then(|| Difference {

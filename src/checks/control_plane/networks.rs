@@ -120,10 +120,8 @@ pub(super) fn proxies_have(ctx: &Context<'_>, missing: Add<'_>) -> bool {
     let Some(pods) = ctx.or_note(ctx.complete_list::<Pod>()) else { return false };
     let meshed =
         pods.iter().filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished());
-    let mut written = meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| {
-        let variable = proxy.env.iter().find(|variable| variable.name == PROFILE_NETWORKS);
-        variable.and_then(|variable| variable.value.as_deref())
-    });
+    let mut written =
+        meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| proxy.env_value(PROFILE_NETWORKS));
     let has = |written: &str| {
         let networks: Vec<Network> =
             written.split(',').filter_map(|network| network.trim().parse().ok()).collect();

@@ -58,8 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether the default policy of a pod's proxy is deny.
 pub(in crate::checks) fn denies(pod: &Pod) -> bool {
-    let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
-    policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
+    pod.spec.proxy().and_then(|proxy| proxy.env_value(DEFAULT_POLICY)) == Some("deny")
 }
 
 /// The namespaces with the policy that allows Prometheus.
