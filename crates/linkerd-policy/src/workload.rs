@@ -136,14 +136,11 @@ impl<'a> Workload<'a> {
 
     /// Whether the controller models both alike, so that they have the same policies. Replicas that were read one after
     /// the other are.
-    pub fn is_replica_of(&self, other: &Workload<'_>) -> bool {
+    pub fn is_replica_of(&self, other: &Workload<'a>) -> bool {
         self.external == other.external
             && self.meta.namespace == other.meta.namespace
             && self.meta.labels == other.meta.labels
-            && std::ptr::eq(
-                Arc::as_ptr(&self.settings).cast::<()>(),
-                Arc::as_ptr(&other.settings).cast::<()>(),
-            )
+            && Arc::ptr_eq(&self.settings, &other.settings)
     }
 
     /// An ExternalWorkload.

@@ -51,8 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)),
     );
     let mut selections: HashMap<*const Server, Selection<'_>> = HashMap::new();
-    let pods = survey.replicas().filter_map(|group| group.first()).map(|(_, workload)| workload);
-    for workload in pods.chain(&survey.external) {
+    for (_, workload) in survey.alike().map(|group| group[0]) {
         for read in survey.index.selecting_at_any_port(workload) {
             let selection = selections.entry(std::ptr::from_ref(read.server)).or_default();
             selection.first.get_or_insert(workload.meta.name.as_str());

@@ -34,14 +34,8 @@ struct Closed<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
-    let pods = survey
-        .replicas()
-        .map(|group| group.iter().map(|(pod, workload)| (Some(*pod), workload)).collect::<Vec<_>>());
-    let external = survey.external.iter().map(|workload| vec![(None, workload)]);
-    for group in pods.chain(external) {
-        let first = group.first().map(|(_, workload)| *workload);
-        let Some(first) = first.filter(|first| ctx.judges(&first.meta.namespace)) else { continue };
-        let taken = survey.index.inbound_taken(first).filter(|(_, inbound)| !admits_any(inbound));
+    for group in survey.alike().filter(|group| ctx.judges(&group[0].1.meta.namespace)) {
+        let taken = survey.index.inbound_taken(group[0].1).filter(|(_, inbound)| !admits_any(inbound));
         let taken: Vec<(u16, Inbound<'_>)> = taken.collect();
         for (pod, workload) in group.into_iter().filter(|_| !taken.is_empty()) {
             let owner = workload_of(workload.meta);

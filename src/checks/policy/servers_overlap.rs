@@ -16,12 +16,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let by_age = survey.index.controller.quirks.servers_by_age;
     let mut over: BTreeMap<(&str, &str, &str), Overlap<'_>> = BTreeMap::new();
-    let pods = survey.replicas().map(|group| group.iter().map(|(_, workload)| workload).collect::<Vec<_>>());
-    let external = survey.external.iter().map(|workload| vec![workload]);
-    for group in pods.chain(external) {
-        let Some(first) = group.first().filter(|first| ctx.judges(&first.meta.namespace)) else { continue };
-        let names: BTreeSet<String> = group.iter().map(|workload| workload_of(workload.meta)).collect();
-        for (port, selecting) in survey.index.selecting_by_port(first) {
+    for group in survey.alike().filter(|group| ctx.judges(&group[0].1.meta.namespace)) {
+        let names: BTreeSet<String> = group.iter().map(|(_, workload)| workload_of(workload.meta)).collect();
+        for (port, selecting) in survey.index.selecting_by_port(group[0].1) {
             let mut selecting = selecting.into_iter();
             let Some(takes) = selecting.next() else { continue };
             for other in selecting {

@@ -47,6 +47,14 @@ impl<'a> Survey<'a> {
         self.pods.chunk_by(|(_, one), (_, next)| next.is_replica_of(one))
     }
 
+    /// The workloads to which policy applies, pods and ExternalWorkloads, in groups with the same policies; without
+    /// empty groups.
+    pub(super) fn alike(&self) -> impl Iterator<Item = Vec<(Option<&'a Pod>, &Workload<'a>)>> {
+        let of_pods =
+            self.replicas().map(|group| group.iter().map(|(pod, of_pod)| (Some(*pod), of_pod)).collect());
+        of_pods.chain(self.external.iter().map(|workload| vec![(None, workload)]))
+    }
+
     /// The route of the Gateway API that an entry is about.
     pub(super) fn route_of(&self, one: &Ignored<'_>) -> Option<&'a Route> {
         let routes = match one.kind {
