@@ -11,6 +11,13 @@ const GUARD: &str = "linkerd version --client --short | grep -Fx ";
 /// The same as earlier versions wrote it, in saved reports.
 const GUARD_BEFORE: &str = "test \"$(linkerd version --client --short)\" = ";
 
+/// The parts of a printed line that runs only with one release of the linkerd CLI: the test, without `&&`, and the rest.
+/// `None` for other lines.
+pub fn guard_apart(line: &str) -> Option<(&str, &str)> {
+    let is_guarded = line.starts_with(GUARD) || line.starts_with(GUARD_BEFORE);
+    line.split_once(" && ").filter(|_| is_guarded)
+}
+
 /// A line for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line(Vec<Piece>);
@@ -130,10 +137,7 @@ impl Line {
     pub(super) fn required_cli(&self) -> Option<&str> {
         self.0.iter().find_map(|piece| match piece {
             Piece::OnlyWithCli(release) => release.text(),
-            Piece::Recorded { text, .. } => {
-                let guarded = text.strip_prefix(GUARD).or_else(|| text.strip_prefix(GUARD_BEFORE))?;
-                Some(guarded.split_once(' ')?.0)
-            }
+            Piece::Recorded { text, .. } => guard_apart(text)?.0.rsplit(' ').next(),
             _ => None,
         })
     }

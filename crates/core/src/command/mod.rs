@@ -28,7 +28,7 @@ pub use arg::Arg;
 pub use call::{Call, NODE_IMAGE, Program, collect_from_nodes, helm, kubectl, linkerd, meshdoctor, program};
 pub use connection::Connection;
 pub use join::JoinIndex;
-pub use line::Line;
+pub use line::{Line, guard_apart};
 pub use program_name::{Called, own};
 pub use rerun::{Flag, Repeated, Rerun};
 pub use rerun_options::RerunOptions;

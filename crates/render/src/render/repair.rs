@@ -10,7 +10,7 @@ use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::checks;
-use crate::command::{Command, own};
+use crate::command::{Command, guard_apart, own};
 use crate::finding::{Finding, Severity, Standing, Step, Subject, When};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
@@ -431,7 +431,7 @@ impl PlanPrinter<'_> {
             return lines;
         }
         let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
-        let command = command.flat_map(|line| guard_apart(line, room));
+        let command = command.flat_map(|line| in_two_lines(line, room));
         lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
         lines
     }
@@ -619,7 +619,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
             .first()
             .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
         let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
-        let shown = shown.flat_map(|line| guard_apart(line, look.columns().saturating_sub(12)));
+        let shown = shown.flat_map(|line| in_two_lines(line, look.columns().saturating_sub(12)));
         shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
     };
     let about = repaired_by(report, first).map_or_else(String::new, |finding| {
@@ -690,13 +690,10 @@ pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
 }
 
 /// A long command with the condition for it on a line of its own, which the shell reads as one line.
-fn guard_apart(line: String, room: usize) -> Vec<String> {
-    const GUARD: &str = "linkerd version --client --short";
-    match line.split_once(" && ") {
-        Some((guard, command)) if line.starts_with(GUARD) && width(&line) > room => {
-            vec![format!("{guard} &&"), format!("  {command}")]
-        }
-        _ => vec![line],
+fn in_two_lines(line: String, room: usize) -> Vec<String> {
+    match guard_apart(&line).filter(|_| width(&line) > room) {
+        Some((guard, command)) => vec![format!("{guard} &&"), format!("  {command}")],
+        None => vec![line],
     }
 }
 

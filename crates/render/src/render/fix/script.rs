@@ -2,7 +2,7 @@
 //! step that is given as its argument.
 
 use super::{configured, found_card, from_found_card, planned, proof_text};
-use crate::command::{Arg, Command, Line, RunsOn};
+use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
 use crate::finding::Applies;
 use crate::kubectl::shell::{Word, pipelines};
 use crate::render::subject;
@@ -219,11 +219,8 @@ pub fn guarded(command: &Command, otherwise: &str) -> Vec<String> {
             let is_call = is_guarded && pipelines(&line).is_some_and(|read| !read.is_empty());
             let differs = if shows_differences(&line) { " || [ $? -eq 1 ]" } else { "" };
             // The status of another CLI must not pass for that of differences.
-            if let Some((guard, _)) = line.split_once(" && ").filter(|_| !differs.is_empty() && is_call)
-                && command.required_cli().is_some()
-            {
-                lines.push(format!("{guard} || {otherwise}"));
-            }
+            let guard = guard_apart(&line).filter(|_| !differs.is_empty() && is_call);
+            lines.extend(guard.map(|(guard, _)| format!("{guard} || {otherwise}")));
             lines.push(match is_call && !line.trim_start().starts_with("NODE=") {
                 true => format!("{line}{differs} || {otherwise}"),
                 false => line,
