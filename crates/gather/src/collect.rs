@@ -333,9 +333,7 @@ impl<S: Source> CollectRun<'_, S> {
         });
         (request.item, Gathered { answer, fetched, raw, nodes })
     }
-}
 
-impl<S: Source> CollectRun<'_, S> {
     /// The reason of a list that a limit ended.
     fn limited(&self, limit: Limit) -> Why {
         let origin = self.source.origin();

@@ -38,9 +38,9 @@ impl Holders<'_> {
         Some(Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), path, self.bundle.shown()))
     }
 
-    /// Their anchors next to the ones that they should have; `others` says which these are: `the current anchors are`.
-    pub(super) fn compared(&self, others: &str, current: &str) -> Evidence {
-        Evidence::other("proxies", format!("trust {}; {others} {current}", self.bundle.shown()))
+    /// Their anchors next to the expected ones; `expected` introduces those: `the current bundle is`.
+    pub(super) fn compared(&self, expected: &str, current: &str) -> Evidence {
+        Evidence::other("proxies", format!("trust {}; {expected} {current}", self.bundle.shown()))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::one::{STATIC, each_deleted};
+use super::one::{KEEPS_PROXY, STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
 use crate::checks::quota::{Obstacle, Refusal};
@@ -285,11 +285,8 @@ impl EveryStep {
     fn injecting(&self, act: &str) -> String {
         let act = act.split_once(": ").map_or(act, |(act, _)| act);
         let act = act.replacen("Restart ", "Re-inject ", 1).replacen("restart ", "re-inject ", 1);
-        let (act, how) = act.split_once(',').unwrap_or((&act, ""));
-        let how = if how.is_empty() { String::new() } else { format!(",{how}") };
-        let with = if how.is_empty() { " with" } else { ", with" };
-        let cli = cli_of(self.cli.as_deref());
-        format!("{act}{how}{with} {cli}: the proxy is in the pod template, so a restart keeps the old one")
+        let act = if act.contains(',') { format!("{act},") } else { act };
+        format!("{act} with {}: {KEEPS_PROXY}", cli_of(self.cli.as_deref()))
     }
 
     fn text(&self, act: &str, left: usize) -> String {

@@ -59,6 +59,9 @@ pub(in crate::checks) fn renew(
     Step { restarts, ..Step::new(kind, text, command) }
 }
 
+/// Why a restart is not enough.
+pub(super) const KEEPS_PROXY: &str = "the proxy is in the pod template, so a restart keeps the old one";
+
 /// The kind of the owner of static pods.
 pub(super) const STATIC: &str = "Node";
 
@@ -127,10 +130,7 @@ pub(super) const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &RestartMethod<'_>) -> Parts {
     let inject = if way.paused { "Resume the paused rollout and re-inject" } else { "Re-inject" };
     let release = release_of_cli(ctx);
-    let mut text = format!(
-        "{inject} the workload with {}: the proxy is in the pod template, so a restart keeps the old one",
-        cli_of(release.as_deref())
-    );
+    let mut text = format!("{inject} the workload with {}: {KEEPS_PROXY}", cli_of(release.as_deref()));
     let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
     let partition = way.without_partition(&owner.namespace);
     if partition.is_some() {

@@ -6,7 +6,7 @@ use super::Command;
 use super::call::{RestartOptions, Word};
 use super::line::Line;
 
-/// What a command already has, so that joining many others takes time in proportion to their lines.
+/// The lines, nodes and restarts of a command, so that joining many others takes time in proportion to their lines.
 #[derive(Debug, Default)]
 pub struct JoinIndex {
     lines: HashSet<Line>,

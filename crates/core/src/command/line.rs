@@ -11,8 +11,8 @@ const GUARD: &str = "linkerd version --client --short | grep -Fx ";
 /// The same as earlier versions wrote it, in saved reports.
 const GUARD_BEFORE: &str = "test \"$(linkerd version --client --short)\" = ";
 
-/// The parts of a printed line that runs only with one release of the linkerd CLI: the test, without `&&`, and the rest.
-/// `None` for other lines.
+/// The parts of a printed line that runs only with one release of the linkerd CLI: the test, without `&&`, and the
+/// rest. `None` for other lines.
 pub fn guard_apart(line: &str) -> Option<(&str, &str)> {
     let is_guarded = line.starts_with(GUARD) || line.starts_with(GUARD_BEFORE);
     line.split_once(" && ").filter(|_| is_guarded)

@@ -186,7 +186,7 @@ impl Printer {
         let mut lines: Vec<String> = Vec::new();
         let mut last = &only;
         for ((who, seen), evidence) in rows.iter().zip(&finding.evidence).take(IN_PLAN) {
-            // "does not exist" says nothing without its object.
+            // "does not exist" needs its object.
             let is_clause = matches!(evidence.place, Place::Other { .. }) && who == &only;
             let text = match who == last && !is_clause {
                 true => seen.clone(),

@@ -200,30 +200,28 @@ impl Graph {
         false
     }
 
+    /// The release of the linkerd CLI that a step needs.
+    fn required_cli(&self, at: usize) -> Option<&str> {
+        self.steps[at].step.command.as_ref()?.required_cli()
+    }
+
     /// A step that installs a release of the linkerd CLI comes before the first step that needs it, and repairs the
     /// findings of all that need it too. Returns the order in which steps are tried.
     fn install_cli_first(&mut self) -> Vec<usize> {
         let mut sequence: Vec<usize> = (0..self.steps.len()).collect();
-        let command = |at: usize| self.steps[at].step.command.as_ref();
-        let installing: Vec<(usize, String)> = (0..self.steps.len())
-            .filter(|at| !self.steps[*at].is_custom)
-            .filter_map(|at| {
-                Some((at, command(at).filter(|one| one.required_cli().is_none())?.installed_cli()?))
-            })
-            .collect();
+        let installs = |at: usize| {
+            self.required_cli(at).is_none().then(|| self.steps[at].step.command.as_ref()?.installed_cli())
+        };
+        let own = sequence.iter().copied().filter(|at| !self.steps[*at].is_custom);
+        let installing: Vec<(usize, String)> = own.filter_map(|at| Some((at, installs(at)??))).collect();
         for (at, release) in installing {
-            let command = |other: usize| self.steps[other].step.command.as_ref();
-            let needs =
-                |other: &usize| command(*other).and_then(Command::required_cli) == Some(release.as_str());
-            let needing: Vec<usize> = sequence
-                .iter()
-                .copied()
-                .filter(needs)
-                .filter(|other| !self.comes_after(at, *other))
-                .collect();
-            let Some(first) = needing.first() else { continue };
-            let place = sequence.iter().position(|other| other == first).unwrap_or_default();
-            if sequence.iter().position(|other| *other == at) > Some(place) {
+            let needs = |other: usize| {
+                self.required_cli(other) == Some(release.as_str()) && !self.comes_after(at, other)
+            };
+            let needing: Vec<usize> = sequence.iter().copied().filter(|other| needs(*other)).collect();
+            let place_of = |step: usize| sequence.iter().position(|other| *other == step);
+            let Some(place) = needing.first().and_then(|first| place_of(*first)) else { continue };
+            if place_of(at) > Some(place) {
                 sequence.retain(|other| *other != at);
                 sequence.insert(place, at);
             }
