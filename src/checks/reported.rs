@@ -268,7 +268,8 @@ fn is_of_now(ctx: &Context<'_>, reported: &Reported<'_>, status: Option<&Contain
 }
 
 impl Reported<'_> {
-    fn last(&self) -> Option<Timestamp> {
+    /// The time of the last line, if it states one.
+    pub(super) fn last(&self) -> Option<Timestamp> {
         match self.ended {
             Some(ended) => ended.at,
             None => written_at(self.lines.last()?),
@@ -359,6 +360,7 @@ impl Reported<'_> {
             .severity(row.severity)
             .parameter(row.id.clone())
             .tie(logged(&row.id))
+            .tie(logged_by(container, &row.id))
             .evidence(self.evidence_of(pod, &count))
             .timeline(moments.flatten())
             .remedy(remedy);
@@ -375,6 +377,11 @@ impl Reported<'_> {
 /// What findings about lines of a row share.
 pub(super) fn logged(row: &str) -> Tie {
     Tie::Fact(format!("log {row}"))
+}
+
+/// As [`logged`], of one container: other components log the same line for reasons of their own.
+pub(super) fn logged_by(container: &str, row: &str) -> Tie {
+    Tie::Fact(format!("log {row} of {container}"))
 }
 
 /// Adds the restart of a workload.

@@ -24,6 +24,7 @@ mod collections;
 mod completions;
 mod configs;
 mod corpus;
+mod declared;
 mod defects;
 mod deploy;
 mod diagnostics;

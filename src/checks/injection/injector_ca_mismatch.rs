@@ -2,6 +2,7 @@
 
 use super::unmeshed::{injector_webhook, once_it_answers};
 use crate::certificates::{Certificate, from_base64_pool};
+use crate::checks::reported::logged_by;
 use crate::checks::serving::{self, Refusal, both_sides, bundle_step, silent_injector};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
@@ -83,4 +84,5 @@ fn finding(
         .evidences(seen)
         .remedy(remedy)
         .tie(silent_injector())
+        .tie(logged_by("proxy-injector", "webhook-certificate-refused"))
 }
