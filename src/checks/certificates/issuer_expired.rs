@@ -1,7 +1,7 @@
 //! `issuer-expired`: the issuer's certificate is not within its validity period.
 
 use super::identity::{identity_deployment, issuer};
-use super::remedy;
+use super::{rejections, remedy};
 use crate::certificates::Validity;
 use crate::checks::dates;
 use crate::checks::{Context, Judgement, Verdict};
@@ -34,6 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))
+        .evidences(rejections::about(ctx, issuer.certificate()))
         .timeline(issuer.moments(ctx.now()))
         .remedy(steps)
         .tie(identity_deployment(ctx));

@@ -2,7 +2,7 @@
 
 use super::beyond_identity::refused_by_proxies;
 use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
-use super::remedy;
+use super::{rejections, remedy};
 use crate::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::checks::dates;
 use crate::checks::{Context, Judgement};
@@ -110,6 +110,7 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
             issuer.certificate().issuer()
         )))
         .evidence(bundle.evidence(seen.join("; ")))
+        .evidences(rejections::untrusted(ctx).filter(|_| bundle.in_force))
         .parameter(if bundle.in_force { "in-force" } else { "next-upgrade" })
         .tie(identity_deployment(ctx));
     // Identity uses the current bundle until the next upgrade.

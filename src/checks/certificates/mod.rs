@@ -32,6 +32,7 @@ mod proxy_certificate_of_old_issuer;
 mod proxy_certificates_end_with_issuer;
 mod proxy_clock_off;
 mod proxy_trust_domain_differs;
+mod rejections;
 pub(super) mod remedy;
 mod role;
 pub mod rotation;
