@@ -89,7 +89,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     if let Some(ended) = ended {
         said.push_str(&format!("; ended with exit code {} ({})", ended.exit_code, ended.reason));
         if !ended.message.is_empty() {
-            said.push_str(&format!(": {}", last_line(&ended.message)));
+            said.push_str(&format!(": {}", decisive_line(&ended.message)));
         }
     }
     if status.restart_count > 0 {
@@ -103,9 +103,19 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
 }
 
-/// The last line that is not blank, since a termination message can be long.
-fn last_line(message: &str) -> &str {
-    message.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+/// The line with the reason, since a termination message can be long: the last one that is not blank. Programs that
+/// reject an argument print the reason before their usage.
+fn decisive_line(message: &str) -> &str {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let usage = lines
+        .iter()
+        .position(|line| ["Usage of ", "Usage:", "USAGE:"].iter().any(|start| line.starts_with(start)));
+    let reasons = match usage {
+        Some(usage) if usage > 0 => &lines[..usage],
+        Some(_) | None => &lines[..],
+    };
+    let error = reasons.iter().find(|line| usage.is_some() && line.starts_with("error: "));
+    error.or(reasons.last()).copied().unwrap_or_default()
 }
 
 /// The reason in the pod's own status, if no container has one.
@@ -116,4 +126,21 @@ fn waiting_said(pod: &Pod) -> Option<String> {
     }
     let reason = ready.map_or("", |condition| condition.reason.as_str());
     Some(format!("{}, not ready {reason}", pod.status.phase).trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decisive_line;
+
+    #[test]
+    fn reason_is_before_the_usage_of_a_program() {
+        let go =
+            "flag provided but not defined: -a-flag\nUsage of identity:\n  -addr string\n    \taddress\n";
+        assert_eq!(decisive_line(go), "flag provided but not defined: -a-flag");
+        let clap = "error: unexpected argument '--a' found\n\n  tip: a similar one exists\n\nUsage: policy [OPTIONS]\n";
+        assert_eq!(decisive_line(clap), "error: unexpected argument '--a' found");
+        assert_eq!(decisive_line("one\n\ntwo\n\n"), "two");
+        assert_eq!(decisive_line("Usage: policy\n"), "Usage: policy");
+        assert_eq!(decisive_line(""), "");
+    }
 }

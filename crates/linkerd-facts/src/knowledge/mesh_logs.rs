@@ -9,7 +9,7 @@ use super::file::KnowledgeFile;
 use crate::finding::Severity;
 
 /// Number of bytes to keep after the time.
-const KEPT: usize = 300;
+const KEPT: usize = 400;
 
 /// One meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
