@@ -3,7 +3,7 @@
 //! changed in Git.
 
 pub(super) use super::chart_value::{ChartValue, image_version};
-use super::installed_options::carried;
+use super::installed_options::{MODE, carried, replaced_mode};
 use super::target::{Target, target};
 use crate::checks::Context;
 use crate::checks::upgrades::gitops::synced;
@@ -239,7 +239,7 @@ fn by_cli(
             (None, None) => line,
         }
     };
-    remedy.run(StepKind::Note, COMPARE, into(kubectl().words("diff -f -"))).run(
+    remedy.run(StepKind::Note, compare(ctx, target, values), into(kubectl().words("diff -f -"))).run(
         StepKind::ChartValue,
         words,
         into(kubectl().words("apply -f -")),
@@ -283,7 +283,7 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
             None => line,
         }
     };
-    remedy.run(StepKind::Note, COMPARE, into(kubectl().words("diff -f -"))).run(
+    remedy.run(StepKind::Note, compare(ctx, &target, &[]), into(kubectl().words("diff -f -"))).run(
         StepKind::Command,
         format!(
             "{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"
@@ -292,6 +292,14 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     )
 }
 
-/// The step before `linkerd install-cni`.
-const COMPARE: &str = "Preview the change. If the diff removes options that were set at installation, such \
-     as tolerations or privileged, add them with --set KEY=VALUE";
+/// The step before `linkerd install-cni`. It states a mode that differs from the installed one, unless `values` set it.
+fn compare(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
+    let other = replaced_mode(ctx, target).filter(|_| values.iter().all(|value| value.key != MODE));
+    let mode = other.map_or_else(String::new, |(old, new)| {
+        format!(". A node lacks the iptables mode {old}, so iptablesMode={new} replaces it")
+    });
+    format!(
+        "Preview the change. If the diff removes options that were set at installation, such as tolerations or \
+         privileged, add them with --set KEY=VALUE{mode}"
+    )
+}

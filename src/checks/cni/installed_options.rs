@@ -13,7 +13,8 @@ use crate::knowledge::IptablesMode;
 use crate::model::node::LinkerdEntry;
 use crate::version::ImageRef;
 
-const MODE: &str = "iptablesMode";
+/// The value of the chart for the mode.
+pub(super) const MODE: &str = "iptablesMode";
 /// The chart's default image.
 const IMAGE: &str = "cr.l5d.io/linkerd/cni-plugin";
 /// The proxy's admin and control ports, which the chart writes in front of the inbound ports to ignore.
@@ -43,6 +44,13 @@ pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue>
         mode.value = better.to_string();
     }
     values
+}
+
+/// The mode of the ConfigMap, and the one that [`carried`] passes instead. Reads the same evidence.
+pub(super) fn replaced_mode(ctx: &Context<'_>, target: &Target<'_>) -> Option<(String, IptablesMode)> {
+    let entry = template::entry(config_map::config(ctx)?)?;
+    let mode = entry.iptables_mode.value()?;
+    Some((mode.clone(), working_mode(ctx, target, mode)?))
 }
 
 /// A mode of the installed version that works on all nodes, if the current one does not.

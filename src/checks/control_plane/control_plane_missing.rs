@@ -4,11 +4,12 @@ use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
-use crate::command::{Arg, Command, kubectl, linkerd, meshdoctor};
+use crate::command::{Arg, Call, Command, kubectl, linkerd, meshdoctor};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
+use crate::model::cni;
 use crate::model::control_plane::{CORE, serving};
-use crate::objects::{ConfigMap, Deployment, Namespace, Pod, ServiceAccount};
+use crate::objects::{ConfigMap, DaemonSet, Deployment, Namespace, Pod, ServiceAccount};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
@@ -39,22 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // The CLI refuses to install while the values of an installation exist.
     let has_values = config(ctx).is_ok_and(|config| config.is_some());
     let remedy = if there.is_empty() && !has_values {
-        let remedy = remedy.run(
-            StepKind::Command,
-            "Otherwise, check whether the cluster meets the requirements",
-            meshdoctor().words("check --pre"),
-        );
-        remedy.run(
-            StepKind::Command,
-            "Then install it with the tool and values that will manage it, for example with the CLI",
-            Command::lines([
-                linkerd()
-                    .control_plane(namespace)
-                    .words("install --crds")
-                    .pipe(kubectl().words("apply -f -")),
-                linkerd().control_plane(namespace).words("install").pipe(kubectl().words("apply -f -")),
-            ]),
-        )
+        installed(ctx, remedy)
     } else {
         upgrade::step(
             ctx,
@@ -87,6 +73,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Without an injector the API server's webhook calls fail, which also explains pods without a proxy.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())
+}
+
+/// Adds the steps that install the control plane. Without cniEnabled it would add linkerd-init to pods that linkerd-cni
+/// redirects.
+fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let with_cni = ctx.optional_list::<DaemonSet>().iter().any(cni::is_installer);
+    let relying = |call: Call| if with_cni { call.words("--linkerd-cni-enabled") } else { call };
+    let values = if with_cni { " (cniEnabled=true, since linkerd-cni runs)" } else { "" };
+    let install = || linkerd().control_plane(&ctx.namespaces().control_plane).words("install");
+    let apply = || kubectl().words("apply -f -");
+    remedy
+        .run(
+            StepKind::Command,
+            "Otherwise, check whether the cluster meets the requirements",
+            relying(meshdoctor().words("check --pre")),
+        )
+        .run(
+            StepKind::Command,
+            format!(
+                "Then install it with the tool and values that will manage it{values}, for example with the CLI"
+            ),
+            Command::lines([install().words("--crds").pipe(apply()), relying(install()).pipe(apply())]),
+        )
 }
 
 /// Whether leftover chart values enable a heartbeat whose ServiceAccount is missing. With such values, the
