@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use super::absent::described;
 use super::chart::{self, ChartValue};
-use super::installers::{installers, not_redirected, shown};
+use super::installers::{installers, not_redirected, pods_refused, refused_by_pod_security, shown};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::pods::{meshed_replaced, relies_on_plugin};
 use super::target::target;
@@ -16,7 +16,7 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
-use crate::model::cni;
+use crate::model::{cni, events};
 use crate::objects::{DaemonSet, Node, Pod, Time, Workload};
 
 /// Number of pods of a node that are named.
@@ -207,6 +207,19 @@ fn why(pod: &Pod) -> String {
 
 /// Nodes on which meshed pods rely on the plugin, but on which no DaemonSet installs it.
 fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes: &[Node]) -> Vec<Finding> {
+    let refused = sets.iter().find(|set| refused_by_pod_security(ctx, set).is_some()).copied();
+    bare(ctx, pods, nodes)
+        .into_iter()
+        .map(|(node, pods)| uncovered(ctx, sets, (node, &pods), refused))
+        .collect()
+}
+
+/// The nodes without an installer on which pods rely on the plugin, with these pods.
+pub(super) fn bare<'a>(
+    ctx: &Context<'_>,
+    pods: &'a [Pod],
+    nodes: &'a [Node],
+) -> Vec<(&'a Node, Vec<&'a Pod>)> {
     let covered: BTreeSet<&str> = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.is_finished())
@@ -221,14 +234,16 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
         .iter()
         .filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node)))
         .filter(old_enough);
-    bare.filter_map(|node| {
-        let pods = relying.get(name(node))?;
-        Some(uncovered(ctx, sets, node, pods))
-    })
-    .collect()
+    bare.filter_map(|node| Some((node, relying.remove(name(node))?))).collect()
 }
 
-fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) -> Finding {
+/// The finding about a node without an installer; `refused` is the DaemonSet whose pods Pod Security rejects.
+fn uncovered(
+    ctx: &Context<'_>,
+    sets: &[&Workload],
+    (node, pods): (&Node, &[&Pod]),
+    refused: Option<&Workload>,
+) -> Finding {
     let named = pods.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
     let selectors = sets.iter().filter_map(|set| {
         let selector = &set.spec.template.spec.node_selector;
@@ -236,7 +251,11 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
         let path = "spec.template.spec.nodeSelector";
         (!pairs.is_empty()).then(|| Evidence::field(shown(set), path, pairs.join(", ")))
     });
-    ctx.finding(
+    let remedy = match refused {
+        Some(_) => pods_restarted(ctx, Remedy::new(), &[name(node)]),
+        None => cover(ctx, name(node)),
+    };
+    let finding = ctx.finding(
         Subject::node(name(node)),
         "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there. The traffic of new \
          pods is not redirected: they fail in linkerd-network-validator or run outside the mesh",
@@ -245,9 +264,24 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
         format!("node {}", name(node)),
         format!("meshed without linkerd-init: {}", some(named, NAMED)),
     ))
-    .evidences(selectors)
-    .remedy(cover(ctx, name(node)))
-    .tie(not_redirected(name(node)))
+    .evidences(selectors.filter(|_| refused.is_none()))
+    .evidences(refused.and_then(|set| Some(events::quoted(shown(set), refused_by_pod_security(ctx, set)?))))
+    .remedy(remedy)
+    .tie(not_redirected(name(node)));
+    refused.map(pods_refused).into_iter().fold(finding, Finding::tie)
+}
+
+/// Adds the step that replaces the pods on nodes which had no installer.
+pub(super) fn pods_restarted(ctx: &Context<'_>, remedy: Remedy, nodes: &[&str]) -> Remedy {
+    let words = match nodes {
+        [_] => {
+            "Restart the meshed workloads whose pods are on the node: rules are set only when a pod starts"
+        }
+        _ => {
+            "Restart the meshed workloads whose pods are on these nodes: rules are set only when a pod starts"
+        }
+    };
+    meshed_replaced(ctx, remedy, words, nodes)
 }
 
 fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
@@ -276,12 +310,7 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
         None,
         &[ChartValue::new("tolerations[0].operator", "Exists")],
     );
-    meshed_replaced(
-        ctx,
-        remedy,
-        "Restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
-        &[node],
-    )
+    pods_restarted(ctx, remedy, &[node])
 }
 
 fn belongs(pod: &Pod, set: &str, namespace: &str) -> bool {

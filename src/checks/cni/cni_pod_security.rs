@@ -1,12 +1,15 @@
 //! `cni-pod-security`: the namespace of linkerd-cni enforces a Pod Security level that its pods do not meet.
 
-use super::installers::{installers, shown, subject};
+use super::cni_ds_coverage::{bare, pods_restarted};
+use super::installers::{installers, pods_refused, refused_by_pod_security, shown, subject};
+use super::nodes::cni_enabled;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
+use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
-use crate::objects::{Event, Namespace, Pod, Workload};
+use crate::objects::{Namespace, Node, Pod, Workload};
 
 /// The label with the Pod Security level of a namespace.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
@@ -19,38 +22,77 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = sets.iter().filter_map(|set| {
         let home = &set.metadata.namespace;
-        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == *home);
-        let level =
-            namespace?.metadata.label(ENFORCE).filter(|level| matches!(*level, "baseline" | "restricted"))?;
-        Some(finding(ctx, set, level))
+        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == *home)?;
+        match namespace.metadata.label(ENFORCE) {
+            Some("baseline" | "restricted") => {}
+            Some(_) => return None,
+            // The level may be the default of the API server, which only its answer shows.
+            None => _ = refused_by_pod_security(ctx, set)?,
+        }
+        Some(finding(ctx, set, namespace))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
-    let (home, name) = (&set.metadata.namespace, &set.metadata.name);
-    let refused = ctx.optional_list::<Event>().iter().filter(|event| {
-        let about =
-            event.about.kind == "DaemonSet" && event.about.namespace == *home && event.about.name == *name;
-        about && event.reason == "FailedCreate" && event.message.contains("PodSecurity")
-    });
-    let refused = refused.max_by_key(|event| event.last).map(|event| events::quoted(shown(set), event));
+fn finding(ctx: &Context<'_>, set: &Workload, namespace: &Namespace) -> Finding {
+    let home = &set.metadata.namespace;
+    let refused = refused_by_pod_security(ctx, set).map(|event| events::quoted(shown(set), event));
+    let field = |label: &str, value: &str| {
+        Evidence::field(format!("Namespace {home}"), format!("metadata.labels[{label}]"), value)
+    };
+    let writer = writer(ctx, namespace);
+    let extension = namespace.metadata.label(EXTENSION_LABEL).filter(|_| writer.is_some());
     let finding = ctx
         .finding(
             subject(set),
             "the namespace of linkerd-cni enforces a Pod Security level that rejects its pods, because they \
              mount directories of the node. No new pod is created, so new nodes get no plugin",
         )
-        .evidence(Evidence::field(format!("Namespace {home}"), format!("metadata.labels[{ENFORCE}]"), level))
+        .evidences(namespace.metadata.label(ENFORCE).map(|level| field(ENFORCE, level)))
+        .evidences(extension.map(|name| field(EXTENSION_LABEL, name)))
         .evidences(refused)
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Allow privileged pods in the namespace. If other applications share it, move linkerd-cni to its \
-             own namespace",
-            kubectl().words("label --overwrite namespace").operand(home.as_str()).arg(format!("{ENFORCE}=privileged")),
-        ));
+        .remedy(remedy(ctx, home, writer.as_deref()))
+        .tie(pods_refused(set));
     ctx.optional_list::<Pod>()
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && pod.metadata.namespace == *home)
         .fold(finding, |finding, pod| finding.tie(Tie::Pod(home.to_string(), pod.metadata.name.clone())))
+}
+
+/// The part of Linkerd that writes the level of a namespace at each upgrade, if it is known to write this one.
+fn writer(ctx: &Context<'_>, namespace: &Namespace) -> Option<String> {
+    let meta = &namespace.metadata;
+    if meta.label(ENFORCE) != Some("restricted") || cni_enabled(ctx) != Some(true) {
+        return None;
+    }
+    match meta.label(EXTENSION_LABEL) {
+        Some(extension) => Some(format!("the Job namespace-metadata of the extension {extension}")),
+        None => (meta.name == ctx.namespaces().control_plane).then(|| "the control plane's chart".to_owned()),
+    }
+}
+
+fn remedy(ctx: &Context<'_>, home: &str, writer: Option<&str>) -> Remedy {
+    let allow =
+        kubectl().words("label --overwrite namespace").operand(home).arg(format!("{ENFORCE}=privileged"));
+    let remedy = match writer {
+        Some(writer) => Remedy::new()
+            .step(
+                StepKind::Note,
+                format!(
+                    "Move linkerd-cni to its own namespace: {writer} sets the level restricted again at each upgrade, \
+                     since cniEnabled is true"
+                ),
+            )
+            .run(StepKind::Command, "Until then, allow privileged pods in the namespace", allow),
+        None => Remedy::new().run(
+            StepKind::Command,
+            "Allow privileged pods in the namespace. If other applications share it, move linkerd-cni to its \
+             own namespace",
+            allow,
+        ),
+    };
+    // Only a complete list of pods proves that a node has no installer.
+    let without = bare(ctx, ctx.complete_list::<Pod>().unwrap_or_default(), ctx.optional_list::<Node>());
+    let nodes: Vec<&str> = without.iter().map(|(node, _)| node.metadata.name.as_str()).collect();
+    if nodes.is_empty() { remedy } else { pods_restarted(ctx, remedy, &nodes) }
 }

@@ -5,7 +5,7 @@ use crate::finding::{Evidence, Subject, Tie};
 use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
-use crate::objects::{DaemonSet, Pod, Workload};
+use crate::objects::{DaemonSet, Event, Pod, Workload};
 
 /// The container that deletes pods that were created before the plugin was ready.
 pub(super) const REPAIR: &str = "repair-controller";
@@ -43,4 +43,20 @@ pub(super) fn shown(set: &Workload) -> String {
 /// Ties a cause on a node to the pods there whose traffic is not redirected.
 pub(super) fn not_redirected(node: &str) -> Tie {
     Tie::Fact(format!("not redirected on {node}"))
+}
+
+/// The newest event that Pod Security rejected a pod of a DaemonSet. Reads `events`, if available.
+pub(super) fn refused_by_pod_security<'a>(ctx: &Context<'a>, set: &Workload) -> Option<&'a Event> {
+    let meta = &set.metadata;
+    let own = ctx.optional_list::<Event>().iter().filter(|event| {
+        let about = &event.about;
+        about.kind == "DaemonSet" && about.namespace == meta.namespace && about.name == meta.name
+    });
+    let refused = own.filter(|event| event.reason == "FailedCreate" && event.message.contains("PodSecurity"));
+    refused.max_by_key(|event| event.last)
+}
+
+/// Ties the reason for which Pod Security rejects the pods of a DaemonSet to the nodes without them.
+pub(super) fn pods_refused(set: &Workload) -> Tie {
+    Tie::Fact(format!("pods of {} refused", shown(set)))
 }
