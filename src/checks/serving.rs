@@ -27,6 +27,16 @@ pub(super) fn definition_missing(component: &str) -> Tie {
     Tie::Fact(format!("definition-missing:{component}"))
 }
 
+/// Links chart values that the injector cannot read to the pods that it rejects.
+pub(super) fn values_unreadable() -> Tie {
+    Tie::Fact("injector-cannot-read-values".to_owned())
+}
+
+/// Links an annotation of a namespace to the pods there that the injector rejects.
+pub(super) fn annotation_denied(namespace: &str) -> Tie {
+    Tie::Fact(format!("injector-rejects-pods-of:{namespace}"))
+}
+
 /// Links an injector that cannot answer to the pods that were created without it.
 pub(super) fn silent_injector() -> Tie {
     Tie::Fact("injector-does-not-answer".to_owned())

@@ -35,6 +35,58 @@ fn image_that_is_not_pulled_explains_a_stuck_rollout() {
     assert!(found("rollout-stuck").caused_by.contains(&cause), "{:?}", found("rollout-stuck").caused_by);
 }
 
+/// Asserts that in a case the finding of a check explains that of another.
+fn assert_explained((id, title): (&str, &str), cause: &str, symptom: &str) {
+    let report = case_of(id, title);
+    let found = |id: &str| {
+        report
+            .findings
+            .iter()
+            .find(|finding| finding.check == id)
+            .unwrap_or_else(|| panic!("no {id} in {title}"))
+    };
+    let (cause, symptom) = (found(cause).fingerprint(), found(symptom));
+    assert!(symptom.caused_by.contains(&cause), "{title}: {:?}", symptom.caused_by);
+}
+
+#[test]
+fn issuer_that_is_not_loaded_explains_logged_rejections() {
+    let case = ("issuer-not-reloaded", "only its log shows that");
+    assert_explained(case, "issuer-not-reloaded", "control-plane-reports-errors");
+}
+
+#[test]
+fn unknown_argument_explains_a_component_without_ready_pods() {
+    let case = ("control-plane-reports-errors", "the status of a container shows an argument");
+    assert_explained(case, "control-plane-reports-errors", "control-plane-not-ready");
+    let case = ("control-plane-reports-errors", "the policy controller lacks the root certificate");
+    assert_explained(case, "control-plane-reports-errors", "control-plane-not-ready");
+}
+
+#[test]
+fn pod_security_explains_a_node_without_installer() {
+    let case = ("cni-pod-security", "a node has no pod");
+    assert_explained(case, "cni-pod-security", "cni-ds-coverage");
+}
+
+#[test]
+fn invalid_annotation_explains_pods_that_the_injector_rejects() {
+    let case = ("pods-refused", "the injector rejects an annotation");
+    assert_explained(case, "annotation-value-invalid", "pods-refused");
+}
+
+#[test]
+fn unreadable_values_explain_pods_that_the_injector_rejects() {
+    let case = ("linkerd-config-unreadable", "the injector rejects pods");
+    assert_explained(case, "linkerd-config-unreadable", "pods-refused");
+}
+
+#[test]
+fn untrusted_webhook_certificate_explains_the_injectors_log() {
+    let case = ("injector-ca-mismatch", "its log shows the rejections");
+    assert_explained(case, "injector-ca-mismatch", "control-plane-reports-errors");
+}
+
 #[test]
 fn expired_anchor_explains_the_issuer_that_expired_with_it() {
     let Some(recordings) = crate::recordings::folder() else { return };

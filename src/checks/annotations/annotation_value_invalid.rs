@@ -1,12 +1,15 @@
 //! `annotation-value-invalid`: an annotation or label that Linkerd reads, with an invalid value.
 
+use std::collections::BTreeMap;
+
 use super::calls::NO_TIMEOUT;
 use super::fault::{Fault, Found, Survey};
 use super::guess::guess;
 use super::wording;
+use crate::checks::serving::annotation_denied;
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Remedy, Severity, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{Key, OnInvalid};
 
@@ -16,6 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
         let in_template = found.in_template && consequence.is_of_injector();
         let fails = fails(survey, *consequence) && !in_template;
+        let refuses = *consequence == OnInvalid::PodRefused && found.injected && !in_template;
         // Errors keep the next pod from starting, or leave it outside the mesh against its author's intent.
         let is_error = fails && found.injected
             || *consequence == OnInvalid::RequestsFail
@@ -32,10 +36,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let remedy = remedy(ctx, survey, found, row, accepted);
         let finding = wording::finding(ctx, survey, found, message, remedy);
-        Some(finding.severity(severity))
+        let finding = finding.severity(severity);
+        Some(if refuses { of_denied(found, finding) } else { finding.symptoms(BTreeMap::new()) })
     });
     let findings = findings.chain(super::route_timeouts::findings(ctx));
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Ties an annotation of a namespace to the pods there that the injector rejects. One of a workload shares its subject.
+fn of_denied(found: &Found<'_>, finding: Finding) -> Finding {
+    match found.object.kind {
+        Kind::Namespace => finding.tie(annotation_denied(&found.object.meta.name)),
+        _ => finding,
+    }
 }
 
 /// The consequence for a template with the proxy.

@@ -2,6 +2,7 @@
 
 use crate::checks::control_plane::installation::{CONFIG, installed, values};
 use crate::checks::injection::unmeshed::{injector_webhook, once_it_answers};
+use crate::checks::serving::values_unreadable;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -40,5 +41,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
     let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);
-    Ok(vec![finding.remedy(remedy)].into())
+    Ok(vec![finding.remedy(remedy).tie(values_unreadable())].into())
 }

@@ -12,6 +12,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
+use crate::missing::Missing;
 use crate::model::injection::{Decision, INJECT};
 use crate::model::refusal::{Refusal, names_linkerds};
 use crate::objects::container::INIT_CONTAINER;
@@ -30,49 +31,66 @@ struct Against<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let rules = Rules::from_context(ctx);
-    let refused = refused(ctx);
-    let makers = makers(ctx);
-    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let coming = coming(ctx);
     let mut against: BTreeMap<&str, Against<'_>> = BTreeMap::new();
-    for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
+    for one in refused(ctx).iter().filter(|one| ctx.judges(one.namespace())) {
         if matches!(one.refusal, Refusal::PodSecurity { .. }) && names_linkerds(one.said) {
             against.entry(one.namespace()).or_default().refused.push(one);
         }
     }
-    let namespaces: HashMap<&str, &Namespace> = ctx
-        .partial_list::<Namespace>()?
+    match coming {
+        Ok(coming) => {
+            coming.into_iter().for_each(|maker| {
+                against.entry(maker.namespace()).or_default().coming.push(maker);
+            });
+        }
+        // An answer of the API server proves a rejection, whatever else is unknown.
+        Err(missing) if !against.is_empty() => ctx.gap(missing),
+        Err(missing) => return Err(missing.into()),
+    }
+    let levels = levels(ctx.optional_list::<Namespace>());
+    let findings = against
         .iter()
-        .rev()
-        .map(|namespace| (namespace.metadata.name.as_str(), namespace))
-        .collect();
-    let level = |name: &str| {
-        let namespace = namespaces.get(name)?;
-        namespace.metadata.label(ENFORCE).filter(|level| matches!(*level, "baseline" | "restricted"))
-    };
-    let rules = rules?;
-    let makers = makers?;
+        .map(|(namespace, against)| finding(ctx, namespace, levels.get(namespace).copied(), against));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The levels without privileges that namespaces enforce.
+fn levels(namespaces: &[Namespace]) -> HashMap<&str, &str> {
+    let known = namespaces.iter().rev().filter_map(|namespace| {
+        let level = namespace.metadata.label(ENFORCE);
+        let level = level.filter(|level| matches!(*level, "baseline" | "restricted"));
+        Some((namespace.metadata.name.as_str(), level?))
+    });
+    known.collect()
+}
+
+/// The workloads whose next pods get linkerd-init in a namespace that forbids it.
+///
+/// # Errors
+/// Namespaces, the webhook, pods or the values of the chart are missing.
+fn coming<'a>(ctx: &Context<'a>) -> Result<Vec<&'a Maker<'a>>, Missing> {
+    let (rules, makers) = (Rules::from_context(ctx), makers(ctx));
+    let config = ctx.object::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
+    let levels = levels(ctx.partial_list::<Namespace>()?);
+    let (rules, makers) = (rules?, makers?);
     let by_cni = match config? {
         None => None,
         Some(config) => config.chart_values().map(|values| values.bool("cniEnabled").unwrap_or(false)),
     };
-    if by_cni == Some(false) {
-        for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
-            let Some(_) = level(maker.namespace()) else { continue };
-            // Manifests may contain the container already.
-            let injects = maker.spec.container(INIT_CONTAINER).is_some()
-                || matches!(
-                    rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
-                    Decision::Inject { .. }
-                );
-            if injects {
-                against.entry(maker.namespace()).or_default().coming.push(maker);
-            }
-        }
+    if by_cni != Some(false) {
+        return Ok(Vec::new());
     }
-    let findings =
-        against.iter().map(|(namespace, against)| finding(ctx, namespace, level(namespace), against));
-    Ok(findings.collect::<Vec<_>>().into())
+    let injects = |maker: &Maker<'_>| {
+        // Manifests may contain the container already.
+        maker.spec.container(INIT_CONTAINER).is_some()
+            || matches!(
+                rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
+                Decision::Inject { .. }
+            )
+    };
+    let judged = makers.iter().filter(|maker| ctx.judges(maker.namespace()));
+    Ok(judged.filter(|maker| levels.contains_key(maker.namespace()) && injects(maker)).collect())
 }
 
 fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Against<'_>) -> Finding {
@@ -143,6 +161,10 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
          container, check that it is ready on every node, and then set cniEnabled",
         Options::none().set("cniEnabled", "true"),
     );
+    // The control plane's own Deployments have the proxy in their template.
+    if namespace == ctx.namespaces().control_plane {
+        return remedy;
+    }
     remedy.step(
         StepKind::Annotation,
         format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),

@@ -7,7 +7,7 @@ use super::denied;
 use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
-use crate::checks::serving::{component_missing, silent_injector};
+use crate::checks::serving::{annotation_denied, component_missing, silent_injector, values_unreadable};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -16,6 +16,8 @@ use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
 use crate::objects::Pod;
 
+/// The file with the chart's values, which the injector names if it cannot read them.
+const VALUES: &str = "/var/run/linkerd/config/values";
 /// Maximum number of quoted rejections.
 const QUOTED: usize = 3;
 
@@ -153,6 +155,10 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             finding.tie(silent_injector())
         }
         Refusal::Uncalled { .. } if of_linkerd => finding.tie(component_missing("proxy-injector")),
+        Refusal::Denied { .. } if of_linkerd && first.said.contains(VALUES) => {
+            finding.tie(values_unreadable())
+        }
+        Refusal::Denied { .. } if of_linkerd => finding.tie(annotation_denied(first.namespace())),
         _ => finding,
     };
     let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();

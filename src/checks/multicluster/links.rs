@@ -174,8 +174,18 @@ pub(in crate::checks) fn made_by_chart(ctx: &Context<'_>, release: &LinkerdVersi
 
 /// Adds the steps that give a link a controller and its related objects.
 pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
-    let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it \
-     creates the controller, its ServiceAccount and its roles";
+    let name = &link.spec.target_cluster_name;
+    // Values replace lists as a whole.
+    let entry = match ctx.for_steps::<Link>() {
+        [] | [_] => format!("Set controllers[0].link.ref.name={name}"),
+        _ => format!(
+            "Add an entry with link.ref.name={name} to the list `controllers`, after the existing ones,"
+        ),
+    };
+    let by_chart = format!(
+        "{entry} in the values of the multicluster chart, and apply it: it creates the controller, its \
+         ServiceAccount and its roles"
+    );
     match chart_makes_controllers(ctx) {
         Contains::No => link_again(ctx, remedy, link),
         Contains::Yes => remedy.step(StepKind::ChartValue, by_chart),
@@ -212,8 +222,10 @@ pub(in crate::checks) fn link_again_with(
     };
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
+    let call = call.option("--cluster-name", &link.spec.target_cluster_name);
+    let without_gateway = link.spec.gateway_address.is_empty() && link.spec.gateway_identity.is_empty();
+    let call = if without_gateway { call.words("--gateway=false") } else { call };
     let line = call
-        .option("--cluster-name", &link.spec.target_cluster_name)
         // Its objects are in two namespaces, and each names its own.
         .pipe(kubectl().words("apply -f -"));
     let cli = match release {
