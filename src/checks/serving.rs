@@ -32,7 +32,7 @@ pub(super) fn values_unreadable() -> Tie {
     Tie::Fact("injector-cannot-read-values".to_owned())
 }
 
-/// Links an annotation of a namespace to the pods there that the injector rejects.
+/// Links an annotation of a namespace to the pods there that are rejected because of it.
 pub(super) fn annotation_denied(namespace: &str) -> Tie {
     Tie::Fact(format!("injector-rejects-pods-of:{namespace}"))
 }

@@ -70,8 +70,8 @@ fn pod_security_explains_a_node_without_installer() {
 }
 
 #[test]
-fn invalid_annotation_explains_pods_that_the_injector_rejects() {
-    let case = ("pods-refused", "the injector rejects an annotation");
+fn invalid_annotation_explains_rejected_pods() {
+    let case = ("pods-refused", "an annotation makes the injected container");
     assert_explained(case, "annotation-value-invalid", "pods-refused");
 }
 

@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Ties an annotation of a namespace to the pods there that the injector rejects. One of a workload shares its subject.
+/// Ties an annotation of a namespace to the pods there that are rejected. One of a workload shares its subject.
 fn of_denied(found: &Found<'_>, finding: Finding) -> Finding {
     match found.object.kind {
         Kind::Namespace => finding.tie(annotation_denied(&found.object.meta.name)),

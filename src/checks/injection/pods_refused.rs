@@ -159,6 +159,10 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             finding.tie(values_unreadable())
         }
         Refusal::Denied { .. } if of_linkerd => finding.tie(annotation_denied(first.namespace())),
+        // The API server validates the pod with the containers that the injector added.
+        Refusal::Other if meshed && first.said.contains(" is invalid: ") => {
+            finding.tie(annotation_denied(first.namespace()))
+        }
         _ => finding,
     };
     let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
