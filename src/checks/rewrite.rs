@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Context, restart};
 use crate::command::{Call, Command, kubectl, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{ListChange, Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::annotated::Annotated;
 use crate::model::managed_by::ManagedBy;
@@ -221,6 +221,32 @@ pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>)
     }
     let act = "Restart the workloads of the namespace: its annotations reach pods when they are created";
     restart::of_namespaces(ctx, remedy, act, &[&object.meta.name])
+}
+
+/// States that the last step about annotations changes a list of the object, from the list in force, so that a plan
+/// with several such steps changes the list once.
+pub(super) fn of_list(
+    remedy: Remedy,
+    object: &Annotated<'_>,
+    (key, after): Change<'_>,
+    in_force: &str,
+) -> Remedy {
+    let kind = object.kind.info().kind;
+    remedy.list(ListChange::new(named(kind, &object.meta.namespace, &object.meta.name), key, in_force, after))
+}
+
+/// The same for the pod template of an owner.
+pub(super) fn of_owners_list(
+    remedy: Remedy,
+    owner: &Owner,
+    (key, after): Change<'_>,
+    in_force: &str,
+) -> Remedy {
+    remedy.list(ListChange::new(named(&owner.kind, &owner.namespace, &owner.name), key, in_force, after))
+}
+
+fn named(kind: &str, namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
 }
 
 /// A step that changes an object at the place where the change persists.

@@ -186,12 +186,12 @@ pub(super) fn replace(
             rewrite::labels(remedy, act, &found.object, &changes)
         }
         (knowledge::KeyKind::Annotation, KeyScope::Namespace | KeyScope::Service) if readable_here => {
-            rewrite::own(remedy, act, &found.object, &changes)
+            of_list(rewrite::own(remedy, act, &found.object, &changes), found, row, value)
         }
         (knowledge::KeyKind::Annotation, KeyScope::PodTemplate | KeyScope::Workload)
             if row.is_read_on(KeyScope::PodTemplate) =>
         {
-            rewrite::template(ctx, remedy, act, &found.object, &changes)
+            of_list(rewrite::template(ctx, remedy, act, &found.object, &changes), found, row, value)
         }
         _ => return remove_it(ctx, move_to(ctx, remedy, found, row, value), found),
     };
@@ -203,6 +203,23 @@ pub(super) fn replace(
     }
     // A label of a namespace applies at once; annotations reach pods when they are created.
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
+}
+
+/// Annotations with lists of ports or networks, to which other findings may add entries.
+const LISTS: [&str; 4] = [
+    "config.linkerd.io/opaque-ports",
+    "config.linkerd.io/skip-inbound-ports",
+    "config.linkerd.io/skip-outbound-ports",
+    "config.linkerd.io/skip-subnets",
+];
+
+/// States that a remedy corrects entries of a list, if it does.
+fn of_list(remedy: Remedy, found: &Found<'_>, row: &Key, value: &str) -> Remedy {
+    let is_list = LISTS.contains(&row.key.as_str());
+    match is_list && row.key == found.key && row.kind == found.written_as {
+        true => rewrite::of_list(remedy, &found.object, (row.key.as_str(), Some(value)), found.value),
+        false => remedy,
+    }
 }
 
 /// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects. A

@@ -36,6 +36,18 @@ impl Opaque {
         within(&self.marked, port)
     }
 
+    /// The intended ports as the value of an annotation.
+    pub(super) fn list(&self) -> String {
+        self.with(&BTreeSet::new())
+    }
+
+    /// The default ports among some: they are in force as long as no list replaces the default list.
+    pub(super) fn only(&self, ports: impl IntoIterator<Item = u16>) -> Opaque {
+        let ports = ports.into_iter().filter(|port| self.marks(*port));
+        let kept: Vec<(u16, u16)> = BTreeSet::from_iter(ports).into_iter().map(|port| (port, port)).collect();
+        Opaque { marked: kept.clone(), meant: kept }
+    }
+
     /// Formats the intended ports plus additional ones as the value of an annotation.
     pub(super) fn with(&self, ports: &BTreeSet<u16>) -> String {
         let ranges = self.meant.iter().map(|bounds| port_list::written(*bounds));
@@ -49,6 +61,19 @@ pub(super) fn of_service(service: &Service) -> Option<Opaque> {
     let named = service.spec.ports.iter().filter(|port| !port.name.is_empty());
     let named = named.map(|port| (port.name.as_str(), port.port)).collect();
     service.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
+}
+
+/// The list in force for a Service: its own, or the default ports that it exposes.
+pub(super) fn in_force(service: &Service, default: &Opaque) -> Opaque {
+    let exposed = service.spec.tcp_ports().map(|port| port.port);
+    of_service(service).unwrap_or_else(|| default.only(exposed))
+}
+
+/// The list in force for a pod: its own, or the default ports among those of its containers and `targets`.
+pub(super) fn in_force_for(pod: &Pod, default: &Opaque, targets: &BTreeSet<u16>) -> Opaque {
+    let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+    let ports = declared.map(|port| port.container_port).chain(targets.iter().copied());
+    of_pod(pod).unwrap_or_else(|| default.only(ports))
 }
 
 /// The ports that a pod marks; `None` without the annotation.

@@ -7,6 +7,7 @@ use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
 use crate::checks::restart::after_change;
+use crate::checks::rewrite;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -60,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let finding = finding(ctx, subject, &lost)
                 .evidence(Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list))
                 .evidence(Evidence::field(&object, "spec.ports[].port", words(&lost)))
-                .remedy(remedy(ctx, service, own, &lost));
+                .remedy(remedy(service, &mesh.default, &lost));
             findings.push(finding);
         }
     }
@@ -103,7 +104,9 @@ fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding
 
 fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>) -> Finding {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
-    let list = opaque::of_pod(pod).unwrap_or_default().with(lost);
+    let before = opaque::of_pod(pod).unwrap_or_default();
+    let list = before.with(lost);
+    let of_list = |remedy| rewrite::of_owners_list(remedy, owner, (ANNOTATION, Some(&list)), &before.list());
     let text = "Add the default ports to the list, in the pod template or on its namespace. Change the \
      source manifest too";
     let remedy = match owner.restartable() {
@@ -116,10 +119,12 @@ fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>
                 .operand(target)
                 .words("--type merge -p")
                 .arg(patch.to_string());
-            let remedy = Remedy::new().run(StepKind::Annotation, text, patch);
+            let remedy = of_list(Remedy::new().run(StepKind::Annotation, text, patch));
             after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
         }
-        None => Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")),
+        None => {
+            of_list(Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\"")))
+        }
     };
     finding(ctx, owner.subject(vec![name.clone()]), lost)
         .evidence(Evidence::field(

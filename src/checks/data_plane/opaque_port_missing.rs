@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // proxy.
         let near = meshed.contains(service.metadata.namespace.as_str());
         if !missing.is_empty() {
-            findings.push(finding(ctx, service, &missing, (near, &timeouts)));
+            findings.push(finding(ctx, service, &missing, (near, &timeouts), &mesh.default));
         }
     }
     if !findings.is_empty() {
@@ -146,6 +146,7 @@ fn finding(
     service: &Service,
     missing: &[(&ServicePort, Sign<'_>)],
     (near, timeouts): (bool, &[Timeout]),
+    default: &opaque::Opaque,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
     let is_meant = |to: &SocketAddr| {
@@ -168,7 +169,6 @@ fn finding(
     };
     let ports: BTreeSet<u16> = missing.iter().map(|(port, _)| port.port).collect();
     let listed = service.metadata.annotation(ANNOTATION).unwrap_or("not set, and not opaque by default");
-    let list = opaque::of_service(service);
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
         .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
@@ -180,33 +180,20 @@ fn finding(
         ));
     let severity = if sure && near { Severity::Warning } else { Severity::Info };
     let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
-    finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
+    finding.severity(severity).remedy(remedy(service, default, &ports))
 }
 
 /// Writes the Service's list with these ports. It replaces the mesh's list, so it must also contain the
 /// ports of that list.
-pub(super) fn remedy(
-    ctx: &Context<'_>,
-    service: &Service,
-    list: Option<opaque::Opaque>,
-    ports: &BTreeSet<u16>,
-) -> Remedy {
-    let default = &ctx.knowledge.protocols().default_opaque;
-    let exposed = service.spec.tcp_ports().map(|port| port.port);
-    let mut ports = ports.clone();
-    if list.is_none() {
-        ports.extend(exposed.filter(|port| default.contains(port)));
-    }
-    let list = list.unwrap_or_default().with(&ports);
-    let remedy = rewrite::own(
-        Remedy::new(),
-        Act::Put(
-            "Mark the port as opaque, together with all other opaque ports (the list replaces the \
-            default list),",
-        ),
-        &Annotated::service(service),
-        &[(ANNOTATION, Some(&list))],
-    );
+pub(super) fn remedy(service: &Service, default: &opaque::Opaque, ports: &BTreeSet<u16>) -> Remedy {
+    let before = opaque::in_force(service, default);
+    let list = before.with(ports);
+    let object = Annotated::service(service);
+    let change = (ANNOTATION, Some(list.as_str()));
+    let act =
+        "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
+    let remedy = rewrite::own(Remedy::new(), Act::Put(act), &object, &[change]);
+    let remedy = rewrite::of_list(remedy, &object, change, &before.list());
     remedy.step(
         crate::finding::StepKind::Note,
         "If the pods behind the Service have a proxy, set the same annotation in their pod templates. Pods \

@@ -5,7 +5,7 @@ use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, port_list};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, ListChange, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{GRPCRoute, HTTPRoute, LinkerdHTTPRoute, Route, Service, ServicePort};
 
@@ -121,6 +121,7 @@ fn cause(
     match because {
         Because::List => {
             let list = service.metadata.annotation(ANNOTATION).unwrap_or_default();
+            let left = port_list::without(list, number);
             (
                 Evidence::field(&object, format!("metadata.annotations[{ANNOTATION}]"), list),
                 Remedy::new().run(
@@ -133,8 +134,9 @@ fn cause(
                         .namespace(namespace)
                         .words("annotate --overwrite service")
                         .operand(name)
-                        .operand(without(list, number)),
-                ),
+                        .operand(operand(left.as_deref())),
+                )
+                .list(ListChange::new(object, ANNOTATION, list, left.as_deref())),
             )
         }
         Because::Default => (
@@ -153,8 +155,14 @@ fn cause(
                     .namespace(namespace)
                     .words("annotate --overwrite service")
                     .operand(name)
-                    .operand(format!("{ANNOTATION}={}", others(mesh, service, number))),
-            ),
+                    .operand(operand(Some(&others(mesh, service, number)))),
+            )
+            .list(ListChange::new(
+                object,
+                ANNOTATION,
+                &opaque::in_force(service, &mesh.default).list(),
+                Some(&others(mesh, service, number)),
+            )),
         ),
         Because::AppProtocol => {
             let at =
@@ -179,10 +187,10 @@ fn cause(
     }
 }
 
-/// The change that removes a port from the list of a Service.
-fn without(list: &str, number: u16) -> String {
-    match port_list::without(list, number) {
-        Some(others) => format!("{ANNOTATION}={others}"),
+/// The change of a Service's list; `None` removes it.
+fn operand(list: Option<&str>) -> String {
+    match list {
+        Some(list) => format!("{ANNOTATION}={list}"),
         None => format!("{ANNOTATION}-"),
     }
 }

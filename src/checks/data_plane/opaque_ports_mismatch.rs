@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::opaque::{ANNOTATION, Opaque, of_pod, of_service};
+use super::opaque::{ANNOTATION, Opaque, in_force, in_force_for, of_pod, of_service};
 use crate::checks::restart::after_change;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
@@ -177,26 +177,27 @@ fn remedy(
     match lacks {
         Lacks::Service => {
             let ports = difference.ports.iter().map(|(port, _)| *port).collect();
-            let list = of_service(service).unwrap_or_default().with(&ports);
-            let act = format!(
-                "Add port {} to {ANNOTATION}",
-                listed(difference.ports.iter().map(|(port, _)| *port))
-            );
-            rewrite::own(
-                Remedy::new(),
-                Act::Put(&act),
-                &Annotated::service(service),
-                &[(ANNOTATION, Some(&list))],
-            )
+            marked(ctx, Remedy::new(), service, &ports, &format!("Add port {}", words(&ports)))
         }
         Lacks::Pods => {
-            let ports = difference.ports.iter().map(|(_, target)| *target).collect();
-            let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
-            let list = first.with(&ports);
-            let added = listed(difference.ports.iter().map(|(_, target)| *target));
-            let text = format!("Add port {added} to {ANNOTATION} in the pod template");
+            let ports: BTreeSet<u16> = difference.ports.iter().map(|(_, target)| *target).collect();
+            let first = difference.pods.first().copied();
+            let before = first.map(|pod| in_force_for(pod, &chart_default(ctx), &ports)).unwrap_or_default();
+            let is_new = first.is_none_or(|pod| of_pod(pod).is_none());
+            let list = before.with(&ports);
+            let text = format!(
+                "Add port {} to {ANNOTATION}{} in the pod template",
+                words(&ports),
+                with_defaults(is_new, &before, &ports)
+            );
             let patch =
                 json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
+            let of_list = |remedy| match owner {
+                Some(owner) => {
+                    rewrite::of_owners_list(remedy, owner, (ANNOTATION, Some(&list)), &before.list())
+                }
+                None => remedy,
+            };
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
                 Some((owner, target)) => {
                     let patch = kubectl()
@@ -206,18 +207,48 @@ fn remedy(
                         .words("--type merge -p")
                         .arg(patch);
                     let text = format!("{text}. Change the source manifest too");
-                    let remedy = Remedy::new().run(StepKind::Annotation, text, patch);
+                    let remedy = of_list(Remedy::new().run(StepKind::Annotation, text, patch));
                     let remedy = other_services(ctx, remedy, service, difference);
                     after_change(ctx, remedy, &owner.kind, &owner.namespace, &owner.name)
                 }
                 None => {
-                    let remedy =
-                        Remedy::new().step(StepKind::Annotation, format!("{text}: {ANNOTATION}: \"{list}\""));
+                    let text = format!("{text}: {ANNOTATION}: \"{list}\"");
+                    let remedy = of_list(Remedy::new().step(StepKind::Annotation, text));
                     other_services(ctx, remedy, service, difference)
                 }
             }
         }
     }
+}
+
+/// The default ports, for a list that replaces them: those of the chart if they are unknown.
+fn chart_default(ctx: &Context<'_>) -> Opaque {
+    let ports = || ctx.knowledge.protocols().default_opaque.iter().copied().collect();
+    default_ports(ctx).unwrap_or_else(|| Opaque::parse(&Opaque::default().with(&ports()), &BTreeMap::new()))
+}
+
+/// The part of an instruction about default ports that a new list must contain.
+fn with_defaults(is_new: bool, before: &Opaque, ports: &BTreeSet<u16>) -> &'static str {
+    match is_new && before.with(ports) != Opaque::default().with(ports) {
+        true => ", with the default ports that the list replaces,",
+        false => "",
+    }
+}
+
+/// Adds the step that marks ports on a Service, in addition to those in force.
+fn marked(ctx: &Context<'_>, remedy: Remedy, service: &Service, ports: &BTreeSet<u16>, act: &str) -> Remedy {
+    let before = in_force(service, &chart_default(ctx));
+    let list = before.with(ports);
+    let act =
+        format!("{act} to {ANNOTATION}{}", with_defaults(of_service(service).is_none(), &before, ports));
+    let object = Annotated::service(service);
+    let change = (ANNOTATION, Some(list.as_str()));
+    let remedy = rewrite::own(remedy, Act::Put(&act), &object, &[change]);
+    rewrite::of_list(remedy, &object, change, &before.list())
+}
+
+fn words(ports: &BTreeSet<u16>) -> String {
+    listed(ports.iter().copied())
 }
 
 /// Adds the steps that mark the ports on the other Services of the same pods: once the pods mark them, these
@@ -242,23 +273,22 @@ fn other_services(
         else {
             return remedy;
         };
-        let marked = of_service(other);
+        let own = of_service(other);
         let missing: BTreeSet<u16> = other
             .spec
             .tcp_ports()
             .filter(|port| port.leads_to(pod).is_some_and(|target| targets.contains(&target)))
             .map(|port| port.port)
-            .filter(|port| marked.as_ref().is_none_or(|list| !list.marks(*port)))
+            .filter(|port| own.as_ref().is_none_or(|list| !list.marks(*port)))
             .collect();
         if missing.is_empty() {
             return remedy;
         }
         let act = format!(
-            "Also add port {} of Service {}, which selects the same pods, to {ANNOTATION}",
-            listed(missing.iter().copied()),
+            "Also add port {} of Service {}, which selects the same pods,",
+            words(&missing),
             other.metadata.name
         );
-        let list = marked.unwrap_or_default().with(&missing);
-        rewrite::own(remedy, Act::Put(&act), &Annotated::service(other), &[(ANNOTATION, Some(&list))])
+        marked(ctx, remedy, other, &missing, &act)
     })
 }

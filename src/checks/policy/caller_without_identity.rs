@@ -192,6 +192,7 @@ fn finding(ctx: &Context<'_>, (owner, port, caller): &(Owner, u16, Caller), one:
     let list = earlier.map_or_else(|| port.to_string(), |list| format!("{list},{port}"));
     let act = format!("Or exclude the port from the proxy, and so from policy, with {SKIP}: {list:?}");
     let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SKIP, Some(&list))]);
+    let remedy = rewrite::of_owners_list(remedy, owner, (SKIP, Some(&list)), earlier.unwrap_or_default());
     let mut finding = ctx
         .finding(owner.subject(pods), message)
         .parameter(format!("{port} {who}"))

@@ -7,7 +7,7 @@ use super::workload_without_authorization::admits_any;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, port_list, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::{Inbound, TakenBy};
 use crate::model::skipped::{IN, ListSource, skipped};
@@ -52,62 +52,75 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    let findings = bypassed.into_iter().map(|((owner, port), one)| {
-        let annotated = one.source == ListSource::Annotation;
-        // The injector adds the proxy's own ports to each list.
-        let own = [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
-        let others = if annotated { port_list::without(&one.list, port) } else { own };
-        let act = match annotated {
-            true => format!("Remove port {port} from {KEY}"),
-            false => {
-                let list = others.as_deref().unwrap_or("");
-                format!("Give the workload a list without port {port}, {KEY}: {list:?},")
-            }
-        };
-        let set = match annotated {
-            // An empty list of its own hides that of the namespace.
-            true => others.as_deref().or(rewrite::is_inherited(ctx, &owner, KEY).then_some("")),
-            false => Some(others.as_deref().unwrap_or("")),
-        };
-        let first = match one.is_closed {
-            true => Remedy::new().step(
-                StepKind::Note,
-                format!(
-                    "First authorize the clients of port {port}: no policy does, so the proxy denies all of them \
-                     once it handles the port"
-                ),
-            ),
-            false => Remedy::new(),
-        };
-        let remedy = match one.source {
-            ListSource::Cni => without_cni_port(ctx, first, &owner, &one.pods, port),
-            ListSource::Annotation => rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]),
-            ListSource::LinkerdInit => rewrite::of_owner(ctx, first, &act, &owner, &[(KEY, set)]).step(
-                StepKind::ChartValue,
-                format!(
-                    "Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the \
-                     workload"
-                ),
-            ),
-        };
-        ctx.finding(
-            owner.subject(one.pods),
-            format!(
-                "port {port} skips the proxy, so no policy applies to it: every client that reaches the pod \
-                 is allowed, regardless of Server {}",
-                one.server.metadata.name
-            ),
-        )
-        .parameter(port.to_string())
-        .evidence(one.by)
-        .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("selects port {port}")))
-        .remedy(remedy.step(
-            StepKind::Annotation,
-            "If the protocol of the port requires it, list the port under config.linkerd.io/opaque-ports, which keeps \
-             policy and identity",
-        ))
-    });
+    let findings = bypassed.into_iter().map(|((owner, port), one)| finding(ctx, &owner, port, one));
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: Bypassed<'_>) -> Finding {
+    let remedy = remedy(ctx, owner, port, &one);
+    ctx.finding(
+        owner.subject(one.pods),
+        format!(
+            "port {port} skips the proxy, so no policy applies to it: every client that reaches the pod \
+             is allowed, regardless of Server {}",
+            one.server.metadata.name
+        ),
+    )
+    .parameter(port.to_string())
+    .evidence(one.by)
+    .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("selects port {port}")))
+    .remedy(remedy)
+}
+
+/// The steps that let the proxy handle the port.
+fn remedy(ctx: &Context<'_>, owner: &Owner, port: u16, one: &Bypassed<'_>) -> Remedy {
+    let annotated = one.source == ListSource::Annotation;
+    // The injector adds the proxy's own ports to each list.
+    let own =
+        [4190, 4191, port].iter().try_fold(one.list.clone(), |list, port| port_list::without(&list, *port));
+    let others = if annotated { port_list::without(&one.list, port) } else { own };
+    let act = match annotated {
+        true => format!("Remove port {port} from {KEY}"),
+        false => {
+            let list = others.as_deref().unwrap_or("");
+            format!("Give the workload a list without port {port}, {KEY}: {list:?},")
+        }
+    };
+    let set = match annotated {
+        // An empty list of its own hides that of the namespace.
+        true => others.as_deref().or(rewrite::is_inherited(ctx, owner, KEY).then_some("")),
+        false => Some(others.as_deref().unwrap_or("")),
+    };
+    let first = match one.is_closed {
+        true => Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "First authorize the clients of port {port}: no policy does, so the proxy denies all of them \
+                 once it handles the port"
+            ),
+        ),
+        false => Remedy::new(),
+    };
+    let of_owner = |first| {
+        let remedy = rewrite::of_owner(ctx, first, &act, owner, &[(KEY, set)]);
+        rewrite::of_owners_list(remedy, owner, (KEY, set), &one.list)
+    };
+    let remedy = match one.source {
+        ListSource::Cni => without_cni_port(ctx, first, owner, &one.pods, port),
+        ListSource::Annotation => of_owner(first),
+        ListSource::LinkerdInit => of_owner(first).step(
+            StepKind::ChartValue,
+            format!(
+                "Or remove port {port} from the chart's proxyInit.ignoreInboundPorts, and restart the \
+                 workload"
+            ),
+        ),
+    };
+    remedy.step(
+        StepKind::Annotation,
+        "If the protocol of the port requires it, list the port under config.linkerd.io/opaque-ports, which keeps \
+         policy and identity",
+    )
 }
 
 /// The steps that remove a port from linkerd-cni's list, which applies to all pods that it redirects.

@@ -150,7 +150,8 @@ fn remedy(ctx: &Context<'_>, port: u16, clients: &BTreeMap<Owner, Skipper>) -> R
         let act = format!("Remove port {port} from {KEY} of {}", owner.name);
         // An empty list of its own hides that of the namespace.
         let left = others.as_deref().or(rewrite::is_inherited(ctx, owner, KEY).then_some(""));
-        rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, left)])
+        let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(KEY, left)]);
+        rewrite::of_owners_list(remedy, owner, (KEY, left), list)
     });
     let has = |source| clients.values().any(|client| client.source == source);
     let remedy = match has(ListSource::LinkerdInit) {

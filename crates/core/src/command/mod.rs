@@ -177,6 +177,21 @@ impl Command {
         self
     }
 
+    /// The command with another value of an annotation, in `kubectl annotate` or in a patch; `None` removes the
+    /// annotation.
+    pub fn with_annotation(self, key: &str, from: Option<&str>, to: Option<&str>) -> Command {
+        let operand = |value: Option<&str>| match value {
+            Some(value) => format!("{key}={value}"),
+            None => format!("{key}-"),
+        };
+        let field = |value: Option<&str>| format!("\"{key}\":{}", serde_json::json!(value));
+        let (old, new) = (field(from), field(to));
+        self.retold(&|text| match text == operand(from) {
+            true => operand(to),
+            false => text.replace(&old, &new),
+        })
+    }
+
     /// The command with connection options for the cluster of the run.
     pub fn aimed(mut self, connection: &Connection) -> Command {
         self.lines.iter_mut().for_each(|line| line.with_connection(connection));
@@ -187,6 +202,13 @@ impl Command {
     pub fn join<'a>(&mut self, others: impl IntoIterator<Item = &'a Command>) {
         let mut index = JoinIndex::new(self);
         others.into_iter().for_each(|other| self.join_indexed(&mut index, other));
+    }
+
+    /// Replaces the lines of one command by those of another one.
+    pub fn replace_lines(&mut self, old: &Command, new: &Command) {
+        let Some(at) = self.lines.iter().position(|line| old.lines.contains(line)) else { return };
+        self.lines.retain(|line| !old.lines.contains(line));
+        self.lines.splice(at..at, new.lines.iter().cloned());
     }
 
     /// Puts another one before it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChartSettings, Forced};
+use super::{ChartSettings, Forced, ListChange};
 use crate::command::{Command, Connection};
 
 /// The type of a step.
@@ -87,6 +87,8 @@ pub struct Step {
     pub forced: Option<Box<Forced>>,
     /// The chart values that the reader sets in files, if the step has no command that sets them.
     pub settings: Option<Box<ChartSettings>>,
+    /// The list in an annotation that it changes.
+    pub list: Option<Box<ListChange>>,
 }
 
 impl Step {
@@ -94,7 +96,8 @@ impl Step {
     pub fn new(kind: StepKind, text: impl Into<String>, command: Option<Command>) -> Step {
         let text = text.into();
         let applies = Applies::from_text(&text);
-        Step { kind, text, command, restarts: Restarts::default(), applies, forced: None, settings: None }
+        let restarts = Restarts::default();
+        Step { kind, text, command, restarts, applies, forced: None, settings: None, list: None }
     }
 
     /// Its text for several workloads, if it recreates the pods of one.
@@ -193,6 +196,15 @@ impl Remedy {
     pub fn settings(mut self, settings: Option<ChartSettings>) -> Remedy {
         if let Some(last) = self.steps.last_mut() {
             last.settings = settings.map(Box::new);
+        }
+        self
+    }
+
+    /// States which list in an annotation the last step about annotations changes.
+    pub fn list(mut self, change: ListChange) -> Remedy {
+        let mut steps = self.steps.iter_mut().rev();
+        if let Some(step) = steps.find(|step| step.kind == StepKind::Annotation) {
+            step.list = Some(Box::new(change));
         }
         self
     }

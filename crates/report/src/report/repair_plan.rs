@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::command::{Command, JoinIndex};
-use crate::finding::{Finding, Fingerprint, Forced, Restarts, Severity, Standing, Step, lift_forced};
+use crate::finding::{
+    Finding, Fingerprint, Forced, Restarts, Severity, Standing, Step, keep_lists, lift_forced,
+};
 
 /// The steps that repair all errors and warnings of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,6 +77,7 @@ impl RepairPlan {
         }
         let mut steps = graph.into_sorted();
         lift_forced(steps.iter_mut().map(|step| &mut step.step));
+        keep_lists(steps.iter_mut().map(|step| &mut step.step));
         RepairPlan { findings: planned, steps, verify }
     }
 }
@@ -123,6 +126,8 @@ struct Graph {
     before: Vec<BTreeSet<usize>>,
     /// The indexes of steps whose commands others were joined to.
     joined: HashMap<usize, JoinIndex>,
+    /// The steps that change lists in annotations, by the index of the step that others were joined to.
+    lists: HashMap<usize, Vec<Step>>,
 }
 
 impl Graph {
@@ -135,10 +140,12 @@ impl Graph {
             before.iter().all(|&one| one == other || !self.comes_after(one, other) && !delays(one))
         };
         let of_several = step.step.of_several();
-        let mergeable = (0..self.steps.len())
-            .filter(|other| self.steps[*other].is_custom == step.is_custom)
-            .filter_map(|other| Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?)))
-            .find(|(other, _)| in_order(*other));
+        let others = || (0..self.steps.len()).filter(|other| self.steps[*other].is_custom == step.is_custom);
+        let lists = others().filter_map(|other| Some((other, self.same_list(other, &step.step)?)));
+        let equal = others().filter_map(|other| {
+            Some((other, Merge::find(&self.steps[other].step, &step.step, &of_several)?))
+        });
+        let mergeable = lists.chain(equal).find(|(other, _)| in_order(*other));
         let Some((at, merge)) = mergeable else {
             self.steps.push(step);
             self.before.push(before.clone());
@@ -152,6 +159,43 @@ impl Graph {
         at
     }
 
+    /// How a step that changes a list becomes one with a step that changes the same list.
+    fn same_list(&self, at: usize, step: &Step) -> Option<Merge> {
+        let one = &self.steps[at].step;
+        if one.command != step.command && one.with_list_of(step).is_some() {
+            return Some(Merge::Lists);
+        }
+        let part = self.lists.get(&at)?.iter().position(|part| part.with_list_of(step).is_some())?;
+        Some(Merge::Part(part))
+    }
+
+    /// Joins the command of another step. Lists of several objects are then known by the steps that change them.
+    fn join(&mut self, at: usize, other: &Step) {
+        let one = &mut self.steps[at].step;
+        let parts = [one.list.is_some().then(|| one.clone()), other.list.is_some().then(|| other.clone())];
+        self.lists.entry(at).or_default().extend(parts.into_iter().flatten());
+        one.list = None;
+        one.text = one.of_several();
+        if let (Some(command), Some(more)) = (&mut one.command, &other.command) {
+            let index = self.joined.entry(at).or_insert_with(|| JoinIndex::new(command));
+            command.join_indexed(index, more);
+        }
+        let forced = one.forced.as_deref().zip(other.forced.as_deref());
+        one.forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
+    }
+
+    /// Changes a list in one of the commands of a step as another step does too.
+    fn join_part(&mut self, at: usize, part: usize, other: &Step) {
+        let Some(old) = self.lists.get_mut(&at).and_then(|parts| parts.get_mut(part)) else { return };
+        let Some(both) = old.with_list_of(other) else { return };
+        let command = &mut self.steps[at].step.command;
+        if let (Some(command), Some(before), Some(after)) = (command, &old.command, &both.command) {
+            command.replace_lines(before, after);
+        }
+        *old = both;
+        self.joined.remove(&at);
+    }
+
     fn merge(&mut self, at: usize, merge: Merge, other: Step) {
         let one = &mut self.steps[at].step;
         match merge {
@@ -160,15 +204,14 @@ impl Graph {
                 *one = other;
                 self.joined.remove(&at);
             }
-            Merge::Both => {
-                one.text = one.of_several();
-                if let (Some(command), Some(more)) = (&mut one.command, &other.command) {
-                    let index = self.joined.entry(at).or_insert_with(|| JoinIndex::new(command));
-                    command.join_indexed(index, more);
+            Merge::Lists => {
+                if let Some(both) = one.with_list_of(&other) {
+                    *one = both;
+                    self.joined.remove(&at);
                 }
-                let forced = one.forced.as_deref().zip(other.forced.as_deref());
-                one.forced = forced.and_then(|(one, other)| Forced::joined(one, other)).map(Box::new);
             }
+            Merge::Part(part) => self.join_part(at, part, &other),
+            Merge::Both => self.join(at, &other),
         }
     }
 
@@ -259,6 +302,10 @@ enum Merge {
     First,
     /// The second includes the first.
     Second,
+    /// One command that changes a list as both do.
+    Lists,
+    /// The same for one of the commands that were joined to the first, by its index.
+    Part(usize),
     /// The commands of both.
     Both,
 }
@@ -317,7 +364,7 @@ fn restarted(command: &Command) -> BTreeSet<String> {
 mod tests {
     use super::*;
     use crate::command::{Line, kubectl, linkerd, program};
-    use crate::finding::{Evidence, Remedy, StepKind, Subject};
+    use crate::finding::{Evidence, ListChange, Remedy, StepKind, Subject};
 
     fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
         let subject = Subject::node(check);
@@ -472,5 +519,37 @@ mod tests {
         let mut known = finding("c", &[("Fix", "apply c")]);
         known.standing = Standing::InBaseline;
         assert!(texts(&[info, symptom, known]).is_empty());
+    }
+
+    #[test]
+    fn changes_of_one_list_are_one_step() {
+        const KEY: &str = "config.linkerd.io/opaque-ports";
+        let of = |check, (service, text): (&'static str, &'static str), before: &str, after: &str| {
+            let mut finding = finding(check, &[]);
+            let set = kubectl().words("annotate").operand(service).operand(format!("{KEY}={after}"));
+            let change = ListChange::new(format!("Service shop/{service}"), KEY, before, Some(after));
+            finding.remedy = Remedy::new().run(StepKind::Annotation, text, set).list(change);
+            finding
+        };
+        let found = [
+            of("a", ("db", "Mark the port"), "6379", "6379,26379"),
+            of("b", ("cache", "Mark the port"), "6379", "6379,26379"),
+            of("c", ("db", "Add port 5432"), "6379", "5432,6379"),
+            of("d", ("mail", "Add port 25"), "587", "25,587"),
+            of("e", ("mail", "Add port 465"), "587", "465,587"),
+        ];
+        assert_eq!(
+            texts(&found),
+            [
+                format!(
+                    "Mark the port [1,2,3] kubectl annotate db {KEY}=5432,6379,26379; kubectl annotate cache \
+                     {KEY}=6379,26379"
+                ),
+                format!(
+                    "Change {KEY} of Service shop/mail for all of these findings at once [4,5] kubectl annotate \
+                     mail {KEY}=25,465,587"
+                ),
+            ]
+        );
     }
 }
