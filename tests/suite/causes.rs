@@ -88,6 +88,20 @@ fn untrusted_webhook_certificate_explains_the_injectors_log() {
 }
 
 #[test]
+fn broken_policy_of_a_route_explains_the_closed_server() {
+    for (id, title) in [
+        ("authentication-missing", "the policy authorizes clients of a route"),
+        ("policy-target-missing", "a misspelled Server"),
+    ] {
+        let report = case_of(id, title);
+        let found = |id: &str| report.findings.iter().find(|finding| finding.check == id).expect("a finding");
+        let cause = found(id).fingerprint();
+        let symptom = found("server-without-authorization");
+        assert!(symptom.caused_by.contains(&cause), "{id}: {:?}", symptom.caused_by);
+    }
+}
+
+#[test]
 fn expired_anchor_explains_the_issuer_that_expired_with_it() {
     let Some(recordings) = crate::recordings::folder() else { return };
     let dump = recordings.join("healthy-2.18").join("cluster.json");

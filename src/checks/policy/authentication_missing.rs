@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::survey::{
-    Survey, about, about_authentication, about_server, field, on, put, set, survey, test, with_noun,
+    Survey, about, about_authentication, about_targets, field, on, put, set, survey, test, with_noun,
 };
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -57,11 +57,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy,
         Some((kind, object)) => finding.tie(about_authentication(kind, object)),
         None => finding,
     };
-    if target.is_a("policy.linkerd.io", "Server") {
-        finding.tie(about_server(&meta.namespace, &target.name))
-    } else {
-        finding
-    }
+    about_targets(&survey.objects, &meta.namespace, target).into_iter().fold(finding, Finding::tie)
 }
 
 /// The authentication that a policy requires, if it exists and has no effect.

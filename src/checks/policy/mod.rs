@@ -54,7 +54,9 @@ mod unmeshed_endpoint_bypasses_policy;
 mod workload_without_authorization;
 mod would_be;
 
-pub(super) use survey::{Survey, applied, defined, existing, field, on, put, read_by, set, survey, unread};
+pub(super) use survey::{
+    Survey, applied, defined, existing, field, on, put, read_by, set, support_after, survey, unread,
+};
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

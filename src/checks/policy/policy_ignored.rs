@@ -2,11 +2,11 @@
 
 use super::gateways;
 use super::survey::{
-    Survey, about, about_authentication, about_server, each, existing, field, mend_or_delete, noun, on,
-    with_noun,
+    Survey, about, about_authentication, about_chosen, about_parents, about_server, about_targets, each,
+    existing, field, mend_or_delete, noun, on, support_after, with_noun,
 };
 use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
 use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
 
@@ -15,7 +15,8 @@ const TIMEOUT: &str = "timeout.linkerd.io/request";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = each(ctx)?;
-    let by_itself = survey.index.ignored().iter().filter(|one| !one.unreadable);
+    let ignored = survey.index.ignored().iter();
+    let by_itself = ignored.filter(|one| !one.unreadable && is_read(ctx, survey, one.kind));
     let mut findings: Vec<Finding> = by_itself
         .map(|one| {
             let (namespace, name) = one.key;
@@ -30,24 +31,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
                 false => mend_or_delete(one.kind, &meta, repair(&meta, &one.why)),
             };
-            about(
-                ctx,
-                one.kind,
-                &meta,
-                format!(
-                    "The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"
-                ),
-            )
-            .evidence(field(one.kind, &meta, "spec", one.why.clone()))
-            .tie(about_authentication(one.kind, &meta))
-            .remedy(remedy)
+            let message = format!(
+                "The policy controller ignores {noun}, so it has no effect in the mesh. Reason: {why}"
+            );
+            let finding = about(ctx, one.kind, &meta, message)
+                .evidence(field(one.kind, &meta, "spec", one.why.clone()))
+                .tie(about_authentication(one.kind, &meta))
+                .remedy(remedy);
+            about_servers(survey, one.kind, &meta).into_iter().fold(finding, Finding::tie)
         })
         .collect();
     for (kind, routes) in [
         (Kind::HTTPRoute, survey.objects.http_routes),
         (Kind::LinkerdHTTPRoute, survey.objects.linkerd_http_routes),
         (Kind::GRPCRoute, survey.objects.grpc_routes),
-    ] {
+    ]
+    .into_iter()
+    .filter(|(kind, _)| is_read(ctx, survey, *kind))
+    {
         findings.extend(routes.iter().flat_map(|route| unused(ctx, survey, kind, route)));
     }
     findings.extend(limits(ctx, survey));
@@ -56,6 +57,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(survey.objects.http_routes.iter().filter_map(|route| timeouts(ctx, route)));
     }
     Ok(findings.into())
+}
+
+/// Whether the installed release reads a kind; `route-not-accepted` reports routes of the others.
+fn is_read(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind) -> bool {
+    support_after(ctx, kind, survey.version.as_ref()).is_none()
+}
+
+/// The ties to the Servers whose clients an ignored object is meant to authorize.
+fn about_servers(survey: &Survey<'_>, kind: Kind, meta: &Meta) -> Vec<Tie> {
+    let objects = &survey.objects;
+    match kind {
+        Kind::AuthorizationPolicy => {
+            let mut all = objects.authorization_policies.iter();
+            let policy = all.find(|policy| policy.metadata.key() == meta.key());
+            let target = policy.map(|policy| &policy.spec.target_ref);
+            target.map(|target| about_targets(objects, &meta.namespace, target)).unwrap_or_default()
+        }
+        Kind::ServerAuthorization => {
+            let mut all = objects.server_authorizations.iter();
+            let policy = all.find(|policy| policy.metadata.key() == meta.key());
+            policy.map(|policy| about_chosen(objects, policy)).unwrap_or_default()
+        }
+        // The Server may authorize clients only through the route.
+        kind if authorizes(survey, kind, meta) => about_parents(objects, kind, &meta.namespace, &meta.name),
+        _ => Vec::new(),
+    }
 }
 
 /// Reasons of the policy controller, by a part of their text, each with its repair.
@@ -117,7 +144,10 @@ fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         index.void().contains(&kind) || ignored.any(|one| one.kind == kind && one.key == meta.key())
     };
     let passed_over = index.passed_over().iter().filter(|(kind, route, _)| {
-        ctx.judges(&route.metadata.namespace) && routes_calls(route) && !known(kind.kind(), &route.metadata)
+        ctx.judges(&route.metadata.namespace)
+            && routes_calls(route)
+            && !known(kind.kind(), &route.metadata)
+            && is_read(ctx, survey, kind.kind())
     });
     let findings = passed_over.map(|(kind, route, why)| {
         let (kind, meta) = (kind.kind(), &route.metadata);
@@ -193,7 +223,7 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
         .map(|read| {
             let server = &read.server.metadata;
             let said = read.server.spec.proxy_protocol.clone().unwrap_or_else(|| "unknown".to_owned());
-            let wanted = if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" };
+            let wanted = if of_grpc { "gRPC" } else { "HTTP/1, HTTP/2 or unknown" };
             let finding = about(
                 ctx,
                 kind,
@@ -215,9 +245,10 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
                 _ => Remedy::new().run(
                     StepKind::Command,
                     format!(
-                        "If the port of Server {} speaks {wanted}, set its proxyProtocol accordingly. Otherwise \
-                         use a route of the matching kind",
-                        server.name
+                        "If the port of Server {} speaks {}, set its proxyProtocol accordingly. Otherwise use a \
+                         route of the matching kind",
+                        server.name,
+                        if of_grpc { "gRPC" } else { "HTTP/1 or HTTP/2" }
                     ),
                     on("edit", Kind::Server, server),
                 ),
@@ -280,7 +311,7 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
             .remedy(mend_or_delete(
                 Kind::HTTPLocalRateLimitPolicy,
                 meta,
-                "If the port speaks HTTP, set the Server's proxyProtocol to HTTP/1 or HTTP/2",
+                "If the port speaks HTTP, set the Server's proxyProtocol to HTTP/1, HTTP/2 or unknown",
             )),
         );
     }

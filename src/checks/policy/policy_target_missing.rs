@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::survey::{Survey, about, about_server, each, field, on, put, set, survey, test};
+use super::survey::{Survey, about, about_parents, about_server, each, field, on, put, set, survey, test};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
+use crate::model::policy::Objects;
 use crate::nearest::closest;
 use crate::objects::by_label::ByLabel;
 use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
@@ -30,6 +31,7 @@ struct Targets<'a> {
     servers: HashSet<(&'a str, &'a str)>,
     /// By kind and namespace, with names in lower case.
     routes: HashSet<(Kind, &'a str, String)>,
+    objects: Objects<'a>,
     /// Whether more may exist.
     is_partial: bool,
     /// Places of the ServerAuthorizations whose selector matches a Server of their namespace.
@@ -65,6 +67,7 @@ impl<'a> Targets<'a> {
             servers: objects.servers.iter().map(|server| server.metadata.key()).collect(),
             routes: routes.collect(),
             by_label: matched.collect(),
+            objects,
             is_partial,
         }
     }
@@ -220,9 +223,9 @@ fn finding(
             .run(StepKind::Command, act, correction),
     );
     let finding = if targets.is_partial { finding.likely() } else { finding };
-    if of == Kind::Server {
-        finding.tie(about_server(namespace, name.unwrap_or("no Server of the namespace has these labels")))
-    } else {
-        finding
-    }
+    let meant = similar.map(|similar| match of {
+        Kind::Server => vec![about_server(namespace, &similar)],
+        _ => about_parents(&targets.objects, of, namespace, &similar),
+    });
+    meant.into_iter().flatten().fold(finding, Finding::tie)
 }

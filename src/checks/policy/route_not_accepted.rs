@@ -3,12 +3,12 @@
 
 use jiff::SignedDuration;
 
-use super::survey::{about, field, noun, on, unread};
+use super::survey::{about, field, noun, on, support_after, unread};
 use super::would_be::{self, Known, correction};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Call, kubectl};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
 use crate::model::policy::status::{ParentAnswer, Refused};
@@ -25,9 +25,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (kind, routes) in objects.routes() {
         let here = routes.iter().filter(|route| ctx.judges(&route.metadata.namespace));
         for route in here {
+            if let Some(never) = never_read(&known, kind.kind(), route) {
+                findings.push(never);
+                continue;
+            }
             let answers = known.statuses.of_route(kind, route);
             findings.extend(of_route(&known, kind.kind(), route, &answers));
-            findings.extend(unwritten(&known, kind.kind(), route, &answers));
+            findings.extend(unwritten(&known, kind.kind(), (route, routes), &answers));
             findings.extend(would_be::of_group(ctx, kind, route));
         }
     }
@@ -82,7 +86,12 @@ fn names(route: &Route, written: &ParentRef) -> bool {
 }
 
 /// The predicted result at parents without a status.
-fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
+fn unwritten(
+    known: &Known<'_, '_>,
+    kind: Kind,
+    (route, all): (&Route, &[Route]),
+    answers: &[ParentAnswer<'_>],
+) -> Vec<Finding> {
     let statuses = route.status.parents.iter().filter(|status| status.controller_name == POLICY_CONTROLLER);
     let written: Vec<&ParentRef> = statuses.map(|status| &status.parent_ref).collect();
     let left = answers.iter().filter(|answer| !written.iter().any(|parent| answer.parent.is(parent)));
@@ -95,15 +104,20 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
     };
     match left.first() {
         Some(first) if left.iter().filter(right).count() == left.len() => {
-            unanswered(known.ctx, kind, &route.metadata, first).into_iter().collect()
+            unanswered(known.ctx, kind, (&route.metadata, all), first).into_iter().collect()
         }
         _ => refused,
     }
 }
 
-/// A valid object without a status for longer than the controller needs, so the controller does not read
-/// it. Only objects from a server have a uid, and the age needs a known collection time.
-fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
+/// A valid object without a status for longer than the controller needs: it does not read the object, or it is behind
+/// if it wrote statuses of others. Only objects from a server have a uid, and the age needs a known collection time.
+fn unanswered(
+    ctx: &Context<'_>,
+    kind: Kind,
+    (meta, all): (&Meta, &[Route]),
+    answer: &ParentAnswer<'_>,
+) -> Option<Finding> {
     let since = meta.creation_timestamp.get().filter(|_| !meta.uid.is_empty())?;
     if !ctx.knows_its_moment() {
         let message = "the object has no status, and its age is unknown: give the time of the dump with --at";
@@ -115,36 +129,121 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
     if ctx.now().duration_since(since) < SOON {
         return None;
     }
-    let destination = kubectl()
-        .namespace(&ctx.namespaces().control_plane)
-        .words("logs deployment/linkerd-destination -c policy");
     let at = format!("{} {}", answer.parent.kind, answer.parent.name);
-    Some(
-        about(
-            ctx,
-            kind,
-            meta,
-            format!(
-                "The policy controller wrote no status for {noun}, although {noun} is valid. Most likely the \
-                 controller does not read it, and it has no effect",
-                noun = noun(kind)
-            ),
-        )
-        .severity(Severity::Warning)
-        .likely()
-        .parameter("no status")
-        .tie(unread(kind))
-        .evidence(field(kind, meta, "status.parents", format!("none of {POLICY_CONTROLLER}")))
-        .evidence(field(kind, meta, "spec.parentRefs", at))
-        .evidence(field(kind, meta, "metadata.creationTimestamp", since.to_string()))
-        .remedy(
-            Remedy::new().run(StepKind::Command, "Check the controller's log", destination).step(
-                StepKind::Note,
-                "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of \
-             routes only when it starts",
-            ),
+    let without = |finding: Finding| {
+        finding
+            .severity(Severity::Warning)
+            .likely()
+            .parameter("no status")
+            .tie(unread(kind))
+            .evidence(field(kind, meta, "status.parents", format!("none of {POLICY_CONTROLLER}")))
+            .evidence(field(kind, meta, "spec.parentRefs", at))
+            .evidence(field(kind, meta, "metadata.creationTimestamp", since.to_string()))
+    };
+    let written = all.iter().filter(|route| has_status(route)).count();
+    Some(match written {
+        0 => without(unseen(ctx, kind, meta)),
+        written => without(behind(ctx, kind, meta)).evidence(Evidence::other(
+            format!("{kind}s with a status of {POLICY_CONTROLLER}"),
+            written.to_string(),
+        )),
+    })
+}
+
+/// Whether the policy controller wrote a status of a route.
+fn has_status(route: &Route) -> bool {
+    route.status.parents.iter().any(|parent| parent.controller_name == POLICY_CONTROLLER)
+}
+
+/// The command that prints the log of the policy controller.
+fn log(ctx: &Context<'_>) -> Call {
+    kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("logs deployment/linkerd-destination -c policy")
+}
+
+/// An object of a kind without any status: the controller does not watch it.
+fn unseen(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
+    let message = format!(
+        "The policy controller wrote no status for {noun}, although {noun} is valid. Most likely the controller does \
+         not read it, and it has no effect",
+        noun = noun(kind)
+    );
+    about(ctx, kind, meta, message).remedy(
+        Remedy::new().run(StepKind::Command, "Check the controller's log", log(ctx)).step(
+            StepKind::Note,
+            "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of routes only \
+             when it starts",
         ),
     )
+}
+
+/// An object of a kind whose statuses the controller writes: it is late, or its writes fail.
+fn behind(ctx: &Context<'_>, kind: Kind, meta: &Meta) -> Finding {
+    let message = format!(
+        "The policy controller wrote statuses of other {kind}s, but none for {}. Its status updates are late or fail, \
+         and the route has no effect until then",
+        noun(kind)
+    );
+    let home = ctx.namespaces().control_plane.clone();
+    let restart = kubectl().namespace(&home).words("rollout restart deployment/linkerd-destination");
+    about(ctx, kind, meta, message)
+        .tie(Tie::Workload("Deployment".to_owned(), home.clone(), "linkerd-destination".to_owned()))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Check the controller's log for failed or late status updates",
+                    log(ctx),
+                )
+                .run(
+                    StepKind::Command,
+                    "If the log shows none, restart the controller, which then writes all missing statuses",
+                    restart,
+                ),
+        )
+}
+
+/// A route at a parent that Linkerd handles, of a kind that the installed release never reads.
+fn never_read(known: &Known<'_, '_>, kind: Kind, route: &Route) -> Option<Finding> {
+    let ctx = known.ctx;
+    let meta = &route.metadata;
+    let first = support_after(ctx, kind, known.version.as_ref())?;
+    let parent = route.spec.parent_refs.iter().find(|parent| is_of_mesh(parent))?;
+    let at = format!("{} {}", parent.kind.as_deref().unwrap_or_default(), parent.name);
+    let minor = ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
+    let kinds = match kind {
+        Kind::HTTPRoute => "HTTPRoutes of the Gateway API".to_owned(),
+        Kind::LinkerdHTTPRoute => "HTTPRoutes of policy.linkerd.io".to_owned(),
+        kind => format!("{kind}s"),
+    };
+    let message =
+        format!("The installed release never reads {kinds}, so the route has no effect in the mesh");
+    let version = known.version.as_ref().map(ToString::to_string).unwrap_or_default();
+    let said = format!("{version}; {kinds} are read from {first}{minor} on");
+    Some(
+        about(ctx, kind, meta, message)
+            .severity(Severity::Warning)
+            .parameter("never read")
+            .evidence(field(kind, meta, "spec.parentRefs", at))
+            .evidence(Evidence::other("installed release", said))
+            .remedy(
+                Remedy::new()
+                    .step(StepKind::Upgrade, format!("Upgrade the control plane to {first}{minor} or newer")),
+            ),
+    )
+}
+
+/// Whether Linkerd handles a parent: a Service, a Server or an EgressNetwork.
+fn is_of_mesh(parent: &ParentRef) -> bool {
+    [
+        ("", "Service"),
+        ("core", "Service"),
+        ("policy.linkerd.io", "Server"),
+        ("policy.linkerd.io", "EgressNetwork"),
+    ]
+    .iter()
+    .any(|(group, kind)| parent.is_a(group, kind))
 }
 
 /// The finding for an object with a single status, existing or predicted.

@@ -16,9 +16,9 @@ use crate::model::policy::{
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
-    NetworkAuthentication, Pod, Route, Server, ServerAuthorization, is_undefined,
+    NetworkAuthentication, Pod, Route, Server, ServerAuthorization, TargetRef, is_undefined,
 };
-use crate::version::LinkerdVersion;
+use crate::version::{EdgeTag, LinkerdVersion};
 
 /// Everything that the policy checks read. The cards of these checks list the same items.
 pub(in crate::checks) struct Survey<'a> {
@@ -184,6 +184,53 @@ pub(super) fn about_server(namespace: &str, name: &str) -> Tie {
     Tie::Fact(format!("server {namespace}/{name}"))
 }
 
+/// The ties of a finding about a policy to the Servers whose clients it is meant to authorize: its target, those that a
+/// targeted route is attached to, or all of a targeted namespace.
+pub(super) fn about_targets(objects: &Objects<'_>, namespace: &str, target: &TargetRef) -> Vec<Tie> {
+    let of_route = |kind| about_parents(objects, kind, namespace, &target.name);
+    if target.is_a("policy.linkerd.io", "Server") {
+        vec![about_server(namespace, &target.name)]
+    } else if target.is_a("policy.linkerd.io", "HTTPRoute") {
+        of_route(Kind::LinkerdHTTPRoute)
+    } else if target.is_a("gateway.networking.k8s.io", "HTTPRoute") {
+        of_route(Kind::HTTPRoute)
+    } else if target.is_a("gateway.networking.k8s.io", "GRPCRoute") {
+        of_route(Kind::GRPCRoute)
+    } else if target.is_a("", "Namespace") && target.name == namespace {
+        let servers = objects.servers.iter().map(|server| server.metadata.key());
+        let here = servers.filter(|(home, _)| *home == namespace);
+        here.map(|(_, name)| about_server(namespace, name)).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// The ties to the Servers that a route is attached to.
+pub(super) fn about_parents(objects: &Objects<'_>, kind: Kind, namespace: &str, name: &str) -> Vec<Tie> {
+    let routes = match kind {
+        Kind::LinkerdHTTPRoute => objects.linkerd_http_routes,
+        Kind::HTTPRoute => objects.http_routes,
+        Kind::GRPCRoute => objects.grpc_routes,
+        _ => return Vec::new(),
+    };
+    let route = routes.iter().find(|route| route.metadata.key() == (namespace, name));
+    let parents = route.into_iter().flat_map(|route| &route.spec.parent_refs);
+    let servers = parents.filter(|parent| parent.is_a("policy.linkerd.io", "Server"));
+    servers.map(|parent| about_server(namespace, &parent.name)).collect()
+}
+
+/// The ties to the Servers that a ServerAuthorization names or selects.
+pub(super) fn about_chosen(objects: &Objects<'_>, policy: &ServerAuthorization) -> Vec<Tie> {
+    let choice = &policy.spec.server;
+    let namespace = policy.metadata.namespace.as_str();
+    let is_chosen = |server: &&Server| match &choice.name {
+        Some(name) => server.metadata.name == *name,
+        None => choice.selector.as_ref().is_some_and(|selector| selector.matches(&server.metadata.labels)),
+    };
+    let here = objects.servers.iter().filter(|server| server.metadata.namespace == namespace);
+    here.filter(is_chosen).map(|server| about_server(namespace, &server.metadata.name)).collect()
+}
+
 /// The tie between an authentication without an effect and the policies that require it.
 pub(super) fn about_authentication(kind: Kind, meta: &Meta) -> Tie {
     Tie::Fact(format!("authentication {kind} {}/{}", meta.namespace, meta.name))
@@ -192,6 +239,16 @@ pub(super) fn about_authentication(kind: Kind, meta: &Meta) -> Tie {
 /// The tie between a kind of routes that the policy controller does not read and the routes.
 pub(in crate::checks) fn unread(kind: Kind) -> Tie {
     Tie::Fact(format!("unread {}", kind.resource()))
+}
+
+/// The first release that reads the routes of a kind, if the installed one never reads them.
+pub(in crate::checks) fn support_after(
+    ctx: &Context<'_>,
+    kind: Kind,
+    version: Option<&LinkerdVersion>,
+) -> Option<EdgeTag> {
+    let known = ctx.knowledge.policy_controller();
+    known.route_support_after(&kind.resource(), version?, ctx.knowledge)
 }
 
 /// An object as evidence.

@@ -17,11 +17,14 @@ use crate::objects::{
     Deployment, EgressNetwork, GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute,
     Listed, Meta, ParentRef, Route, Server, Service, TCPRoute, TLSRoute,
 };
+use crate::version::LinkerdVersion;
 
 /// The inputs of a prediction, and the missing ones.
 pub(super) struct Known<'c, 'a> {
     pub(super) ctx: &'c Context<'a>,
     pub(super) statuses: Statuses<'a>,
+    /// The installed release, if known.
+    pub(super) version: Option<LinkerdVersion>,
     /// The kinds with missing objects.
     partial: BTreeMap<Kind, Missing>,
     /// Why the cluster's networks are unknown, if they are.
@@ -80,7 +83,8 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
         tcp_routes,
     };
     let writes = Writes::from_version(version.as_ref(), ctx.knowledge);
-    Ok(Known { ctx, statuses: Statuses::new(writes, &cluster, objects), partial, networks_unknown })
+    let statuses = Statuses::new(writes, &cluster, objects);
+    Ok(Known { ctx, statuses, version, partial, networks_unknown })
 }
 
 /// The available objects of a kind from a CustomResourceDefinition, and why there may be more.

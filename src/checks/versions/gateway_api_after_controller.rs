@@ -3,7 +3,8 @@
 
 use jiff::Timestamp;
 
-use crate::checks::policy::unread;
+use crate::checks::control_plane::installation::installed;
+use crate::checks::policy::{support_after, unread};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -30,7 +31,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("no running policy controller states its start time"));
     };
     let kinds = [Kind::HTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
-    let findings = kinds.into_iter().filter_map(|kind| -> Option<Finding> {
+    // A restart of a release that never reads a kind changes nothing; `route-not-accepted` reports its routes.
+    let version = installed(ctx).ok().flatten().map(|(version, _)| version);
+    let is_read = |kind: &Kind| support_after(ctx, *kind, version.as_ref()).is_none();
+    let findings = kinds.into_iter().filter(is_read).filter_map(|kind| -> Option<Finding> {
         let name = kind.resource();
         let definition = definitions.iter().find(|definition| definition.metadata.name == name)?;
         let created = definition.metadata.creation_timestamp.get().filter(|created| *created > *first)?;

@@ -16,6 +16,8 @@ pub struct PolicyController {
     servers_by_age: EdgeTag,
     init_container_ports: EdgeTag,
     app_protocol: EdgeTag,
+    linkerd_http_routes: EdgeTag,
+    gateway_http_routes: EdgeTag,
     grpc_route_status: EdgeTag,
     egress_status: EdgeTag,
     rate_limit_status: EdgeTag,
@@ -67,6 +69,32 @@ impl PolicyController {
     /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
     pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
+    }
+
+    /// The first edge that reads the routes of a resource, such as `grpcroutes.gateway.networking.k8s.io`; `None` for
+    /// other resources.
+    pub fn reads_routes_from(&self, resource: &str) -> Option<EdgeTag> {
+        match resource {
+            "httproutes.policy.linkerd.io" => Some(self.linkerd_http_routes),
+            "httproutes.gateway.networking.k8s.io" => Some(self.gateway_http_routes),
+            "grpcroutes.gateway.networking.k8s.io" => Some(self.grpc_route_status),
+            "tlsroutes.gateway.networking.k8s.io" | "tcproutes.gateway.networking.k8s.io" => {
+                Some(self.egress_status)
+            }
+            _ => None,
+        }
+    }
+
+    /// The first edge that reads the routes of a resource, if a version never reads them.
+    pub fn route_support_after(
+        &self,
+        resource: &str,
+        version: &LinkerdVersion,
+        knowledge: &Knowledge,
+    ) -> Option<EdgeTag> {
+        self.reads_routes_from(resource).filter(|first| {
+            version.contains(&Introduced::at_edge(*first), knowledge.minors()) == Contains::No
+        })
     }
 
     /// Whether it supports GRPCRoutes for outbound traffic, and writes their status.
