@@ -282,7 +282,7 @@ impl Reported<'_> {
     }
 
     /// The source of the lines: `log of linkerd-proxy`.
-    fn source(&self) -> String {
+    pub(super) fn source(&self) -> String {
         let Reported { container, ended, .. } = self;
         match ended {
             Some(_) => format!("last output of {container}"),

@@ -11,8 +11,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in meshed(ctx)? {
         let said = reported(ctx, log_of(logs, pod, PROXY_CONTAINER), pod, PROXY_CONTAINER);
         findings.extend(
-            said.iter()
-                .map(|said| denied_clients::name_clients(ctx, said.finding(ctx, ctx.owners(), pod), said)),
+            said.iter().map(|said| {
+                denied_clients::name_clients(ctx, said.finding(ctx, ctx.owners(), pod), pod, said)
+            }),
         );
     }
     match proxy_logs(ctx) {
