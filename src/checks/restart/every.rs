@@ -365,7 +365,7 @@ impl Meshed {
         };
         let mut lines = each(&self.paused, "rollout resume", A_LINE);
         lines.extend(each(&self.restartable, "rollout restart", A_LINE));
-        lines.extend(self.injected.iter().cloned());
+        lines.extend(Line::joined(self.injected.iter().cloned(), A_LINE));
         lines.extend(each(&self.deletable, "delete pod", A_LINE));
         lines.extend(self.one_at_a_time.iter().cloned());
         lines

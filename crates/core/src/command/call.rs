@@ -36,14 +36,6 @@ pub struct Call {
     words: Vec<Word>,
 }
 
-/// A restart without its workloads.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct RestartOptions {
-    program: Program,
-    connection: Vec<Arg>,
-    options: Vec<Word>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Word {
     /// An option, its value, or a positional argument.
@@ -97,22 +89,25 @@ pub fn program(name: &'static str) -> Call {
 }
 
 impl Call {
-    /// Its workloads and everything else, if it is a `kubectl rollout restart` of named workloads.
-    pub(super) fn restart(&self) -> Option<(RestartOptions, Vec<Word>)> {
-        let is = |word: &Word, text| word.arg().text() == Some(text);
-        let mut options = self.words.iter().filter(|word| matches!(word, Word::Plain(_)));
-        options
-            .find(|word| is(word, "rollout"))
-            .filter(|_| options.next().is_some_and(|word| is(word, "restart")))?;
-        let (workloads, options): (Vec<Word>, Vec<Word>) =
-            self.words.iter().cloned().partition(|word| matches!(word, Word::Operand(_)));
-        let connection = self.connection.clone();
-        (!workloads.is_empty())
-            .then_some((RestartOptions { program: self.program, connection, options }, workloads))
+    /// Whether it begins with these constant words, apart from options and their values before them.
+    pub(super) fn is(&self, program: Program, verb: &[&str]) -> bool {
+        let plain = self.words.iter().filter(|word| matches!(word, Word::Plain(_)));
+        let words: Vec<&str> = plain.filter_map(|word| word.arg().text()).collect();
+        self.program == program && words.windows(verb.len()).any(|some| some == verb)
     }
 
-    pub(super) fn add_operands(&mut self, words: Vec<Word>) {
-        self.words.extend(words);
+    /// Its operands, and the call without them; `None` if it has none.
+    pub(super) fn without_operands(&self) -> Option<(Call, Vec<Word>)> {
+        let (operands, words): (Vec<Word>, Vec<Word>) =
+            self.words.iter().cloned().partition(|word| matches!(word, Word::Operand(_)));
+        (!operands.is_empty()).then(|| (Call { words, ..self.clone() }, operands))
+    }
+
+    /// Adds operands after those that it has.
+    pub(super) fn add_operands(&mut self, more: Vec<Word>) {
+        let last = self.words.iter().rposition(|word| matches!(word, Word::Operand(_)));
+        let at = last.map_or(self.words.len(), |at| at + 1);
+        self.words.splice(at..at, more);
     }
 
     fn new(program: Program) -> Call {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::arg::Arg;
-use super::call::{Call, RestartOptions, Word};
+use super::call::{Call, Program, Word};
 use super::connection::Connection;
 
 /// The beginning of a line that runs only with one release of the linkerd CLI.
@@ -118,19 +118,39 @@ impl Line {
         Line(vec![Piece::OnlyWithCli(release.into())]).line(line)
     }
 
-    /// See [`Call::restart`].
-    pub(super) fn restart(&self) -> Option<(RestartOptions, Vec<Word>)> {
-        match self.0.as_slice() {
-            [Piece::Call(call)] => call.restart(),
-            _ => None,
+    /// The workloads that it gives new pods, and the line without them: `kubectl rollout restart …`, or
+    /// `kubectl get … | linkerd inject …`, perhaps only with one release of the CLI.
+    pub(super) fn workloads(&self) -> Option<(Line, Vec<Word>)> {
+        let at = self.of_workloads()?;
+        let Some(Piece::Call(call)) = self.0.get(at) else { return None };
+        let (call, workloads) = call.without_operands()?;
+        let mut line = self.clone();
+        line.0[at] = Piece::Call(Box::new(call));
+        Some((line, workloads))
+    }
+
+    /// Adds workloads to those of the line.
+    pub(super) fn add_workloads(&mut self, workloads: Vec<Word>) {
+        let at = self.of_workloads();
+        if let Some(Piece::Call(call)) = at.and_then(|at| self.0.get_mut(at)) {
+            call.add_operands(workloads);
         }
     }
 
-    /// Adds workloads to a line that restarts some.
-    pub(super) fn add_restarted(&mut self, workloads: Vec<Word>) {
-        if let [Piece::Call(call)] = self.0.as_mut_slice() {
-            call.add_operands(workloads);
-        }
+    /// The index of the program whose operands are the workloads.
+    fn of_workloads(&self) -> Option<usize> {
+        let (before, pieces) = match self.0.as_slice() {
+            [Piece::OnlyWithCli(_), rest @ ..] => (1, rest),
+            all => (0, all),
+        };
+        let renews = match pieces {
+            [Piece::Call(call)] => call.is(Program::Kubectl, &["rollout", "restart"]),
+            [Piece::Call(get), Piece::Syntax("|"), Piece::Call(inject), ..] => {
+                get.is(Program::Kubectl, &["get"]) && inject.is(Program::Linkerd, &["inject"])
+            }
+            _ => false,
+        };
+        renews.then_some(before)
     }
 
     /// The release of the linkerd CLI that it requires, if any.

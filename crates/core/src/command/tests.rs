@@ -78,3 +78,35 @@ fn equal_lines_are_kept_once_with_their_nodes() {
     assert_eq!(nodes.to_string(), "NODE=n1\nkubectl cordon \"$NODE\"");
     assert_eq!(nodes.other_nodes(), ["n2"]);
 }
+
+#[test]
+fn injected_workloads_of_a_namespace_share_a_line() {
+    let inject = |name: &str| {
+        let get = kubectl().namespace("shop").words("get").operand(name.to_owned()).words("-o yaml");
+        let line = get.pipe(linkerd().words("inject --manual -")).pipe(kubectl().words("apply -f -"));
+        Line::only_with_cli("edge-25.4.4", line)
+    };
+    let mut command = Command::lines([inject("deployment/api")]);
+    command.join([&Command::lines([inject("deployment/web")])]);
+    let expected = "linkerd version --client --short | grep -Fx edge-25.4.4 && kubectl -n shop get deployment/api \
+                    deployment/web -o yaml | linkerd inject --manual - | kubectl apply -f -";
+    assert_eq!(command.to_string(), expected);
+    let joined = Line::joined(["a", "b", "c"].map(inject), 2);
+    assert_eq!(joined.len(), 2);
+}
+
+#[test]
+fn prepared_restart_stays_after_its_preparation() {
+    let each = |name: &str| {
+        let of = |verb: &'static str| Line::from(kubectl().words(verb).operand(name.to_owned()));
+        Command::lines([of("rollout resume"), of("rollout restart")])
+    };
+    let mut command = each("deployment/a");
+    command.join([&each("deployment/b")]);
+    let lines = command.rendered();
+    let at = |line: &str| lines.iter().position(|one| one == line).unwrap();
+    assert!(
+        at("kubectl rollout resume deployment/b") < at("kubectl rollout restart deployment/b"),
+        "{lines:?}"
+    );
+}

@@ -346,18 +346,31 @@ fn includes_restart(one: &Step, other: &Step) -> bool {
     }
 }
 
-/// The lines of a command, those that restart several workloads once for each of them.
+/// The lines of a command, those that renew several workloads once for each of them.
 fn restarted(command: &Command) -> BTreeSet<String> {
+    command
+        .rendered()
+        .iter()
+        .flat_map(|line| of_each_workload(line).unwrap_or_else(|| vec![line.clone()]))
+        .collect()
+}
+
+/// A line that renews several workloads, once for each of them: `kubectl rollout restart A B`, or
+/// `kubectl get A B -o yaml | linkerd inject ...`.
+fn of_each_workload(line: &str) -> Option<Vec<String>> {
     const RESTART: &str = " rollout restart ";
-    let each = |line: &String| -> Vec<String> {
-        match line.split_once(RESTART) {
-            Some((kubectl, workloads)) => {
-                workloads.split(' ').map(|workload| format!("{kubectl}{RESTART}{workload}")).collect()
-            }
-            None => vec![line.clone()],
+    const INJECT: &str = " -o yaml | linkerd ";
+    let (before, workloads, after) = match line.split_once(INJECT) {
+        Some((before, after)) => {
+            let (before, workloads) = before.split_once(" get ")?;
+            (format!("{before} get "), workloads, format!("{INJECT}{after}"))
+        }
+        None => {
+            let (before, workloads) = line.split_once(RESTART)?;
+            (format!("{before}{RESTART}"), workloads, String::new())
         }
     };
-    command.rendered().iter().flat_map(each).collect()
+    Some(workloads.split(' ').map(|workload| format!("{before}{workload}{after}")).collect())
 }
 
 #[cfg(test)]
