@@ -10,7 +10,7 @@ use super::pods::meshed_replaced;
 use super::purge::installer_restarted;
 use super::remedy::changed_rolled_out;
 use super::target::target;
-use crate::checks::{Context, restart};
+use crate::checks::Context;
 use crate::command::{Command, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -171,15 +171,14 @@ pub(super) fn remedy(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>])
     )
 }
 
-/// Adds the restart of the meshed workloads, whose pods get the rules then. Reads `deployments.apps`, `pods`,
-/// `replicasets.apps` and `jobs.batch`.
+/// Adds the restart of the meshed workloads with pods that may lack rules. Reads the evidence of [`meshed_replaced`].
 pub(super) fn meshed_restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    restart::all_meshed(
+    meshed_replaced(
         ctx,
         remedy,
-        restart::Needs::NewPods,
         "Restart the meshed workloads with pods that were created while linkerd-cni was missing: these pods \
          lack the rules",
+        &[],
     )
 }
 

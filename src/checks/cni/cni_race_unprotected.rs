@@ -7,10 +7,9 @@ use super::chart::{self, ChartValue};
 use super::cni_validator_failed::InstallerPods;
 use super::installers::{installers, shown, subject};
 use super::nodes::expected;
-use super::pods::relies_on_plugin;
+use super::pods::{has_rules, relies_on_plugin};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Severity, StepKind};
-use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Deployment, Node, Pod, Workload};
 
 /// The container that deletes pods that started without their rules.
@@ -98,13 +97,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy)
         .likely();
     Ok(vec![finding].into())
-}
-
-/// Whether the validator passed: linkerd-cni may become ready after the kubelet accepts a pod but before it
-/// sets up the pod's network.
-fn has_rules(pod: &Pod) -> bool {
-    let validator = pod.container_status(VALIDATOR_CONTAINER);
-    validator.and_then(|status| status.state.terminated()).is_some_and(|ended| ended.exit_code == 0)
 }
 
 /// The autoscaler that creates nodes.

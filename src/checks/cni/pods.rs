@@ -9,7 +9,7 @@ use crate::finding::{Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::sandbox::AddFailure;
 use crate::objects::Pod;
-use crate::objects::container::INIT_CONTAINER;
+use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
 
 /// Number of pods that one line names.
 const NAMED: usize = 20;
@@ -48,13 +48,13 @@ pub(super) fn deleted<'p>(
     remedy.run(StepKind::Command, words, Command::lines(lines))
 }
 
-/// Adds the step that replaces the meshed pods with rules from linkerd-cni, on the given nodes, or on all
+/// Adds the step that replaces the meshed pods that need rules from linkerd-cni and did not prove to have them, on the given nodes, or on all
 /// nodes if none is given: their workloads are restarted, and pods without a workload are deleted. If pods
 /// are not known, the step lists them. Reads the evidence of [`restart::Rollouts`].
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
     let owners = ctx.owners();
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
-    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
+    let pods = ctx.optional_list::<Pod>().iter().filter(|pod| relies_on_plugin(pod) && !has_rules(pod));
     for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.node_name.as_str())) {
         found.entry(owners.owner(pod)).or_default().push(pod.metadata.name.clone());
     }
@@ -62,7 +62,7 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
         return restart::of_workloads(ctx, remedy, restart::Needs::NewPods, words, &found);
     }
     if !ctx.optional_list::<Pod>().is_empty() {
-        // No pod gets its rules from linkerd-cni.
+        // No pod lacks rules of linkerd-cni.
         return remedy;
     }
     let list = kubectl().words("get pods -A -l linkerd.io/control-plane-ns -o wide");
@@ -71,6 +71,13 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
         _ => list,
     };
     remedy.run(StepKind::Command, format!("{words}. This command lists the meshed pods"), list)
+}
+
+/// Whether the validator passed, so that the pod has its rules: linkerd-cni may become ready after the kubelet accepts a
+/// pod but before it sets up the pod's network.
+pub(super) fn has_rules(pod: &Pod) -> bool {
+    let validator = pod.container_status(VALIDATOR_CONTAINER);
+    validator.and_then(|status| status.state.terminated()).is_some_and(|ended| ended.exit_code == 0)
 }
 
 /// Whether only the plugin can redirect a pod's traffic.
