@@ -68,6 +68,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "a control-plane pod was created with a bundle of trust anchors other than the current one: \
                 it reads the anchors only at startup and may still use the old ones",
         )
+        .of_several(
+            "control-plane pods were created with a bundle of trust anchors other than the current one: they read \
+             the anchors only at startup and may still use the old ones",
+        )
         .severity(Severity::Info)
         .likely()
         .timeline(of_pods.chain(anchors.iter().cloned()))
@@ -125,6 +129,10 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
             owner.subject(names),
             "a control-plane container started before a current trust anchor was made, so it does not \
                 have it: it rejects issuers and proxy certificates that chain only to this anchor",
+        )
+        .of_several(
+            "control-plane containers started before a current trust anchor was made, so they do not have it: they \
+             reject issuers and proxy certificates that chain only to this anchor",
         )
         .parameter("older")
         .evidences(containers.iter().take(QUOTED).map(|(pod, name, at)| {

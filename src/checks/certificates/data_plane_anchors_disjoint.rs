@@ -1,5 +1,7 @@
 //! `data-plane-anchors-disjoint`: proxies do not have the trust anchor that the issuer chains to.
 
+use std::collections::BTreeSet;
+
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
@@ -31,26 +33,47 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Vec::new().into());
     }
     // Computed once, since it reads every pod.
-    let first = first_steps(ctx);
+    let control_plane = ControlPlane::from_pods(ctx);
+    let first = first_steps(ctx, control_plane);
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let mut since_then = anchors_since(ctx, roots);
     since_then.extend(issuer.iter().flat_map(|issuer| issuer.moments(ctx.now())));
-    let shared = (&first, since_then.as_slice());
+    let shared = (&first, control_plane, since_then.as_slice());
     let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, shared));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether every control-plane pod was created with the current bundle, according to the
-/// annotations of its pods.
-fn control_plane_is_current(ctx: &Context<'_>) -> bool {
-    let namespace = &ctx.namespaces().control_plane;
-    let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
-    let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else { return false };
-    let mut own = ctx.optional_list::<Pod>().iter().filter(|pod| {
-        let meta = &pod.metadata;
-        meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
-    });
-    own.all(|pod| pod.metadata.annotation(TRUST_ROOT_HASH).is_some_and(|hash| is_hash_of(hash, current)))
+/// The bundle that the control-plane pods were created with, according to their annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ControlPlane {
+    /// The current one, in all pods.
+    Current,
+    /// Another one, in all pods: identity keeps the issuer that it loaded under it.
+    Older,
+    /// Unknown, or not the same in all pods.
+    Unknown,
+}
+
+impl ControlPlane {
+    fn from_pods(ctx: &Context<'_>) -> ControlPlane {
+        let namespace = &ctx.namespaces().control_plane;
+        let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
+        let Some(current) = roots.and_then(|roots| roots.data.get(BUNDLE)) else {
+            return ControlPlane::Unknown;
+        };
+        let own = ctx.optional_list::<Pod>().iter().filter(|pod| {
+            let meta = &pod.metadata;
+            meta.namespace == *namespace && meta.label(COMPONENT).is_some() && !pod.is_finished()
+        });
+        let has_current =
+            |pod: &Pod| pod.metadata.annotation(TRUST_ROOT_HASH).map(|hash| is_hash_of(hash, current));
+        let found: BTreeSet<Option<bool>> = own.map(has_current).collect();
+        match found.into_iter().collect::<Vec<_>>().as_slice() {
+            [] | [Some(true)] => ControlPlane::Current,
+            [Some(false)] => ControlPlane::Older,
+            _ => ControlPlane::Unknown,
+        }
+    }
 }
 
 /// The anchors that a proxy needs at least one of: those that the issuer chains to, or all anchors if it
@@ -67,29 +90,44 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 
 /// The steps before the restart of any workload. Findings about the issuer or the trust anchors come before
 /// this one, as their cards declare.
-fn first_steps(ctx: &Context<'_>) -> Remedy {
-    match control_plane_is_current(ctx) {
-        true => Remedy::new(),
-        false => remedy::restart_control_plane(ctx, Remedy::new()),
+fn first_steps(ctx: &Context<'_>, control_plane: ControlPlane) -> Remedy {
+    match control_plane {
+        ControlPlane::Current => Remedy::new(),
+        ControlPlane::Older | ControlPlane::Unknown => remedy::restart_control_plane(ctx, Remedy::new()),
     }
 }
 
-/// The message, in the words for one proxy or several. `is_over`: whether the issuer has expired, or its trust anchor
-/// long ago, so that no proxy has a valid certificate.
+/// What the proxies lose, and when.
+#[derive(Clone, Copy)]
+enum Loss {
+    /// The issuer has expired, or its trust anchor long ago: no proxy has a valid certificate.
+    Now,
+    /// When their certificates expire.
+    AtExpiry,
+    /// After the next restart of the control plane.
+    AfterRestart,
+}
+
+/// The message, in the words for one proxy or several.
 fn message(
     has_issuer: bool,
-    is_over: bool,
+    loss: Loss,
     (proxies, do_not, have, they, lose, expire): (&str, &str, &str, &str, &str, &str),
 ) -> String {
     let fact = match has_issuer {
         true => format!("{proxies} {do_not} not trust the current issuer"),
         false => format!("{proxies} {have} none of the current trust anchors"),
     };
-    match is_over {
-        true => format!("{fact}. {they} {lose} all meshed connections"),
-        false => format!(
+    match loss {
+        Loss::Now => format!("{fact}. {they} {lose} all meshed connections"),
+        Loss::AtExpiry => format!(
             "{fact}. {they} cannot reach the control plane or newer proxies, and {lose} all meshed connections when \
              {expire} (within 24 hours)"
+        ),
+        Loss::AfterRestart => format!(
+            "{fact}, and the control plane probably still uses the old one. After its next restart, {they} cannot \
+             reach it, and {lose} all meshed connections within 24 hours",
+            they = they.to_lowercase()
         ),
     }
 }
@@ -100,10 +138,17 @@ fn finding(
     bundle: &Bundle,
     issuer: Option<&Issuer<'_>>,
     needed: &[&Certificate],
-    (first, since_then): (&Remedy, &[Moment]),
+    (first, control_plane, since_then): (&Remedy, ControlPlane, &[Moment]),
 ) -> Finding {
     let names = held.names();
-    let because = "connections between old and new pods fail meanwhile";
+    let because = match control_plane {
+        ControlPlane::Older => {
+            "until then, the old pods cannot reach the restarted control plane or new pods"
+        }
+        ControlPlane::Current | ControlPlane::Unknown => {
+            "connections between old and new pods fail meanwhile"
+        }
+    };
     let mut remedy = first.clone();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
@@ -111,18 +156,23 @@ fn finding(
     // Identity has issued nothing since then.
     let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over)
         || needed.iter().all(has_expired);
+    let loss = match control_plane {
+        _ if is_over => Loss::Now,
+        ControlPlane::Older if issuer.is_some() => Loss::AfterRestart,
+        ControlPlane::Older | ControlPlane::Current | ControlPlane::Unknown => Loss::AtExpiry,
+    };
     let finding = ctx
         .finding(
             held.owner.subject(names),
             message(
                 issuer.is_some(),
-                is_over,
+                loss,
                 ("The proxy", "does", "has", "It", "loses", "its certificate expires"),
             ),
         )
         .of_several(message(
             issuer.is_some(),
-            is_over,
+            loss,
             ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
         ))
         .evidence(held.compared(

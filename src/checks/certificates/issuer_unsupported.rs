@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         every certificate that it signs. It must be ECDSA P-256"
                 }
                 Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => {
-                    "identity cannot sign with the issuer's key, since it supports only ECDSA: no proxy \
+                    "identity cannot load an issuer whose key is not ECDSA: after its next start, no proxy \
                         gets a certificate. The key must be ECDSA P-256"
                 }
             };

@@ -1,9 +1,10 @@
 //! `trust-anchor-expiring`: a trust anchor expires soon.
 
-use super::identity::{Anchor, anchor_tie, identity_deployment};
+use super::identity::{Anchor, Issuer, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
-use crate::checks::dates::{self, ExpiryWindow};
+use crate::certificates::Validity;
+use crate::checks::dates::{self, ExpiryWindow, expiry};
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, StepKind};
@@ -34,12 +35,16 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
             remedy::take_out_anchor(ctx, steps, anchor),
         ),
     };
-    let message =
-        soon.message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}: {comes}"));
+    let sooner = issuer(ctx).ok().filter(|issuer| role == Role::Only && is_due_first(ctx, issuer, anchor));
+    let before = sooner.as_ref().map(|issuer| expiry(ctx, [issuer.certificate()]));
+    let before = before.map(|when| format!(", and the issuer under it already {when}")).unwrap_or_default();
+    let message = soon
+        .message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}{before}: {comes}"));
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     let finding = ctx
         .finding(anchor.subject(), message)
         .evidences(anchor.evidence(&said))
+        .evidences(sooner.map(|issuer| issuer.quoted(dates::dates(issuer.certificate(), ctx.now()))))
         .parameter(anchor.certificate.print())
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))
@@ -49,6 +54,15 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         Role::Only | Role::Unknown => soon.graded(finding),
         Role::OneOfSeveral | Role::Unused => soon.graded(finding).explains_nothing(),
     }
+}
+
+/// Whether the issuer expires before its trust anchor, also soon, and no tool renews it.
+fn is_due_first(ctx: &Context<'_>, issuer: &Issuer<'_>, anchor: &Anchor<'_>) -> bool {
+    let certificate = issuer.certificate();
+    certificate.not_after() < anchor.certificate.not_after()
+        && certificate.validity(ctx.now()) == Validity::Current
+        && ExpiryWindow::first_of(ctx, [certificate]).is_some()
+        && dates::renewed_by(&issuer.secret.metadata, certificate).is_none()
 }
 
 /// Two proxies always share an anchor: the new one is added first, then the issuer under it.
