@@ -8,6 +8,7 @@ use crate::finding::{Evidence, Finding, Place, Subject};
 use crate::inspect::steps::{Condition, Outcome, Part, Walk};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Calls, First};
+use crate::model::injection::INJECT;
 use crate::model::policy::{
     Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, Spoken, TakenBy,
     Workload,
@@ -41,6 +42,18 @@ impl<'a> Mesh<'a> {
             return;
         }
         if !serves(self, walk, pod, port) {
+            return;
+        }
+        if lacks_its_proxy(pod, port) {
+            let key = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
+            let says = format!(
+                "port {port} is the inbound port of the proxy, and pod {} was created without its proxy",
+                pod.metadata.name
+            );
+            walk.step(Part::Server, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), "spec.containers", "no linkerd-proxy"))
+                .fix("find out why the pod has no proxy")
+                .paste(self.command(meshdoctor().words("injection").operand(key)));
             return;
         }
         if is_inbound_port(pod, port) {
@@ -306,6 +319,15 @@ impl<'a> Mesh<'a> {
 /// there.
 fn is_inbound_port(pod: &Pod, port: u16) -> bool {
     pod.spec.proxy().is_some() && inbound_port(pod) == port && pod.metadata.label(EXTENSION_LABEL).is_none()
+}
+
+/// Whether the port is served only by the proxy that the pod requests and does not have.
+fn lacks_its_proxy(pod: &Pod, port: u16) -> bool {
+    let mut declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+    pod.spec.proxy().is_none()
+        && matches!(pod.metadata.annotation(INJECT), Some("enabled" | "ingress"))
+        && inbound_port(pod) == port
+        && !declared.any(|known| known.container_port == port)
 }
 
 /// Whether the pod's own containers can serve the port, from their declarations; `false` if none of them
