@@ -211,7 +211,8 @@ fn never_read(known: &Known<'_, '_>, kind: Kind, route: &Route) -> Option<Findin
     let first = support_after(ctx, kind, known.version.as_ref())?;
     let parent = route.spec.parent_refs.iter().find(|parent| is_of_mesh(parent))?;
     let at = format!("{} {}", parent.kind.as_deref().unwrap_or_default(), parent.name);
-    let minor = ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
+    let minor =
+        ctx.knowledge.minors().first_with(first).map(|minor| format!(" ({minor})")).unwrap_or_default();
     let kinds = match kind {
         Kind::HTTPRoute => "HTTPRoutes of the Gateway API".to_owned(),
         Kind::LinkerdHTTPRoute => "HTTPRoutes of policy.linkerd.io".to_owned(),

@@ -76,7 +76,20 @@ pub(in crate::checks) fn is_refused_by_the_cli(ctx: &Context<'_>) -> bool {
 
 /// Whether the charts of a release contain the definitions by default.
 pub(in crate::checks) fn brings_gateway_api(ctx: &Context<'_>, release: &LinkerdVersion) -> bool {
-    ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", release) != Some("false")
+    installing_value(ctx, release).is_some()
+}
+
+/// The chart value with which a release installs the definitions by default; `None` if it does not.
+pub(in crate::checks) fn installing_value(
+    ctx: &Context<'_>,
+    release: &LinkerdVersion,
+) -> Option<&'static str> {
+    match ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", release) {
+        Some("false") => None,
+        Some(_) => Some("installGatewayAPI"),
+        // Older charts have another value for it, on by default.
+        None => Some("enableHttpRoutes"),
+    }
 }
 
 /// Whether the policy controller of a release reads a kind of routes: whether it may list them.
@@ -193,29 +206,43 @@ pub(in crate::checks) fn install_bundle(
     let of_it =
         meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);
     let channel = if of_it { experimental } else { wanted.channel.name() };
-    let remedy = remedy.run(
-        StepKind::Command,
-        format!(
-            "Install Gateway API {} from its {channel} channel, which serves the versions that this \
-             Linkerd release uses. First make sure that no other controller in the cluster needs another \
-             release",
-            wanted.to_bring()
-        ),
-        over(there).arg(bundle_address(wanted.to_bring(), channel)),
+    let words = format!(
+        "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd \
+         release uses. First make sure that no other controller in the cluster needs another release",
+        wanted.to_bring()
     );
-    // Otherwise the CLI would install its own again, and `linkerd prune` would list them.
+    let install = over(there).arg(bundle_address(wanted.to_bring(), channel));
+    let remedy = remedy.run(StepKind::Command, words, install);
     match there.filter(|definition| is_of_the_cli(definition)) {
-        Some(_) => remedy.run(
-            StepKind::Command,
-            "Mark these CRDs as no longer managed by Linkerd: otherwise its CLI installs its own again",
-            kubectl()
-                .words("annotate --overwrite crd")
-                .operand(HTTP)
-                .operand(GRPC)
-                .arg(format!("{CREATED_BY}-")),
-        ),
+        Some(_) => unmark(remedy, &[HTTP, GRPC]),
         None => remedy,
     }
+}
+
+/// Adds the step that installs a release over older definitions.
+pub(in crate::checks) fn reinstall(
+    remedy: Remedy,
+    older: &CustomResourceDefinition,
+    release: &Version,
+    channel: &str,
+) -> Remedy {
+    remedy.run(
+        StepKind::Command,
+        format!("Install Gateway API {release} again, from its {channel} channel"),
+        over(Some(older)).arg(bundle_address(release, channel)),
+    )
+}
+
+/// Adds the step that removes the mark of Linkerd's CLI: otherwise it would install its own definitions again, and
+/// `linkerd prune` would list them.
+pub(in crate::checks) fn unmark(remedy: Remedy, definitions: &[&str]) -> Remedy {
+    let annotate = kubectl().words("annotate --overwrite crd");
+    let annotate = definitions.iter().fold(annotate, |call, name| call.operand(*name));
+    remedy.run(
+        StepKind::Command,
+        "Mark these CRDs as no longer managed by Linkerd: otherwise its CLI installs its own again",
+        annotate.arg(format!("{CREATED_BY}-")),
+    )
 }
 
 /// The command that applies definitions over existing ones; fields of Helm must be taken over.

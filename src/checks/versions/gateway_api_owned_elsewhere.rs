@@ -1,7 +1,7 @@
 //! `gateway-api-owned-elsewhere`: the CRDs chart would install Gateway API, but another tool manages it in
 //! this cluster.
 
-use super::gateway_api::{GRPC, HTTP, definition};
+use super::gateway_api::{GRPC, HTTP, definition, installing_value};
 use crate::checks::control_plane::installation::{note_presumed, release};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -9,11 +9,8 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::CustomResourceDefinition;
 
-/// The chart, and the value that enables Gateway API.
+/// The chart that installs Gateway API.
 const CHART: &str = "linkerd-crds";
-const VALUE: &str = "installGatewayAPI";
-/// The value in older charts.
-const BEFORE: &str = "enableHttpRoutes";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (http, grpc) = (definition(ctx, HTTP), definition(ctx, GRPC));
@@ -22,12 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if http.is_none() && grpc.is_none() {
         return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
-    // Older charts have another value for it, on by default.
-    let default = ctx.knowledge.releases().default_of(CHART, VALUE, &version);
-    let value = if default.is_some() { VALUE } else { BEFORE };
-    if default == Some("false") {
-        return Ok(Verdict::fine());
-    }
+    let Some(value) = installing_value(ctx, &version) else { return Ok(Verdict::fine()) };
     let findings: Vec<Finding> =
         [http, grpc].into_iter().flatten().filter_map(|found| foreign(ctx, found, value, &seen)).collect();
     note_presumed(ctx, &findings);

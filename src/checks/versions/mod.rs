@@ -15,6 +15,7 @@ pub(super) mod gateway_api;
 mod gateway_api_after_controller;
 mod gateway_api_missing;
 mod gateway_api_owned_elsewhere;
+mod gateway_api_releases_differ;
 mod gateway_api_unsupported;
 pub(super) mod known_defect;
 mod kubernetes_unsupported;
@@ -34,6 +35,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "gateway-api-after-controller", gateway_api_after_controller),
     row!("versions", "gateway-api-missing", gateway_api_missing),
     row!("versions", "gateway-api-owned-elsewhere", gateway_api_owned_elsewhere),
+    row!("versions", "gateway-api-releases-differ", gateway_api_releases_differ),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
     row!("versions", "known-defect", known_defect),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
