@@ -242,7 +242,7 @@ pub struct EvidenceArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Show everything that is shortened otherwise; for check, also symptoms, infos, versions and the coverage.
+    /// Show everything that is shortened otherwise; for check, also symptoms, infos and versions.
     ///
     /// `-v=2` also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(
@@ -264,10 +264,10 @@ pub struct Verbosity {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checks")]
 pub struct Selection {
-    /// Run only these checks or categories (comma-separated).
+    /// Run only these checks, categories or known defects (known-defect/ID), comma-separated.
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Skip these checks or categories (comma-separated).
+    /// Skip these checks, categories or known defects (known-defect/ID), comma-separated.
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     pub skip: Vec<String>,
 }

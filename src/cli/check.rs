@@ -93,7 +93,9 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         return verify::run(args, path);
     }
     let began = Instant::now();
-    asks_well(args)?;
+    let loaded = request::knowledge(args)?;
+    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    asks_well(args, knowledge)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
     let again = opened
         .as_ref()
@@ -107,9 +109,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()),
         ..request::policy(args)?
     };
-    let checks = selected(args, &policy)?;
-    let loaded = request::knowledge(args)?;
-    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let checks = selected(args, &policy, knowledge)?;
     let mut settings = change_settings(args, &policy, knowledge)?;
     settings.before = before.as_ref().map(|before| before.traffic.clone());
     let mut items = items(args, &checks, watch.is_some());
@@ -198,8 +198,12 @@ fn rerun(args: &Check, read: &Read) -> Rerun {
 }
 
 /// The selected checks. Manifests without a cluster are judged by default only by the checks that support it.
-fn selected(args: &Check, policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
-    let mut checks = request::select(policy)?;
+fn selected(
+    args: &Check,
+    policy: &Policy,
+    knowledge: &Knowledge,
+) -> anyhow::Result<Vec<&'static checks::Check>> {
+    let mut checks = request::select(policy, knowledge)?;
     if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
         checks.retain(|check| check.card().front.judges_manifests());
     }
@@ -324,17 +328,17 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     if fleet::is_meant(args) {
         fleet::refuse(args)?;
     }
-    asks_well(args)?;
-    waivers::baseline(args)?;
     let loaded = request::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    asks_well(args, knowledge)?;
+    waivers::baseline(args)?;
     request::upgrade(&args.rehearsal, knowledge)?;
     chart::chart_values(args, knowledge)?;
     Ok(())
 }
 
 /// Errors in flags are reported before anything is read, and therefore even if files are missing.
-fn asks_well(args: &Check) -> anyhow::Result<()> {
+fn asks_well(args: &Check, knowledge: &Knowledge) -> anyhow::Result<()> {
     let plan = |output: &Output| output.format == Format::Plan;
     if args.rehearsal.to.is_none() && args.report.output.iter().any(plan) {
         let next = "name the release to upgrade to: --to 2.20";
@@ -347,7 +351,7 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
-    request::select(&request::policy(args)?)?;
+    request::select(&request::policy(args)?, knowledge)?;
     params::set(&args.param)?;
     evidence::reads_input_once(&args.evidence)
 }

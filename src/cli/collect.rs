@@ -7,6 +7,7 @@ use super::{files, live, output, request};
 use crate::exit;
 use crate::fetched::{Fetched, Why};
 use crate::item::Item;
+use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::cluster::Cluster;
 use crate::policy::{self, Policy};
@@ -19,7 +20,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         mode: request::mode(args.pre, args.crds),
         ..Policy::default()
     };
-    let checks = request::select(&policy)?;
+    let checks = request::select(&policy, Knowledge::embedded())?;
     let mut items = policy::run_items(&checks);
     let node_pods = Some(&args.node_pods).filter(|flags| flags.node_pods);
     if node_pods.is_some() {

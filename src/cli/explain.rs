@@ -46,16 +46,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
 /// A row of the known defects.
 fn of_defect(id: &str, form: PageFormat) -> Result<String, Stop> {
     let knowledge = Knowledge::embedded();
-    let Some(row) = knowledge.known_defects().row(id) else {
-        let rows = knowledge.known_defects().rows();
-        let nearest = crate::nearest::closest(id, rows.iter().map(|row| row.id.as_str()));
-        let hint =
-            nearest.map(|id| format!("; did you mean {}/{id}?", checks::KNOWN_DEFECT)).unwrap_or_default();
-        return Err(Stop::usage(
-            format!("unknown defect {id:?}{hint}"),
-            format!("{} lists all known defects", own("list --defects")),
-        ));
-    };
+    let row = super::request::defect(id, knowledge)?;
     Ok(match form {
         PageFormat::Json => render::defects::json_of(row, knowledge),
         PageFormat::Text | PageFormat::Markdown => render::defects::text(row, knowledge, output::look()),

@@ -10,7 +10,7 @@ use crate::card::Mode;
 use crate::checks::{self, Upgrade};
 use crate::command::own;
 use crate::finding::{Confidence, Severity};
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, KnownDefect};
 use crate::nearest::closest;
 use crate::policy::{Gate, Policy};
 
@@ -83,13 +83,16 @@ pub(super) fn mode(pre: bool, crds: bool) -> Mode {
 /// The checks that are selected.
 ///
 /// # Errors
-/// An id or category is unknown, or no check is left.
-pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
+/// An id, category or known defect is unknown, or no check is left.
+pub(super) fn select(policy: &Policy, knowledge: &Knowledge) -> anyhow::Result<Vec<&'static checks::Check>> {
     let checks = policy.select().map_err(|error| {
         let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
         let said = config::flag(flag, &error.word);
         Stop::usage(format!("{said}: {error}"), format!("{} lists all checks", own("list")))
     })?;
+    for id in policy.known_defects() {
+        defect(id, knowledge)?;
+    }
     if checks.is_empty() {
         return Err(Stop::usage(
             "no check is selected",
@@ -98,6 +101,23 @@ pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Che
         .into());
     }
     Ok(checks)
+}
+
+/// The row of a known defect.
+///
+/// # Errors
+/// No row has the id.
+pub(super) fn defect<'a>(id: &str, knowledge: &'a Knowledge) -> Result<&'a KnownDefect, Stop> {
+    let defects = knowledge.known_defects();
+    defects.row(id).ok_or_else(|| {
+        let nearest = closest(id, defects.rows().iter().map(|row| row.id.as_str()));
+        let hint =
+            nearest.map(|id| format!("; did you mean {}/{id}?", checks::KNOWN_DEFECT)).unwrap_or_default();
+        Stop::usage(
+            format!("unknown defect {id:?}{hint}"),
+            format!("{} lists all known defects", own("list --defects")),
+        )
+    })
 }
 
 /// The upgrade of `--to`.

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     let (only, skip) = (args.selection.only.clone(), args.selection.skip.clone());
     let policy = Policy { only, skip, mode, ..Policy::default() };
-    let checks = request::select(&policy)?;
+    let checks = request::select(&policy, Knowledge::embedded())?;
     let mut settings = settings(args, mode)?;
     let way = EvidenceSource::new(&args.evidence, &args.connection);
     let mut items = policy::run_items(&checks);

@@ -41,7 +41,9 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     reject_overwriting(&args.report.output, args.save.as_deref(), path, "--verify")?;
     let document = read(path, "--verify").map_err(|stop| config::placed(stop, "verify", path))?;
     let asked = applicable_options(&document);
-    let selected = selected(args, asked.mode)?;
+    let loaded = request::knowledge(args)?;
+    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let selected = selected(args, asked.mode, knowledge)?;
     let mut earlier = earlier(&document, path)?;
     if let Some(selected) = &selected {
         earlier.findings.retain(|f| checks::find(&f.check).is_some_and(|c| selected.contains(c.id)));
@@ -60,9 +62,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         mode: asked.mode,
         ..Policy::default()
     };
-    let checks = if policy.only.is_empty() { Vec::new() } else { request::select(&policy)? };
-    let loaded = request::knowledge(args)?;
-    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    let checks = if policy.only.is_empty() { Vec::new() } else { request::select(&policy, knowledge)? };
     let settings = Settings { before, ..settings(args, &asked, knowledge)? };
 
     let mut evidence = args.evidence.clone();
@@ -195,14 +195,18 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
 }
 
 /// The checks that `--only` and `--skip` select; `None` if neither was given.
-fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
+fn selected(
+    args: &Check,
+    mode: Mode,
+    knowledge: &Knowledge,
+) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
     let selection = &args.selection;
     if selection.only.is_empty() && selection.skip.is_empty() {
         return Ok(None);
     }
     let policy =
         Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
-    Ok(Some(request::select(&policy)?.into_iter().map(|check| check.id).collect()))
+    Ok(Some(request::select(&policy, knowledge)?.into_iter().map(|check| check.id).collect()))
 }
 
 /// The options of the report's run that can be applied to this one.

@@ -67,7 +67,7 @@ pub fn page() -> String {
          was not checked, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are omitted.\n\
          With `--manifests`, rows about a running cluster are omitted too: manifests do not show them.\n\
          A row fails where the real command fails, even if meshdoctor rates the finding lower. The exit status follows\n\
-         `--fail-on`, not the rows.\n"
+         `--fail-on`, not the rows; `success` is false if a row or a finding is an error.\n"
     );
     let (source, date) = known.source();
     _ = write!(page, "\nRows of {source}, on {date}.\n\n## Rows\n\n");

@@ -10,6 +10,7 @@ use meshdoctor::knowledge::{AffectedComponent, Knowledge, KnownDefect};
 use meshdoctor::scene::Scene;
 use meshdoctor::version::{Contains, LinkerdVersion};
 
+use crate::binary::{meshdoctor, ran_to, write};
 use crate::case::{Live, base};
 
 /// Releases to try if the range of a row has no first edge.
@@ -155,4 +156,31 @@ fn reviewed_defects_have_a_row_a_check_or_a_reason() {
     let ids = text.lines().filter_map(|line| line.strip_prefix("  id: "));
     let missing: Vec<&str> = ids.filter(|id| !reviewed(id)).collect();
     assert!(missing.is_empty(), "not reviewed: {missing:?}");
+}
+
+/// A cluster with one known defect.
+const QUOTED_LOG_LEVEL: &str = r#"apiVersion: v1
+kind: Namespace
+metadata: {name: tools, annotations: {config.linkerd.io/proxy-log-level: 'linkerd[name="outbound"]=debug'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: linkerd-proxy-injector, namespace: linkerd, labels: {linkerd.io/control-plane-component: proxy-injector, linkerd.io/control-plane-ns: linkerd}}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: proxy-injector, image: "cr.l5d.io/linkerd/controller:edge-24.11.8"}]}}}
+"#;
+
+#[test]
+fn one_known_defect_can_be_selected_or_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "dump.yaml", QUOTED_LOG_LEVEL);
+    let run = |exit, flags: &[&str]| {
+        ran_to(exit, meshdoctor(&[&["check", &dump, "--complete=all", "-o=short"], flags].concat()))
+    };
+    run(1, &["--only", "known-defect"]);
+    run(1, &["--only", "known-defect/log-level-quotes"]);
+    run(1, &["--only", "known-defect", "--skip", "known-defect/server-invalid-selector"]);
+    run(0, &["--only", "known-defect/server-invalid-selector"]);
+    run(0, &["--only", "known-defect", "--skip", "known-defect/log-level-quotes"]);
+    let unknown = run(2, &["--skip", "known-defect/log-level-quote"]);
+    assert!(unknown.err.contains("did you mean known-defect/log-level-quotes?"), "{}", unknown.err);
 }

@@ -9,7 +9,7 @@ pub use waiver::{NoWaivers, PROBLEMS, Waiver, Waivers, on_objects, read as read_
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::card::Mode;
-use crate::checks::{self, Check};
+use crate::checks::{self, Check, KNOWN_DEFECT};
 use crate::finding::{Confidence, Finding, Severity, Standing, Subject, WaivedBy, When};
 use crate::item::Item;
 use crate::model::skew::Skew;
@@ -71,9 +71,9 @@ impl Gate {
 /// Options of the run.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// Ids, aliases or categories to select; empty means all.
+    /// Ids, aliases, categories or known defects (`known-defect/ID`) to select; empty means all.
     pub only: Vec<String>,
-    /// Ids, aliases or categories to skip.
+    /// Ids, aliases, categories or known defects to skip.
     pub skip: Vec<String>,
     /// The stage: checks of other stages are skipped, unless `only` names their ids.
     pub mode: Mode,
@@ -151,12 +151,40 @@ impl Policy {
     /// As [`Policy::select`].
     pub fn of_all_modes(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
         let only = check_ids(&self.only)?;
-        let skip = check_ids(&self.skip)?;
+        // Without one of the defects, the check of all others still runs.
+        let skip = check_ids(self.skip.iter().filter(|word| known_defect(word).is_none()))?;
         Ok(checks::all()
             .filter(|check| self.only.is_empty() || only.contains(check.id))
             .filter(|check| !skip.contains(check.id))
             .collect())
     }
+
+    /// Whether a finding of a selected check is selected: all are, unless it is a known defect and others are named.
+    pub fn selects(&self, finding: &Finding) -> bool {
+        if finding.check != KNOWN_DEFECT {
+            return true;
+        }
+        let is_named =
+            |word: &str| known_defect(word).is_some_and(|id| finding.parameters.iter().any(|of| of == id));
+        let names_all = |word: &str| known_defect(word).is_none() && selects_check(word, finding.check);
+        let only = self.only.is_empty() || self.only.iter().any(|word| names_all(word) || is_named(word));
+        only && !self.skip.iter().any(|word| is_named(word))
+    }
+
+    /// The known defects that the options name.
+    pub fn known_defects(&self) -> impl Iterator<Item = &str> {
+        self.only.iter().chain(&self.skip).filter_map(|word| known_defect(word))
+    }
+}
+
+/// The defect that `known-defect/ID` names.
+fn known_defect(word: &str) -> Option<&str> {
+    word.split_once('/').filter(|(check, _)| *check == KNOWN_DEFECT).map(|(_, id)| id)
+}
+
+/// Whether a word selects a check: by its id, an alias, its category or a row of `linkerd check`.
+fn selects_check(word: &str, check: &str) -> bool {
+    check_ids([word]).is_ok_and(|ids| ids.contains(check))
 }
 
 /// Items that a set of checks needs or can use.
@@ -175,18 +203,25 @@ pub fn run_items(checks: &[&'static Check]) -> BTreeSet<Item> {
     items
 }
 
-fn check_ids(words: &[String]) -> Result<BTreeSet<&'static str>, UnknownCheck> {
+fn check_ids(
+    words: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<BTreeSet<&'static str>, UnknownCheck> {
     let mut ids = BTreeSet::new();
     for word in words {
+        let word = word.as_ref();
+        if known_defect(word).is_some() {
+            ids.insert(KNOWN_DEFECT);
+            continue;
+        }
         let category: Vec<&str> =
-            checks::all().filter(|c| c.card().front.category == *word).map(|c| c.id).collect();
+            checks::all().filter(|c| c.card().front.category == word).map(|c| c.id).collect();
         match checks::find(word) {
             Some(check) => _ = ids.insert(check.id),
             None if !category.is_empty() => ids.extend(category),
             None if checks::answering(word).next().is_some() => {
                 ids.extend(checks::answering(word).map(|check| check.id));
             }
-            None => return Err(UnknownCheck { word: word.clone(), nearest: nearest(word) }),
+            None => return Err(UnknownCheck { word: word.to_owned(), nearest: nearest(word) }),
         }
     }
     Ok(ids)

@@ -271,7 +271,18 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
         }
         None => then,
     };
-    assemble(question, collected, results)
+    assemble(question, collected, selected(results, question.policy))
+}
+
+/// Removes the known defects that the run does not select.
+fn selected(mut results: Vec<CheckResult>, policy: &Policy) -> Vec<CheckResult> {
+    for result in results.iter_mut().filter(|result| matches!(result.outcome, Outcome::Findings)) {
+        result.findings.retain(|finding| policy.selects(finding));
+        if result.findings.is_empty() {
+            result.outcome = if result.gaps.is_empty() { Outcome::Pass } else { Outcome::Unknown };
+        }
+    }
+    results
 }
 
 /// Applies severity overrides. A severity below that of the check's card is an upper bound for its findings; any other

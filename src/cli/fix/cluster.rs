@@ -41,7 +41,7 @@ impl<'a> Cluster<'a> {
     pub(super) fn new(args: &'a Fix) -> anyhow::Result<Cluster<'a>> {
         let check = args.as_check();
         let policy = request::policy(&check)?;
-        let checks = request::select(&policy)?;
+        let checks = request::select(&policy, Knowledge::embedded())?;
         let settings = check::settings(&check, &policy)?;
         let mut items = policy::run_items(&checks);
         items.insert(Item::List(Kind::Namespace));

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     }
     let check = args.as_check();
     let policy = request::policy(&check)?;
-    let mut checks = request::select(&policy)?;
+    let mut checks = request::select(&policy, Knowledge::embedded())?;
     if policy.only.is_empty() {
         checks.retain(|check| check.card().front.judges_manifests());
     }

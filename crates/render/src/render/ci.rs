@@ -125,7 +125,7 @@ pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
     }
     let mut lines = Vec::new();
     for (number, step) in (1..).zip(&finding.remedy.steps) {
-        let text = in_remedy(&finding.remedy.steps, number, 0, &step.text);
+        let text = in_remedy(&finding.remedy.steps, number, &step.text);
         lines.push(clean(&format!("{number}. {text}")).into_owned());
         let pasted = step.command.iter().flat_map(|command| command.rendered());
         lines.extend(pasted.map(|line| format!("   {}", clean(&line))));

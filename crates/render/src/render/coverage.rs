@@ -69,7 +69,7 @@ pub fn collect_them() -> String {
 
 /// The gaps that decide the exit status if no finding does.
 pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
-    let groups = groups(report, |gap| gap.missing.was_asked_for());
+    let mut groups = groups(report, |gap| gap.missing.was_asked_for());
     let rendered = |(words, command): (String, Option<Command>)| {
         let command = command.map(|command| command.aimed(&report.connection));
         (words, command.iter().flat_map(Command::rendered).collect())
@@ -80,14 +80,52 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
         let ways = vec![rendered(grant_whole_role(gaps))];
         return vec![Deciding { brief: what.clone(), what, checks, ways, is_not_provided: false }];
     }
+    let of_dump = perhaps_incomplete(report, &mut groups);
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
         what: head(gaps, if gaps.len() > SHOWN { FEW } else { SHOWN }) + &unreadable(gaps),
         brief: head(gaps, NAMED),
         checks: checks_of(gaps),
         ways: closings(*sort, gaps).into_iter().map(rendered).collect(),
-        is_not_provided: matches!(gaps[0].missing.why, Why::NotCaptured | Why::NotOffered | Why::PerhapsMore),
+        is_not_provided: is_not_provided(gaps[0]),
     });
-    each.collect()
+    of_dump.into_iter().chain(each).collect()
+}
+
+/// Whether the input only lacks it: no request failed.
+fn is_not_provided(gap: &Gap) -> bool {
+    matches!(gap.missing.why, Why::NotCaptured | Why::NotOffered | Why::PerhapsMore)
+}
+
+/// Takes the objects that a dump lacks, or may lack, out of the groups: one flag states that it has all of them.
+fn perhaps_incomplete<'a>(report: &'a Report, groups: &mut Groups<'a>) -> Option<Deciding<'a>> {
+    let may_lack = |gaps: &Vec<&Gap>| gaps.iter().any(|gap| gap.missing.why == Why::PerhapsMore);
+    if report.origin.kind != "dump" || !groups.values().any(may_lack) {
+        return None;
+    }
+    let mut of_dump: Vec<&Gap> = Vec::new();
+    groups.retain(|(_, sort), gaps| {
+        let is_of_dump = matches!(sort, Sort::Objects | Sort::NamedObjects) && is_not_provided(gaps[0]);
+        if is_of_dump {
+            of_dump.append(gaps);
+        }
+        !is_of_dump
+    });
+    let what = "objects and kinds that the dump may lack".to_owned();
+    let file = report.origin.name.as_str();
+    let check = meshdoctor().words("check").arg(Arg::path(file)).words("--complete all");
+    let all = match file.contains(' ') {
+        true => ("if it lists all objects of the cluster, pass --complete all".to_owned(), Vec::new()),
+        false => ("if it lists all objects of the cluster".to_owned(), Command::from(check).rendered()),
+    };
+    let some =
+        ("otherwise name the kinds that it lists completely: --complete KIND,...".to_owned(), Vec::new());
+    Some(Deciding {
+        brief: what.clone(),
+        what,
+        checks: checks_of(&of_dump),
+        ways: vec![all, some],
+        is_not_provided: true,
+    })
 }
 
 /// The gaps of the lists, if the API server denied all of them and no other evidence is missing for another reason.

@@ -52,9 +52,9 @@ const QUOTATION: usize = 420;
 pub struct Printer {
     look: Look,
     form: Form,
-    /// For a finding of an upgrade, whose target the heading names and whose verification follows the last one: the
-    /// number of steps before its own.
-    of_upgrade: Option<usize>,
+    /// Whether the findings are those of an upgrade: the heading names its target, the verification follows the last of
+    /// them, and the plan orders their steps.
+    of_upgrade: bool,
 }
 
 /// The context in which findings are printed.
@@ -97,12 +97,12 @@ impl Form {
 impl Printer {
     /// A printer for a context.
     pub fn new(look: Look, form: Form) -> Printer {
-        Printer { look, form, of_upgrade: None }
+        Printer { look, form, of_upgrade: false }
     }
 
-    /// A printer for findings of an upgrade, whose steps are numbered after others.
-    pub fn of_upgrade(&self, before: usize) -> Printer {
-        Printer { look: self.look, form: self.form, of_upgrade: Some(before) }
+    /// A printer for findings of an upgrade.
+    pub fn of_upgrade(&self) -> Printer {
+        Printer { look: self.look, form: self.form, of_upgrade: true }
     }
 
     /// The whole finding. `explains` are the findings folded under it, one entry for each symptom.
@@ -243,7 +243,7 @@ impl Printer {
         }
         lines.extend(self.standing(finding));
         if in_full {
-            let is_shown = |evidence: &&Evidence| self.of_upgrade.is_none() || !is_target(evidence);
+            let is_shown = |evidence: &&Evidence| !self.of_upgrade || !is_target(evidence);
             let evidence: Vec<Evidence> = finding.evidence.iter().filter(is_shown).cloned().collect();
             lines.extend(self.labelled("evidence", self.evidence(&evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
@@ -263,7 +263,7 @@ impl Printer {
         // The repair of the cause is that of the symptom.
         if in_full && planned.is_none() && cause.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
-            let verify = finding.remedy.verify.iter().filter(|_| self.of_upgrade.is_none());
+            let verify = finding.remedy.verify.iter().filter(|_| !self.of_upgrade);
             let verify = verify.flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
             lines.extend(self.labelled("verify", verify));
@@ -435,12 +435,11 @@ impl Printer {
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
         for (at, step) in steps.iter().enumerate() {
-            let before = self.of_upgrade.unwrap_or_default();
-            let number = format!("{}. ", before + at + 1);
+            let number = format!("{}. ", at + 1);
             let indent = if self.form == Form::Card { INDENT } else { 2 };
             let inner = indent + number.len();
             let nodes = repair::elsewhere(step, self.look.most(EVIDENCE));
-            let text = format!("{}{nodes}", in_remedy(steps, at + 1, before, &step.text));
+            let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
             let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
                 lines.push(if line == 0 {

@@ -149,7 +149,7 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
     rows
 }
 
-/// `images: 3 to pull from cr.l5d.io, not tested; phase 1 tests it`; `None` if the plan names no image.
+/// `images: 3 to pull from cr.l5d.io, not tested; phase 1 tests them`; `None` if the plan names no image.
 fn pulled(plan: &Plan) -> Option<String> {
     let before = plan.phases.iter().position(|phase| phase.part == Part::Before)?;
     let commands = plan.phases[before].remedy.steps.iter().filter_map(|step| step.command.as_ref());
@@ -161,7 +161,7 @@ fn pulled(plan: &Plan) -> Option<String> {
     (!images.is_empty()).then(|| {
         let number = images.len();
         format!(
-            "images: {number} to pull from {}, not tested; phase {} tests it",
+            "images: {number} to pull from {}, not tested; phase {} tests them",
             from.join(", "),
             before + 1
         )

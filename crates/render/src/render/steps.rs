@@ -11,13 +11,12 @@ use crate::report::{PlanStep, RepairPlan, Report};
 /// read as a sequence.
 pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
     let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
-    instead(&plan.steps[..number], |step| step.step.applies, of_same, 0, text)
+    instead(&plan.steps[..number], |step| step.step.applies, of_same, text)
 }
 
-/// The text of a step of a remedy, from 1, after `before` steps of other remedies. An alternative names the step that
-/// it replaces.
-pub(super) fn in_remedy<'t>(steps: &[Step], number: usize, before: usize, text: &'t str) -> Cow<'t, str> {
-    instead(&steps[..number], |step| step.applies, |_, _| true, before, text)
+/// The text of a step of a remedy, from 1. An alternative names the step that it replaces.
+pub(super) fn in_remedy<'t>(steps: &[Step], number: usize, text: &'t str) -> Cow<'t, str> {
+    instead(&steps[..number], |step| step.applies, |_, _| true, text)
 }
 
 /// The numbers of the alternatives to the first step of the plan.
@@ -34,7 +33,6 @@ fn instead<'t, S>(
     steps: &[S],
     applies: impl Fn(&S) -> Applies,
     of_same: impl Fn(&S, &S) -> bool,
-    before: usize,
     text: &'t str,
 ) -> Cow<'t, str> {
     let Some((step, earlier)) = steps.split_last().filter(|(step, _)| applies(step) == Applies::Instead)
@@ -44,7 +42,7 @@ fn instead<'t, S>(
     let replaced = earlier.iter().rposition(|one| applies(one) != Applies::Instead && of_same(one, step));
     let act = text.strip_prefix("Or ").or_else(|| text.strip_prefix("Alternatively, "));
     match (replaced, act) {
-        (Some(at), Some(act)) => Cow::Owned(format!("Instead of step {}: {act}", before + at + 1)),
+        (Some(at), Some(act)) => Cow::Owned(format!("Instead of step {}: {act}", at + 1)),
         _ => Cow::Borrowed(text),
     }
 }

@@ -115,7 +115,7 @@ impl Findings<'_> {
         let (report, look) = (self.report, self.look);
         let mut blocks: Vec<Vec<String>> = Vec::new();
         let (mut infos, mut set_aside) = (Vec::new(), Vec::new());
-        let (mut steps, mut verify) = (0, Vec::new());
+        let mut verify = Vec::new();
         for &(at, finding) in findings {
             let explained = folding.explained_by(at, &report.findings);
             let planned = report.repair.findings.get(&at);
@@ -126,8 +126,7 @@ impl Findings<'_> {
             {
                 set_aside.extend(self.printer.set_aside(finding));
             } else if planned.is_none() && !look.verbose && finding.when == When::AfterUpgrade {
-                let printer = self.printer.of_upgrade(steps);
-                steps += finding.remedy.steps.len();
+                let printer = self.printer.of_upgrade();
                 verify.extend(finding.remedy.verify.clone());
                 blocks.push(vec![printer.planned(finding, &explained, planned).trim_end().to_owned()]);
             } else if planned.is_none() || look.verbose {
@@ -170,7 +169,7 @@ const SCREEN: usize = 24;
 
 /// The report, with the checks that did not run and the result.
 fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
-    let unchecked = match look.verbose || look.coverage {
+    let unchecked = match look.coverage {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
     };
@@ -232,6 +231,7 @@ fn more(report: &Report, unchecked: &[String], names_infos: bool, look: Look) ->
     let has_more = !unchecked.is_empty() && !look.coverage;
     let is_named = unchecked.iter().any(|line| line.contains("--coverage"));
     let flags = match (has_more, &command) {
+        (true, _) if look.verbose && !is_named => Some("--coverage adds what was not checked"),
         _ if look.verbose => None,
         // The rows of infos and of the result name both.
         (true, Some(_))
