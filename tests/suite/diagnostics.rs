@@ -37,7 +37,8 @@ fn it_is_found_in_a_folder_and_in_an_archive_and_kept_in_bundles() {
     write(&dump, "endpoints.json", ENDPOINTS);
     write(&dump, "policy.json", POLICY);
     let first = ran(meshdoctor(
-        &[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v"][..], &JUDGED].concat(),
+        &[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v", "--coverage"][..], &JUDGED]
+            .concat(),
     ));
     assert_eq!(first.status, 1, "{first:?}");
     assert!(finds(&first.out), "{first:?}");
@@ -94,7 +95,8 @@ fn denials(folder: &Path, all: &[(String, [u64; 2])]) -> String {
         let text = METRICS.replace("1768478280", &(1_768_478_280 + 30 * read).to_string());
         write(folder, &format!("{read}.txt"), text + &lines.collect::<String>())
     });
-    let words = ["check", "--bundle", &pods, "--complete", "all", "-v", "--only", "policy-denies"];
+    let words =
+        ["check", "--bundle", &pods, "--complete", "all", "-v", "--coverage", "--only", "policy-denies"];
     ran(meshdoctor(&[&words[..], &["--diagnostics", &files[0], "--diagnostics", &files[1]]].concat())).out
 }
 
