@@ -6,7 +6,8 @@ use super::Command;
 use super::call::Word;
 use super::line::Line;
 
-/// The lines, nodes and renewed workloads of a command, so that joining many others takes time in proportion to their lines.
+/// The lines, nodes and renewed workloads of a command, so that joining many others takes time in proportion to their
+/// lines.
 #[derive(Debug, Default)]
 pub struct JoinIndex {
     lines: HashSet<Line>,
@@ -37,7 +38,7 @@ impl JoinIndex {
 }
 
 impl Line {
-    /// Lines in their order, consecutive ones that renew workloads in the same way as one for at most `at_once` of them.
+    /// Lines in their order; consecutive ones that renew workloads in the same way become one, for at most `at_once`.
     pub fn joined(lines: impl IntoIterator<Item = Line>, at_once: usize) -> Vec<Line> {
         let mut joined: Vec<Line> = Vec::new();
         for line in lines {
