@@ -48,7 +48,8 @@ pub(super) fn deleted<'p>(
     remedy.run(StepKind::Command, words, Command::lines(lines))
 }
 
-/// Adds the step that replaces the meshed pods that need rules from linkerd-cni and did not prove to have them, on the given nodes, or on all
+/// Adds the step that replaces the meshed pods that need rules from linkerd-cni and did not prove to have them, on the
+/// given nodes, or on all
 /// nodes if none is given: their workloads are restarted, and pods without a workload are deleted. If pods
 /// are not known, the step lists them. Reads the evidence of [`restart::Rollouts`].
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
@@ -73,7 +74,8 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
     remedy.run(StepKind::Command, format!("{words}. This command lists the meshed pods"), list)
 }
 
-/// Whether the validator passed, so that the pod has its rules: linkerd-cni may become ready after the kubelet accepts a
+/// Whether the validator passed, so that the pod has its rules: linkerd-cni may become ready after the kubelet accepts
+/// a
 /// pod but before it sets up the pod's network.
 pub(super) fn has_rules(pod: &Pod) -> bool {
     let validator = pod.container_status(VALIDATOR_CONTAINER);
