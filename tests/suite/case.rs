@@ -4,10 +4,11 @@ use meshdoctor::card::Case;
 use meshdoctor::checks::context::UNDECLARED;
 use meshdoctor::checks::{Check, CheckResult, evaluate};
 use meshdoctor::collect::{Collected, collect_now};
-use meshdoctor::fetched::Why;
-use meshdoctor::item::{Item, Kind};
+use meshdoctor::fetched::{Fetched, Why};
+use meshdoctor::item::{Item, Kind, link_credentials};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::missing::Missing;
+use meshdoctor::model::cluster::Cluster;
 use meshdoctor::objects::CustomResourceDefinition;
 use meshdoctor::policy;
 use meshdoctor::scene::Scene;
@@ -32,6 +33,18 @@ pub fn undeclared(result: &CheckResult) -> Option<String> {
     let of = |gap: &&Missing| matches!(&gap.why, Why::Failed { message } if message == UNDECLARED);
     let each: Vec<String> = result.gaps.iter().filter(of).map(ToString::to_string).collect();
     (!each.is_empty()).then(|| each.join(", "))
+}
+
+/// Replaces the reason for which an item is missing; whether the reason is known to change nothing else.
+fn replace_reason(cluster: &mut Cluster, item: &Item, way: &Why) -> bool {
+    let answer = cluster.answers.get_mut(item).map(|answer| &mut answer.fetched);
+    match answer {
+        Some(Fetched::Missing { reason }) if *item != link_credentials() && *way != Why::PerhapsMore => {
+            *reason = way.clone();
+            true
+        }
+        _ => false,
+    }
 }
 
 impl Live {
@@ -62,12 +75,31 @@ impl Live {
     /// Runs checks on only the evidence that they need.
     pub fn results(&self, checks: &[&'static Check]) -> Vec<CheckResult> {
         let collected = self.collect(checks);
-        evaluate(checks, &collected.cluster, Knowledge::embedded(), &self.0.settings)
+        let results = evaluate(checks, &collected.cluster, Knowledge::embedded(), &self.0.settings);
+        for (check, result) in checks.iter().zip(&results) {
+            assert_eq!(undeclared(result), None, "{}", check.id);
+        }
+        results
     }
 
     /// Runs one check on only the evidence that it needs.
     pub fn judge(&self, check: &'static Check) -> CheckResult {
         self.judge_on(&self.collect(&[check]), check)
+    }
+
+    /// Runs one check on the evidence that it needs, with one item missing in each of several ways. Where the other
+    /// evidence does not depend on the way, it is collected only once.
+    pub fn judge_without(&self, check: &'static Check, item: &Item, ways: &[Why]) -> Vec<CheckResult> {
+        let Some((first, others)) = ways.split_first() else { return Vec::new() };
+        let mut collected = self.without(item, first.clone()).collect(&[check]);
+        let mut results = vec![self.judge_on(&collected, check)];
+        for way in others {
+            if !replace_reason(&mut collected.cluster, item, way) {
+                collected = self.without(item, way.clone()).collect(&[check]);
+            }
+            results.push(self.judge_on(&collected, check));
+        }
+        results
     }
 
     /// The same cluster without one item.

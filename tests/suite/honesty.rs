@@ -80,8 +80,8 @@ fn a_check_never_passes_without_what_it_needs() {
             for item in check.card().front.needs.iter().filter(|item| !is_undefined(&live, item)) {
                 // The reason for missing evidence rarely matters to rules: each item is denied and missing in
                 // one more way for each case, so that a check meets all of them over its cases.
-                for why in std::iter::once(denied()).chain(others.next()) {
-                    let result = live.without(item, why.clone()).judge(check);
+                let ways: Vec<Why> = std::iter::once(denied()).chain(others.next()).collect();
+                for (why, result) in ways.iter().zip(live.judge_without(check, item, &ways)) {
                     if !honest(&whole, &result) {
                         let (id, title, way) = (check.id, &case.title, why.keyword());
                         let both = beside(&whole, &result);
@@ -198,13 +198,13 @@ fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
             let live = case::live(check, case);
             let whole = live.judge(check);
             for item in &check.card().front.uses {
-                for why in [denied(), Why::NotCaptured] {
-                    let result = live.without(item, why.clone()).judge(check);
+                let ways = [denied(), Why::NotCaptured];
+                for (why, result) in ways.iter().zip(live.judge_without(check, item, &ways)) {
                     let turned = case.kind == CaseKind::Fires
                         && !matches!(result.outcome, Outcome::Findings | Outcome::Unknown);
                     // Refused evidence is named; for a dump, the required evidence suffices.
                     let silent = case.kind == CaseKind::Fires
-                        && why == denied()
+                        && *why == denied()
                         && matches!(result.outcome, Outcome::Unknown)
                         && !result.gaps.iter().any(|gap| gap.request.item == *item);
                     if turned || silent || !honest_without_hint(check, item, &whole, &result) {

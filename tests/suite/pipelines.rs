@@ -3,7 +3,6 @@
 //! visible and never pass, and every outcome is one valid document.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::{Command, kubectl};
@@ -26,11 +25,6 @@ fn failures() -> Vec<Failure> {
         origin: None,
     };
     [exit::USAGE, exit::COULD_NOT_RUN, 130].map(of).into()
-}
-
-fn reports() -> &'static [(String, Report)] {
-    static ALL: OnceLock<Vec<(String, Report)>> = OnceLock::new();
-    ALL.get_or_init(samples_and_judged)
 }
 
 /// The gaps that decide the exit status.
@@ -61,7 +55,7 @@ fn people_read_these() {
 
 #[test]
 fn sarif_is_read_and_says_what_was_not_checked() {
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let text = sarif::report(report);
         let log: serde_sarif::sarif::Sarif = serde_json::from_str(&text).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
@@ -166,7 +160,7 @@ const OF_THE_WHOLE: [&str; 5] = ["name", "time", "tests", "failures", "errors"];
 
 #[test]
 fn junit_is_read_and_passes_nothing_that_was_not_checked() {
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let text = junit::report(report);
         let root = text.lines().find_map(|line| line.strip_prefix("<testsuites ")).unwrap();
         let said: Vec<&str> =
@@ -219,7 +213,7 @@ fn prometheus_reads_the_metrics() {
         });
         values.collect::<Vec<f64>>()
     };
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let scrape = read(&prometheus::report(report));
         assert_eq!(value(&scrape, "exit_status"), [f64::from(report.verdict.status)], "{name}");
         assert_eq!(value(&scrape, "check_outcome").len(), report.checks.len(), "{name}");
@@ -259,7 +253,7 @@ fn annotation(line: &str) -> (String, String, String) {
 
 #[test]
 fn every_line_for_github_is_one_annotation() {
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let text = github::report(report);
         let lines: Vec<_> = text.lines().map(annotation).collect();
         let (word, _, message) = &lines[0];
@@ -397,7 +391,7 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
 fn gitlab_has_one_issue_for_each_trouble_and_gap() {
     let severities = ["info", "minor", "major", "critical", "blocker"];
     let read = |text: &str| -> Vec<Value> { serde_json::from_str(text).unwrap() };
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let issues = read(&gitlab::report(report));
         let mut prints = BTreeSet::new();
         for issue in &issues {
@@ -428,7 +422,7 @@ fn gitlab_has_one_issue_for_each_trouble_and_gap() {
 
 #[test]
 fn lines_of_json_end_with_the_result() {
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let text = ndjson::report(report);
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
@@ -448,7 +442,7 @@ fn lines_of_json_end_with_the_result() {
 
 #[test]
 fn markdown_names_every_cause_and_gap_and_closes_what_it_opens() {
-    for (name, report) in reports() {
+    for (name, report) in samples_and_judged() {
         let text = markdown::report(report);
         assert_eq!(text.matches("<details").count(), text.matches("</details>").count(), "{name}");
         for finding in report.findings.iter().filter(|finding| finding.caused_by.is_empty()) {

@@ -376,7 +376,7 @@ fn no_output_and_no_file_holds_a_canary_of_any_leaf() {
     let shapes = carried();
     let mut seen = BTreeSet::new();
     let mut leaks = Leaks::default();
-    let clusters = if all { scenes(1) } else { covering(scenes(4)) };
+    let clusters = if all { scenes(1) } else { covering(scenes(12)) };
     println!("{} clusters", clusters.len());
     for (at, (name, scene)) in clusters.into_iter().enumerate() {
         for (depth, every) in [(Depth::All, 1), (Depth::Told, 2), (Depth::Broken, 6)] {
