@@ -50,20 +50,11 @@ fn saved_report(args: &Check) -> Option<&Path> {
 /// A file does not exist, or is a report rather than evidence.
 fn with_files(args: &Check) -> Result<Check, Stop> {
     let mut args = args.clone();
-    for file in std::mem::take(&mut args.files) {
-        let shown = file.display();
-        let is_stdin = file.as_os_str() == "-";
-        if !is_stdin && !file.exists() {
-            let next = match shown.to_string() {
-                word if is_of_checks(&word) => {
-                    format!("to run only these checks, use {}", meshdoctor().words("check --only").arg(word))
-                }
-                _ => "give a bundle, a dump or a folder; without a file, the cluster is checked".to_owned(),
-            };
-            return Err(Stop::usage(format!("{shown}: no such file or folder"), next));
-        }
-        args.evidence.bundle.push(file);
-    }
+    let files = std::mem::take(&mut args.files);
+    args.evidence = evidence::with_files(&args.evidence, &files, |word| {
+        let only = || meshdoctor().words("check --only").arg(word.to_owned());
+        is_of_checks(word).then(|| format!("to run only these checks, use {}", only()))
+    })?;
     for file in &args.evidence.bundle {
         if verify::is_report(file) {
             let again = meshdoctor().words("check --verify").arg(Arg::path(file.display().to_string()));

@@ -268,6 +268,27 @@ pub(super) fn reads_input_once(evidence: &EvidenceArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The flags, with file arguments added as bundles. `next` may know what a word that is no file was meant to be, and
+/// returns the next step.
+///
+/// # Errors
+/// A file does not exist.
+pub(super) fn with_files(
+    evidence: &EvidenceArgs,
+    files: &[PathBuf],
+    next: impl Fn(&str) -> Option<String>,
+) -> Result<EvidenceArgs, Stop> {
+    for file in files.iter().filter(|file| file.as_os_str() != "-" && !file.exists()) {
+        let shown = file.display().to_string();
+        let give = || "give a bundle, a dump or a folder; without a file, the cluster is read".to_owned();
+        let next = next(&shown).unwrap_or_else(give);
+        return Err(Stop::usage(format!("{shown}: no such file or folder"), next));
+    }
+    let mut evidence = evidence.clone();
+    evidence.bundle.extend_from_slice(files);
+    Ok(evidence)
+}
+
 /// Opens the bundle of `--bundle` before it is read; `None` if not given.
 pub(super) fn open(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<Captured>> {
     if evidence.bundle.is_empty() {

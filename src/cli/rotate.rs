@@ -11,7 +11,8 @@ use crate::render::look::Look;
 use crate::render::{json, rotation as render};
 
 pub(super) fn run(args: &Rotate) -> anyhow::Result<u8> {
-    let way = EvidenceSource::new(&args.evidence, &args.connection);
+    let given = evidence::with_files(&args.evidence, &args.files, |_| None)?;
+    let way = EvidenceSource::new(&given, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     let cluster = &read.collected.cluster;
     let settings = Settings { rerun: read.rerun.clone(), ..Settings::default() };

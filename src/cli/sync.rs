@@ -16,14 +16,15 @@ use crate::render::{json, sync as render, yaml};
 const INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
-    let evidence = sampling(&args.evidence);
+    let given = evidence::with_files(&args.evidence, &args.files, |_| None)?;
+    let evidence = sampling(given.clone());
     let way = EvidenceSource { sampled: &args.namespace, ..EvidenceSource::new(&evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     namespaces::known(&args.namespace, &evidence, false, &read.collected)?;
     let mesh = sync::Sync::read(&read.collected.cluster, Knowledge::embedded(), &args.namespace);
     let text = match args.output {
         SyncFormat::Table => {
-            let repair = repair(&mesh, args, &read.rerun);
+            let repair = repair(&mesh, args, &given, &read.rerun);
             render::table(&mesh, repair.as_deref(), output::look())
         }
         SyncFormat::Json => json::document(&render::json(&mesh)),
@@ -39,8 +40,7 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
 }
 
 /// The evidence to read: a live cluster is sampled, unless metrics are given.
-fn sampling(evidence: &EvidenceArgs) -> EvidenceArgs {
-    let mut evidence = evidence.clone();
+fn sampling(mut evidence: EvidenceArgs) -> EvidenceArgs {
     let is_given = !evidence.bundle.is_empty()
         || !evidence.diagnostics.is_empty()
         || evidence.prometheus.prometheus.is_some();
@@ -51,22 +51,22 @@ fn sampling(evidence: &EvidenceArgs) -> EvidenceArgs {
 }
 
 /// The command that prints evidence and repair of the problems, from the same evidence.
-fn repair(mesh: &sync::Sync<'_>, args: &Sync, rerun: &Rerun) -> Option<String> {
+fn repair(mesh: &sync::Sync<'_>, args: &Sync, given: &EvidenceArgs, rerun: &Rerun) -> Option<String> {
     let mut ids: Vec<&str> = mesh.problems().map(|finding| finding.check).collect();
     ids.dedup();
     if ids.is_empty() {
         return None;
     }
     let check = meshdoctor().words("check");
-    let call = if args.evidence.bundle.is_empty() {
+    let call = if given.bundle.is_empty() {
         let required = rerun.provided.is_empty().then_some(Repeated::Proxies);
         rerun.with_scope_options(rerun.providing(check), required)
     } else {
-        of_files(check, &args.evidence)
+        of_files(check, given)
     };
     let call = if args.namespace.is_empty() { call } else { call.option("-n", args.namespace.join(",")) };
     let command = Command::from(call.option("--only", ids.join(",")));
-    let is_live = args.evidence.bundle.is_empty();
+    let is_live = given.bundle.is_empty();
     Some(if is_live { command.aimed(&rerun.connection) } else { command }.to_string())
 }
 

@@ -1,5 +1,7 @@
 //! Flags of `policy`, `reach` and `sync`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::{Connection, EvidenceArgs, Verbosity};
@@ -197,6 +199,9 @@ pub enum ReachFormat {
 /// `meshdoctor sync`.
 #[derive(Debug, Args)]
 pub struct Sync {
+    /// Bundles, dumps or folders to read instead of the cluster, as with --bundle.
+    #[arg(value_name = "FILE", conflicts_with = "live")]
+    pub files: Vec<PathBuf>,
     /// Show only proxies in these namespaces (comma-separated). The control plane is always shown.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace)]
     pub namespace: Vec<String>,

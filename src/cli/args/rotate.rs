@@ -1,5 +1,7 @@
 //! Arguments of `meshdoctor rotate`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
@@ -10,6 +12,9 @@ use crate::cli::values::time;
 /// `meshdoctor rotate`.
 #[derive(Debug, Args)]
 pub struct Rotate {
+    /// Bundles, dumps or folders to read instead of the cluster, as with --bundle.
+    #[arg(value_name = "FILE", conflicts_with = "live")]
+    pub files: Vec<PathBuf>,
     /// What to rotate; by default the issuer alone if it expires within 60 days and its trust anchor does
     /// not, else both.
     ///

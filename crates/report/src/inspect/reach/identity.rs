@@ -240,8 +240,8 @@ impl Mesh<'_> {
     fn new_certificates(&self, walk: &mut Walk) {
         for finding in &self.issuance.obstacles {
             let says = format!(
-                "{}. The call works as long as both proxies hold valid certificates",
-                finding.message
+                "identity issues no certificates ({}): the call works as long as both proxies hold valid ones",
+                finding.check
             );
             let step = walk.step(Part::Identity, Outcome::NotJudged, says);
             step.evidence.extend(finding.evidence.iter().take(1).cloned());
