@@ -43,6 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if said_since(ctx, events.unwrap_or_default(), made) {
         return Ok(Verdict::fine());
     }
+    // The log of identity may show that it rejects requests with the old one.
+    ctx.or_note(ctx.logs());
     // Older events have expired, so their absence proves nothing.
     let silent = age < KEPT && events.is_some();
     let message = if silent {

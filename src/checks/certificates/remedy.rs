@@ -15,11 +15,10 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, own, program};
 use crate::finding::{Remedy, Restarts, StepKind};
-use crate::model::control_plane::components;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Deployment, Pod};
+use crate::objects::{ConfigMap, Pod};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
@@ -270,21 +269,16 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
-    let wait = |name: String| -> Line {
-        let status = kubectl().namespace(namespace).words("rollout status");
-        status.operand(format!("deployment/{name}")).words("--timeout=5m").into()
-    };
-    let deployments = components(ctx.optional_list::<Deployment>(), namespace);
-    let waits = deployments.iter().map(|one| wait(one.deployment.metadata.name.to_string()));
+    // kubectl waits for all Deployments of a namespace since 1.25.
+    let wait: Line = kubectl().namespace(namespace).words("rollout status deployment --timeout=5m").into();
     if is_rolled {
         let act = "Wait until the control plane runs with the new trust anchors: the change restarts it";
-        return remedy.run(StepKind::Command, act, Command::lines(waits));
+        return remedy.run(StepKind::Command, act, wait);
     }
     let act =
         "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs";
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
-    let commands = Command::lines(std::iter::once(restart).chain(waits));
-    remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
+    remedy.run(StepKind::Command, act, Command::lines([restart, wait])).restarting(Restarts::ControlPlane)
 }
 
 /// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
 use crate::model::events;
-use crate::objects::{Namespace, Node, Pod, Workload};
+use crate::objects::{Event, Namespace, Node, Pod, Workload};
 
 /// The label with the Pod Security level of a namespace.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
@@ -27,7 +27,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some("baseline" | "restricted") => {}
             Some(_) => return None,
             // The level may be the default of the API server, which only its answer shows.
-            None => _ = refused_by_pod_security(ctx, set)?,
+            None => {
+                ctx.or_note(ctx.complete_list::<Event>());
+                refused_by_pod_security(ctx, set)?;
+            }
         }
         Some(finding(ctx, set, namespace))
     });

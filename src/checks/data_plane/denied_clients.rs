@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::connect_failures::text_after;
-use crate::checks::Context;
 use crate::checks::policy::survey;
 use crate::checks::reported::Reported;
 use crate::checks::words::sentence;
+use crate::checks::{Context, Unjudged};
 use crate::finding::{Evidence, Finding, Severity, StepKind};
 use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::policy::TakenBy;
@@ -98,8 +98,9 @@ pub(super) fn name_clients(
         finding.remedy = finding.remedy.step(StepKind::Note, client.remedy(ctx));
         finding
     });
-    let mut failing =
-        known.iter().filter(|client| !client.is_meshed() && !is_authorized(ctx, denying, client));
+    let mut failing = known
+        .iter()
+        .filter(|client| !client.is_meshed() && is_authorized(ctx, denying, client) == Some(false));
     let Some(first) = failing.next() else { return finding };
     let more = match failing.count() {
         0 => String::new(),
@@ -114,16 +115,24 @@ pub(super) fn name_clients(
     Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
 }
 
-/// Whether the policies authorize a client without an identity by now.
-fn is_authorized(ctx: &Context<'_>, denying: &Pod, client: &Client<'_>) -> bool {
-    let Ok(survey) = survey(ctx) else { return false };
+/// Whether the policies authorize a client without an identity by now; `None`, and a gap, if they are unknown.
+fn is_authorized(ctx: &Context<'_>, denying: &Pod, client: &Client<'_>) -> Option<bool> {
+    let survey = match survey(ctx) {
+        Ok(survey) => survey,
+        Err(Unjudged::Missing(missing)) => {
+            ctx.gap(missing);
+            return None;
+        }
+        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => return Some(false),
+    };
     let mut pods = survey.pods.iter();
-    let Some((_, workload)) = pods.find(|(pod, _)| std::ptr::eq(*pod, denying)) else { return false };
-    survey.index.inbound_taken(workload).any(|(_, inbound)| {
+    let Some((_, workload)) = pods.find(|(pod, _)| std::ptr::eq(*pod, denying)) else { return Some(false) };
+    let is_authorized = survey.index.inbound_taken(workload).any(|(_, inbound)| {
         let TakenBy::Server(server) = inbound.taken_by else { return false };
         let mut all = inbound.authorizations.iter();
         server.metadata.name == client.server && all.any(|one| one.admits(None, Some(client.address)))
-    })
+    });
+    Some(is_authorized)
 }
 
 /// The client and the Server of a line.

@@ -147,11 +147,14 @@ fn finding(
     let object = format!("Service {namespace}/{name}");
     let path = format!("metadata.annotations[{ANNOTATION}]");
     let said = |list: Option<&str>| list.map_or_else(|| "not set".to_owned(), str::to_owned);
-    ctx.finding(Subject::object(Kind::Service, namespace, name), message)
-        .parameter(match lacks {
+    let finding =
+        ctx.finding(Subject::object(Kind::Service, namespace, name), message).parameter(match lacks {
             Lacks::Service => "service",
             Lacks::Pods => "pods",
-        })
+        });
+    // One Service may have both kinds of ports.
+    let finding = if harmless { finding.parameter("default") } else { finding };
+    finding
         .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
         .evidence(Evidence::field(&object, "spec.ports", ports.join("; ")))
         .evidences(difference.pods.iter().take(QUOTED).map(|pod| {

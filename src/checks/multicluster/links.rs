@@ -223,7 +223,10 @@ pub(in crate::checks) fn link_again_with(
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
     let call = call.option("--cluster-name", &link.spec.target_cluster_name);
-    let without_gateway = link.spec.gateway_address.is_empty() && link.spec.gateway_identity.is_empty();
+    // A link that is only known from its controller states nothing.
+    let without_gateway = !link.spec.target_cluster_domain.is_empty()
+        && link.spec.gateway_address.is_empty()
+        && link.spec.gateway_identity.is_empty();
     let call = if without_gateway { call.words("--gateway=false") } else { call };
     let line = call
         // Its objects are in two namespaces, and each names its own.

@@ -17,12 +17,11 @@ use crate::checks::versions::gateway_api::{
     HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
 };
 use crate::checks::{Context, Upgrade};
-use crate::command::{Call, Command, Line, kubectl, linkerd, meshdoctor, program};
+use crate::command::{Call, Command, kubectl, linkerd, meshdoctor, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
-use crate::model::control_plane::CORE;
 use crate::model::managed_by::ManagedBy;
 use crate::model::owners::Owner;
 use crate::objects::{DaemonSet, Namespace};
@@ -244,12 +243,7 @@ fn keeps_gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) 
 /// The command that watches the rollout of the control plane.
 fn watched(ctx: &Context<'_>) -> Command {
     let home = ctx.namespaces().control_plane.as_str();
-    let rollout = |name: &str| {
-        let call =
-            kubectl().namespace(home).words("rollout status").operand(format!("deployment/linkerd-{name}"));
-        Line::from(call.words("--timeout=10m"))
-    };
-    Command::lines(CORE.map(rollout))
+    Command::from(kubectl().namespace(home).words("rollout status deployment --timeout=10m"))
 }
 
 /// The sentence about the point after which this hop cannot be undone.

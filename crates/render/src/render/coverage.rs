@@ -117,8 +117,10 @@ fn perhaps_incomplete<'a>(report: &'a Report, groups: &mut Groups<'a>) -> Option
         true => ("if it lists all objects of the cluster, pass --complete all".to_owned(), Vec::new()),
         false => ("if it lists all objects of the cluster".to_owned(), Command::from(check).rendered()),
     };
-    let some =
-        ("otherwise name the kinds that it lists completely: --complete KIND,...".to_owned(), Vec::new());
+    let some = (
+        "otherwise name its complete kinds with --complete KIND,..., or collect everything".to_owned(),
+        Command::from(meshdoctor().words("collect --output bundle.tar.gz")).rendered(),
+    );
     Some(Deciding {
         brief: what.clone(),
         what,
