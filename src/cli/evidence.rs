@@ -278,7 +278,7 @@ pub(super) fn with_files(
     files: &[PathBuf],
     next: impl Fn(&str) -> Option<String>,
 ) -> Result<EvidenceArgs, Stop> {
-    for file in files.iter().filter(|file| file.as_os_str() != "-" && !file.exists()) {
+    if let Some(file) = files.iter().find(|file| file.as_os_str() != "-" && !file.exists()) {
         let shown = file.display().to_string();
         let give = || "give a bundle, a dump or a folder; without a file, the cluster is read".to_owned();
         let next = next(&shown).unwrap_or_else(give);
