@@ -268,8 +268,8 @@ pub(super) fn reads_input_once(evidence: &EvidenceArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The flags, with file arguments added as bundles. `next` may know what a word that is no file was meant to be, and
-/// returns the next step.
+/// The flags, with file arguments added as bundles. `next`: the next step for a word that names no file, if the command
+/// recognises it.
 ///
 /// # Errors
 /// A file does not exist.

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
     let given = evidence::with_files(&args.evidence, &args.files, |_| None)?;
-    let evidence = sampling(given.clone());
+    let evidence = sampling(&given);
     let way = EvidenceSource { sampled: &args.namespace, ..EvidenceSource::new(&evidence, &args.connection) };
     let read = evidence::read(&way, &args.verbosity, &items(), Save::No)?;
     namespaces::known(&args.namespace, &evidence, false, &read.collected)?;
@@ -40,7 +40,8 @@ pub(super) fn run(args: &Sync) -> anyhow::Result<u8> {
 }
 
 /// The evidence to read: a live cluster is sampled, unless metrics are given.
-fn sampling(mut evidence: EvidenceArgs) -> EvidenceArgs {
+fn sampling(evidence: &EvidenceArgs) -> EvidenceArgs {
+    let mut evidence = evidence.clone();
     let is_given = !evidence.bundle.is_empty()
         || !evidence.diagnostics.is_empty()
         || evidence.prometheus.prometheus.is_some();

@@ -57,6 +57,7 @@ fn save<S: Source>(source: &S, options: &Options, path: &Path) -> (Collected, Sa
     save_items(source, &everything(), options, path)
 }
 
+/// Collects `items` from `source`, and saves them.
 fn save_items<S: Source>(
     source: &S,
     items: &BTreeSet<Item>,
@@ -70,10 +71,15 @@ fn save_items<S: Source>(
 }
 
 fn replay(path: &Path, options: &Options) -> Collected {
-    collect_now(&Bundle::load(path).unwrap(), &everything(), options, None)
+    replay_items(path, &everything(), options)
 }
 
-/// One in so many cases is saved with all evidence.
+/// Collects `items` from a bundle.
+fn replay_items(path: &Path, items: &BTreeSet<Item>, options: &Options) -> Collected {
+    collect_now(&Bundle::load(path).unwrap(), items, options, None)
+}
+
+/// Every case of this number is saved with all evidence.
 const ALL_EVIDENCE: usize = 15;
 
 const FORMS: [&str; 4] = ["folder/", "x.tar.gz", "x.tar.zst", "x.tar"];
@@ -178,7 +184,7 @@ fn every_case_gives_the_same_report_from_its_bundle() {
             let path = folder.path().join(format!("{at}-{}", FORMS[at % FORMS.len()]));
             at += 1;
             let (whole, _) = save_items(&live.0.memory, items, &live.0.options, &path);
-            let again = collect_now(&Bundle::load(&path).unwrap(), items, &live.0.options, None);
+            let again = replay_items(&path, items, &live.0.options);
             let place = format!("{} / {}", check.id, case.title);
             assert_eq!(evidence(&whole), evidence(&again), "{place}");
             let report = |collected| report_of(checks, collected, &live.0.settings);

@@ -265,7 +265,7 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
-/// before restarts it, the commands that wait until it runs.
+/// before restarts it, the command that waits until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
