@@ -295,12 +295,7 @@ impl<'a> Context<'a> {
 
     /// The available objects of a kind; a missing list is a gap.
     pub(super) fn seen_or_gap<K: Listed>(&self) -> &'a [K::Object] {
-        self.or_gap(self.partial_list::<K>()).unwrap_or(&[])
-    }
-
-    /// The evidence, if it is available; otherwise a gap.
-    pub(super) fn or_gap<T>(&self, evidence: Result<T, Missing>) -> Option<T> {
-        evidence.map_err(|missing| self.gap(missing)).ok()
+        self.or_note(self.partial_list::<K>()).unwrap_or(&[])
     }
 
     /// Every object of a kind: the list to conclude absence from.
@@ -365,8 +360,7 @@ impl<'a> Context<'a> {
         answer.is_some_and(|answer| answer.fetched == Fetched::Complete && answer.count() == 0)
     }
 
-    /// Notes missing evidence that could withdraw a finding or change its severity, and returns the
-    /// available part: a finding without it states the gap.
+    /// The evidence, if it is available; otherwise `None`, and a gap, which findings without it state.
     pub fn or_note<T>(&self, read: Result<T, Missing>) -> Option<T> {
         read.map_err(|missing| self.gap(missing)).ok()
     }

@@ -164,7 +164,7 @@ impl<'a> AnnotatedObjects<'a> {
                 // Other kinds have no settings of Linkerd.
                 _ => Ok(()),
             };
-            _ = ctx.or_gap(read);
+            _ = ctx.or_note(read);
         }
         objects.retain(|object| ctx.judges(object.namespace_name()));
         let is_of_manifests = kinds.contains(&Kind::Namespace)

@@ -18,7 +18,7 @@ const VALID: &str = "certificate config is valid";
 const ISSUED: &str = "issuer cert is issued by the trust anchor";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    _ = ctx.or_gap(config(ctx));
+    _ = ctx.or_note(config(ctx));
     let values = values(ctx);
     let secret = ctx.object::<Secret>(Scope::ControlPlane, ISSUER)?;
     let scheme = scheme(values.as_ref(), secret);

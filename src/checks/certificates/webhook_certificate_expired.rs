@@ -16,9 +16,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for pair in &serving {
         // The certificate is checked even if the bundle is unavailable.
-        let webhook = ctx.or_gap(pair.server.webhook(ctx)).flatten();
+        let webhook = ctx.or_note(pair.server.webhook(ctx)).flatten();
         let trusted = webhook.map(|(_, webhook)| pair.server.trusted(ctx, webhook)).transpose();
-        let trusted = ctx.or_gap(trusted).flatten();
+        let trusted = ctx.or_note(trusted).flatten();
         findings.extend(finding(ctx, pair, webhook, trusted.as_deref()));
     }
     Ok(findings.into())

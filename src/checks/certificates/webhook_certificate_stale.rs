@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
     let mut findings = Vec::new();
     for pair in &serving {
-        let Some(pods) = ctx.or_gap(ctx.served(pair.server.asked)) else { continue };
+        let Some(pods) = ctx.or_note(ctx.served(pair.server.asked)) else { continue };
         if pods.is_empty() {
             let why = Why::Failed { message: "it has no running pod".to_owned() };
             ctx.gap(ctx.missing(Item::Served(pair.server.asked), why, "what it serves"));

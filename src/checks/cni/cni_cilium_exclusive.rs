@@ -67,7 +67,7 @@ fn without_settings(ctx: &Context<'_>) -> Judgement {
 
 fn exclusive_finding(ctx: &Context<'_>) -> Finding {
     let nodes = Nodes::perhaps_with_files(ctx);
-    let absent = ctx.or_gap(absences(ctx, &nodes)).unwrap_or_default();
+    let absent = ctx.or_note(absences(ctx, &nodes)).unwrap_or_default();
     let evicted = || absent.iter().filter(|absent| plugin_types(absent.file).contains(&PLUGIN));
     let data = |key: &str| cilium(ctx).and_then(|config| config.data.get(key));
     let said = data("cni-exclusive").map_or("not set, which means true", String::as_str);

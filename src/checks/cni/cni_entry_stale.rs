@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         _ => None,
     };
     // The installer's pod shows whether the files are older than its start.
-    _ = ctx.or_gap(ctx.partial_list::<Pod>());
+    _ = ctx.or_note(ctx.partial_list::<Pod>());
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
         let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time.get());

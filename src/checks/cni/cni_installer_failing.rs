@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }
     // An installer that runs without effect shows only in its log.
-    _ = ctx.or_gap(ctx.logs());
+    _ = ctx.or_note(ctx.logs());
     let mut said: BTreeMap<(&str, &str), Vec<PodLine<'_>>> = BTreeMap::new();
     for line in pod_lines(ctx, SignatureScope::InstallerLog) {
         said.entry((line.namespace, line.pod)).or_default().push(line);

@@ -33,7 +33,7 @@ impl<'a> Nodes<'a> {
 
     /// For checks that can also infer findings without node files; missing files are a gap.
     pub(super) fn perhaps_with_files(ctx: &Context<'a>) -> Nodes<'a> {
-        let snapshots = ctx.or_gap(ctx.snapshots()).unwrap_or(&[]);
+        let snapshots = ctx.or_note(ctx.snapshots()).unwrap_or(&[]);
         Nodes::new(ctx, snapshots)
     }
 

@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
-    let beats = ctx.or_gap(ctx.complete_list::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
+    let beats = ctx.or_note(ctx.complete_list::<CronJob>()).is_some_and(|jobs| jobs.iter().any(is_heartbeat));
     let findings = table
         .namespaced_roles()
         .iter()

@@ -39,9 +39,9 @@ struct Failing<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let kustomizations = ctx.or_gap(defined::<Kustomization>(ctx)).unwrap_or_default();
-    let releases = ctx.or_gap(defined::<HelmRelease>(ctx)).unwrap_or_default();
-    let applications = ctx.or_gap(defined::<Application>(ctx)).unwrap_or_default();
+    let kustomizations = ctx.or_note(defined::<Kustomization>(ctx)).unwrap_or_default();
+    let releases = ctx.or_note(defined::<HelmRelease>(ctx)).unwrap_or_default();
+    let applications = ctx.or_note(defined::<Application>(ctx)).unwrap_or_default();
     let control_plane = ctx.namespaces().control_plane.as_str();
     let failing = kustomizations
         .iter()

@@ -154,7 +154,7 @@ fn refused<'a>(ctx: &Context<'_>, set: &Workload, pods: usize) -> Option<Cause<'
     if pods >= wanted {
         return None;
     }
-    _ = ctx.or_gap(ctx.partial_list::<Event>());
+    _ = ctx.or_note(ctx.partial_list::<Event>());
     let meta = &set.metadata;
     let its = |event: &&Event| {
         let about = &event.about;

@@ -23,7 +23,7 @@ const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = refused(ctx);
-    let rules = ctx.or_gap(Rules::from_context(ctx));
+    let rules = ctx.or_note(Rules::from_context(ctx));
     let mut groups: BTreeMap<(&str, bool, String), Vec<&Refused<'_>>> = BTreeMap::new();
     for one in refused.iter().filter(|one| ctx.judges(one.namespace())) {
         if one.namespace() == ctx.namespaces().control_plane {

@@ -87,7 +87,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The anchors from this cluster's installation; the other cluster provides the same information.
 fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
-    let config = ctx.or_gap(config(ctx)).flatten();
+    let config = ctx.or_note(config(ctx)).flatten();
     let values = config.and_then(ConfigMap::chart_values)?;
     let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
     Some(anchors.iter().map(Certificate::print).collect())

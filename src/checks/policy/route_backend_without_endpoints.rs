@@ -22,7 +22,7 @@ struct Lost<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.complete_list::<Service>()?, ctx.complete_list::<EndpointSlice>()?);
     let routes = routes(ctx)?;
-    let profiles = ctx.or_gap(defined::<ServiceProfile>(ctx)).unwrap_or_default();
+    let profiles = ctx.or_note(defined::<ServiceProfile>(ctx)).unwrap_or_default();
     if routes.is_empty() && profiles.is_empty() {
         return Ok(Verdict::fine());
     }

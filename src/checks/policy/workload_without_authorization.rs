@@ -183,7 +183,7 @@ pub(super) fn note_different(ctx: &Context<'_>, subnets: Option<&SkippedSubnets>
 /// Notes missing files of nodes for a pod that linkerd-cni sets up: they can show ranges that bypass its proxy.
 pub(super) fn note_unread(ctx: &Context<'_>, pod: &Pod) {
     if pod.spec.container(VALIDATOR_CONTAINER).is_some() {
-        _ = ctx.or_gap(ctx.snapshots());
+        _ = ctx.or_note(ctx.snapshots());
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let meshed: HashSet<Owner> = meshed.map(|pod| owners.owner(pod)).collect();
     let nodes =
-        ctx.or_gap(ctx.complete_list::<Node>()).map(|all| Nodes::new(all, ctx.complete_list::<Pod>().ok()));
+        ctx.or_note(ctx.complete_list::<Node>()).map(|all| Nodes::new(all, ctx.complete_list::<Pod>().ok()));
     let is_spread = values(ctx).ok().and_then(|values| values.bool("enablePodAntiAffinity")) == Some(true);
     let spread = nodes.as_ref().filter(|_| is_spread).map(Nodes::usable);
     let spec_of = |meta: &crate::objects::Meta| {
@@ -64,7 +64,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let found = found.into_iter().flatten();
         findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
     }
-    _ = ctx.or_gap(ranges);
+    _ = ctx.or_note(ranges);
     match quotas {
         Err(missing) if findings.is_empty() => return Err(missing.into()),
         Err(missing) => ctx.gap(missing),

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (reference, seen) = of_control_plane(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
     // A separately set proxy version is intended.
-    let config = ctx.or_gap(config(ctx)).flatten();
+    let config = ctx.or_note(config(ctx)).flatten();
     let values = config.and_then(ConfigMap::chart_values);
     let apart = values.is_some_and(|values| values.text("proxy.image.version").is_some());
     let mut running: BTreeMap<&str, Vec<(&Pod, LinkerdVersion)>> = BTreeMap::new();

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unbound = absent_of(bindings, known.viz_cluster_role_bindings(namespace))
         .map(|name| finding(ctx, Kind::ClusterRoleBinding, &name, "linkerd-viz ClusterRoleBindings exist"));
     let reader = ctx
-        .or_gap(ctx.complete_list::<RoleBinding>())
+        .or_note(ctx.complete_list::<RoleBinding>())
         .and_then(|bindings| reader_missing(ctx, bindings, namespace));
     Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
 }

@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The finding for the answer of a pod, if it is unhealthy. A missing answer is noted.
 fn self_check_finding(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
-    let answer = ctx.or_gap(ctx.probe(program, namespace, name))?;
+    let answer = ctx.or_note(ctx.probe(program, namespace, name))?;
     if answer.is_well() {
         return None;
     }
