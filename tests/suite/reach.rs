@@ -651,24 +651,65 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
     assert_eq!((status, words(&text).contains("only its default policy applies")), (0, true), "{text}");
 }
 
-/// A recorded mesh whose issuer has expired: no call between proxies gets through.
+/// A recorded mesh whose issuer or anchor has expired: no call between proxies under it gets through. The recorded
+/// proxies have other anchors, so their certificates may be valid.
 #[test]
-fn expired_issuer_stops_calls_between_proxies() {
+fn expired_certificate_stops_calls_between_proxies_under_it() {
     let Some(folder) = crate::recordings::folder() else { return };
-    let recording = folder.join("issuer-expired");
-    let meta = crate::recordings::json(&recording.join("meta.json"));
-    let call = ["shop/web", "shop/api:80"];
-    let at = ["--at", meta["recorded_at"].as_str().unwrap()];
-    let output = run_on_dump("reach", &[&call[..], &at[..]].concat(), recording.to_str().unwrap());
-    assert_eq!(output.status, 1, "{}", output.out);
-    assert!(words(&output.out).contains("the issuer's certificate has expired"), "{}", output.out);
-    // Without a capture time, this machine's clock proves nothing.
-    let output = run_on_dump("reach", &call, recording.to_str().unwrap());
-    assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
+    for (name, ended) in [
+        ("issuer-expired", "the issuer's certificate has expired"),
+        ("anchor-expired", "the trust anchor of the mesh has expired"),
+    ] {
+        let recording = folder.join(name);
+        let mut dump = crate::recordings::json(&recording.join("cluster.json"));
+        let call = ["shop/web", "shop/api:80"];
+        // More than the lifetime of a certificate after the anchor ended.
+        let timed = [&call[..], &["--at", "2026-11-22T00:00:00Z"]].concat();
+        let other = run_on_dump("reach", &timed, recording.to_str().unwrap());
+        assert_eq!((other.status, words(&other.out).contains(ended)), (4, true), "{}", other.out);
+        assert!(words(&other.out).contains("come from another issuer"), "{}", other.out);
+
+        let roots = trust_roots(&dump).expect("the trust roots are recorded");
+        give_anchors(&mut dump, &roots);
+        let own = tempfile::tempdir().unwrap();
+        std::fs::write(own.path().join("cluster.json"), dump.to_string()).unwrap();
+        let output = run_on_dump("reach", &timed, own.path().to_str().unwrap());
+        assert_eq!((output.status, words(&output.out).contains(ended)), (1, true), "{}", output.out);
+        // Without a capture time, this machine's clock proves nothing.
+        let output = run_on_dump("reach", &call, own.path().to_str().unwrap());
+        assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
+    }
 }
 
-/// A recorded mesh whose issuer cannot sign: the steps equal those of the checks, and no restart is advised
-/// before the repair.
+/// The trust anchors in a dump.
+fn trust_roots(dump: &serde_json::Value) -> Option<String> {
+    use serde_json::Value;
+    match dump {
+        Value::Object(fields) => {
+            let own = fields.get("ca-bundle.crt").and_then(Value::as_str).map(str::to_owned);
+            own.or_else(|| fields.values().find_map(trust_roots))
+        }
+        Value::Array(items) => items.iter().find_map(trust_roots),
+        _ => None,
+    }
+}
+
+/// Gives all proxies of a dump these trust anchors.
+fn give_anchors(dump: &mut serde_json::Value, anchors: &str) {
+    use serde_json::Value;
+    match dump {
+        Value::Object(fields) => {
+            if fields.get("name").and_then(Value::as_str) == Some("LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS") {
+                fields.insert("value".to_owned(), Value::String(anchors.to_owned()));
+            }
+            fields.values_mut().for_each(|value| give_anchors(value, anchors));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| give_anchors(item, anchors)),
+        _ => {}
+    }
+}
+
+/// A recorded mesh whose issuer cannot sign: the checks print the steps, and no restart is advised before the repair.
 #[test]
 fn restart_comes_after_the_repair_of_the_issuer() {
     let Some(folder) = crate::recordings::folder() else { return };
@@ -677,15 +718,13 @@ fn restart_comes_after_the_repair_of_the_issuer() {
         let output = run_on_dump("reach", &["shop/web", "shop/api"], recording.to_str().unwrap());
         let text = output.out;
         let said = words(&text);
-        assert!(
-            said.contains(&format!("Repair {id} first (meshdoctor check --only {id} prints the steps)")),
-            "{text}"
+        let disjoint = "data-plane-anchors-disjoint";
+        let order = format!(
+            "Repair {id}, {disjoint} in this order (meshdoctor check --only {id},{disjoint} prints the steps)"
         );
-        assert!(
-            text.contains("kubectl -n shop get deployment/web -o yaml | linkerd inject --manual -"),
-            "{text}"
-        );
-        assert!(!text.contains("rollout restart"), "{text}");
+        assert!(said.contains(&order), "{text}");
+        // A new proxy alone would not accept the control plane, which still has the old anchors.
+        assert!(!text.contains("rollout restart") && !text.contains("linkerd inject"), "{text}");
         assert!(said.contains("unknown: control plane, identity"), "{text}");
         assert_eq!(output.status, 4, "{name}: {text}");
         let matrix = run_on_dump("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());

@@ -9,7 +9,7 @@ use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Moment, Remedy};
+use crate::finding::{Finding, Moment, Remedy, Step};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
@@ -34,11 +34,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     // Computed once, since it reads every pod.
     let control_plane = ControlPlane::from_pods(ctx);
-    let first = first_steps(ctx, control_plane);
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let mut since_then = anchors_since(ctx, roots);
     since_then.extend(issuer.iter().flat_map(|issuer| issuer.moments(ctx.now())));
-    let shared = (&first, control_plane, since_then.as_slice());
+    let shared = (control_plane, since_then.as_slice());
     let findings = without.iter().map(|held| finding(ctx, held, bundle, issuer.as_ref(), &needed, shared));
     Ok(findings.collect::<Vec<_>>().into())
 }
@@ -88,13 +87,16 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
     }
 }
 
-/// The steps before the restart of any workload. Findings about the issuer or the trust anchors come before
-/// this one, as their cards declare.
-fn first_steps(ctx: &Context<'_>, control_plane: ControlPlane) -> Remedy {
-    match control_plane {
+/// The steps: findings about the issuer or the trust anchors come before this one, as their cards declare.
+fn steps(ctx: &Context<'_>, control_plane: ControlPlane, renewed: Step) -> Remedy {
+    let mut remedy = match control_plane {
         ControlPlane::Current => Remedy::new(),
-        ControlPlane::Older | ControlPlane::Unknown => remedy::restart_control_plane(ctx, Remedy::new()),
-    }
+        ControlPlane::Older | ControlPlane::Unknown => {
+            remedy::restart_before(ctx, Remedy::new(), Some(&renewed))
+        }
+    };
+    remedy.steps.push(renewed);
+    remedy
 }
 
 /// What the proxies lose, and when.
@@ -125,8 +127,8 @@ fn message(
              {expire} (within 24 hours)"
         ),
         Loss::AfterRestart => format!(
-            "{fact}, and the control plane probably still uses the old one. After its next restart, {they} cannot \
-             reach it, and {lose} all meshed connections within 24 hours",
+            "{fact}. Most likely nothing fails until the control plane restarts; then {they} cannot reach it, and \
+             {lose} all meshed connections within 24 hours",
             they = they.to_lowercase()
         ),
     }
@@ -138,27 +140,19 @@ fn finding(
     bundle: &Bundle,
     issuer: Option<&Issuer<'_>>,
     needed: &[&Certificate],
-    (first, control_plane, since_then): (&Remedy, ControlPlane, &[Moment]),
+    (control_plane, since_then): (ControlPlane, &[Moment]),
 ) -> Finding {
     let names = held.names();
-    let because = match control_plane {
-        ControlPlane::Older => {
-            "until then, the old pods cannot reach the restarted control plane or new pods"
-        }
-        ControlPlane::Current | ControlPlane::Unknown => {
-            "connections between old and new pods fail meanwhile"
-        }
-    };
-    let mut remedy = first.clone();
-    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
+    let because = "connections between old and new pods fail meanwhile";
+    let renewed = renew(ctx, &held.owner, &names, Needs::NewProxy, because);
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let has_expired = |anchor: &&Certificate| ctx.now().duration_since(anchor.not_after()) > USUAL_LIFETIME;
-    // Identity has issued nothing since then.
+    // Identity has issued nothing since then, unless it still has an older issuer.
     let is_over = issuer.is_some_and(|issuer| issuer.certificate().validity(ctx.now()) == Validity::Over)
         || needed.iter().all(has_expired);
     let loss = match control_plane {
-        _ if is_over => Loss::Now,
         ControlPlane::Older if issuer.is_some() => Loss::AfterRestart,
+        _ if is_over => Loss::Now,
         ControlPlane::Older | ControlPlane::Current | ControlPlane::Unknown => Loss::AtExpiry,
     };
     let finding = ctx
@@ -182,7 +176,7 @@ fn finding(
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))
-        .remedy(remedy);
+        .remedy(steps(ctx, control_plane, renewed));
     match issuer {
         Some(issuer) => {
             finding.evidence(issuer.quoted(format!("signed by {}", issuer.certificate().issuer())))

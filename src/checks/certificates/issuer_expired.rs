@@ -15,8 +15,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the issuer's certificate is not valid yet: until then identity issues no certificates, so no \
              proxy becomes ready"
         }
+        Validity::Over if remedy::foreign_pods(ctx).next().is_some() => {
+            "the issuer's certificate has expired, and all certificates that it issued with it: identity issues \
+                no certificates under it, and no new proxy becomes ready"
+        }
         Validity::Over => {
-            "the issuer's certificate has expired, and the certificates of all proxies with it: connections \
+            "the issuer's certificate has expired, and all certificates that it issued with it: connections \
                 between meshed pods fail, identity issues no certificates, and no new proxy becomes ready"
         }
     };

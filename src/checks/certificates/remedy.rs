@@ -14,7 +14,7 @@ use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written}
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, own, program};
-use crate::finding::{Remedy, Restarts, StepKind};
+use crate::finding::{Remedy, Restarts, Step, StepKind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
@@ -199,7 +199,7 @@ pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
-fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
+pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
     let home = ctx.namespaces().control_plane.as_str();
     let current = in_force(ctx).ok().flatten();
     let pods = ctx.optional_list::<Pod>().iter();
@@ -267,18 +267,40 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
 /// before restarts it, the command that waits until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
-    // kubectl waits for all Deployments of a namespace since 1.25.
-    let wait: Line = kubectl().namespace(namespace).words("rollout status deployment --timeout=5m").into();
     if is_rolled {
         let act = "Wait until the control plane runs with the new trust anchors: the change restarts it";
-        return remedy.run(StepKind::Command, act, wait);
+        return remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
     }
-    let act =
-        "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs";
+    restart_before(ctx, remedy, None)
+}
+
+/// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
+/// reach the restarted control plane. If it needs a release of the linkerd CLI, so does the restart.
+pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let act = match next {
+        Some(_) => {
+            "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
+             once: they cannot reach it"
+        }
+        None => {
+            "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
+        }
+    };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
-    remedy.run(StepKind::Command, act, Command::lines([restart, wait])).restarting(Restarts::ControlPlane)
+    let restart = match next.and_then(|next| next.command.as_ref()?.required_cli()) {
+        Some(release) => Line::only_with_cli(release.to_owned(), restart),
+        None => restart,
+    };
+    let commands = Command::lines([restart, control_plane_rolled(ctx)]);
+    remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
+}
+
+/// The line that waits until the control plane runs. kubectl waits for all Deployments of a namespace since 1.25.
+fn control_plane_rolled(ctx: &Context<'_>) -> Line {
+    let namespace = &ctx.namespaces().control_plane;
+    kubectl().namespace(namespace).words("rollout status deployment --timeout=5m").into()
 }
 
 /// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.

@@ -35,6 +35,10 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
             "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under \
              it, so no proxy becomes ready"
         }
+        (_, Role::Only) if is_long_ago && remedy::foreign_pods(ctx).next().is_some() => {
+            "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
+                of proxies with certificates under it fail"
+        }
         (_, Role::Only) if is_long_ago => {
             "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
                 between meshed pods fail, since certificates of proxies last a day by default"

@@ -48,6 +48,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Problem::Deleted | Problem::NotEstablished => preparation(&unmet, &wanted.name),
         };
         let remedy = crds(ctx, remedy, unmet.problem.last_step(), &version, !present);
+        let remedy = match unmet.problem {
+            Problem::Absent if present => remedy.step(
+                StepKind::Note,
+                "If the CRD was deleted, so were its objects: apply them again, from manifests or a backup",
+            ),
+            _ => remedy,
+        };
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
         let finding = ctx
             .finding(
@@ -88,9 +95,9 @@ fn before_the_control_plane(
         Some(next) => Remedy::new().run(
             StepKind::Upgrade,
             format!(
-                "Upgrade to {next} first, with its CRDs before its control plane. Each further minor brings its own"
+                "Follow the plan, which upgrades to {next} first: each minor brings its CRDs before its control plane"
             ),
-            meshdoctor().words("check --to").arg(next.to_string()),
+            meshdoctor().words("check --to").arg(version.to_string()).words("-o plan"),
         ),
         None => crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false),
     };

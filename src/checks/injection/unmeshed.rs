@@ -225,13 +225,11 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
     victims.retain(|victim| victim.asked != RequestTime::Later);
     if victims.is_empty() {
-        return remedy
-            .run(
-                StepKind::Command,
-                "List the pods without a proxy",
-                meshdoctor().words("check --only pod-missing-proxy"),
-            )
-            .step(StepKind::Note, "Restart the listed workloads: only new pods get a proxy");
+        return remedy.run(
+            StepKind::Command,
+            "List the pods that started without a proxy since this check, and restart their workloads",
+            meshdoctor().words("check --only pod-missing-proxy"),
+        );
     }
     remedy.steps.extend(renewals(ctx, &victims));
     remedy

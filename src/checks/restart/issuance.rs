@@ -26,6 +26,9 @@ pub struct Issuance<'a> {
 }
 
 impl<'a> Issuance<'a> {
+    /// The check of proxies that need other trust anchors: it prints the restarts of a whole mesh.
+    pub const RESTARTED: &'static str = RESTARTED;
+
     /// Evaluates the checks of the issuer and the trust anchors. `connection` is added to printed commands.
     pub fn read(cluster: &'a Cluster, knowledge: &'a Knowledge, connection: Connection) -> Issuance<'a> {
         let names = |ids: &[String], id: &str| ids.iter().any(|other| other == id);

@@ -86,8 +86,8 @@ fn before(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> 
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Repair today's problems first: an upgrade does not fix them, and they hide problems that the \
-             upgrade causes",
+            "Repair what this lists first: an upgrade does not fix today's problems, and they hide those that it \
+             causes",
             meshdoctor().words("check --fail-on warning"),
         )
         .run(

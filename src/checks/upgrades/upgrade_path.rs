@@ -4,7 +4,7 @@ use super::Upgrade;
 use crate::annotations::HELM_RELEASE;
 use crate::checks::control_plane::installation::minors;
 use crate::checks::{Context, Judgement};
-use crate::command::{meshdoctor, own};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
@@ -83,18 +83,15 @@ fn about(ctx: &Context<'_>, way: &Upgrade<'_>, message: impl Into<String>) -> Fi
 fn skips(ctx: &Context<'_>, way: &Upgrade<'_>, from: Minor, to: Minor, distance: u32) -> Finding {
     let rows = ctx.knowledge.releases().rows();
     let between: Vec<&ReleaseRow> = rows.iter().filter(|row| row.minor > from && row.minor <= to).collect();
-    let remedy = between.iter().fold(Remedy::new(), |remedy, row| {
-        remedy.run(
-            StepKind::Command,
-            format!(
-                "Upgrade to {} ({}) with its data plane. This prints the plan; run {} afterwards",
-                row.minor,
-                row.release(),
-                own("check")
-            ),
-            meshdoctor().words("check --to").arg(row.minor.to_string()).words("-o plan"),
-        )
-    });
+    let minors_of = |row: &&ReleaseRow| format!("{} ({})", row.minor, row.release());
+    let hops = between.iter().map(minors_of).collect::<Vec<_>>().join(", ");
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        format!(
+            "Follow the plan, which upgrades to one minor after the other, each with its data plane: {hops}"
+        ),
+        meshdoctor().words("check --to").arg(way.to.to_string()).words("-o plan"),
+    );
     let message = format!(
         "the target is {} ahead, and Linkerd supports upgrading one minor at a time. Until every pod is \
          created again, proxies of the older minor use a control plane that was not tested with them",

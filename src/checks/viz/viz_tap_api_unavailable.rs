@@ -135,8 +135,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
              groups, such as the deletion of a namespace, wait or fail"
         }
         TapProblem::Unreached { socket: Some(_) } => {
-            "The API server reaches no pod through its egress proxy. linkerd viz tap does not work, requests that list \
-             all API groups wait or fail, and webhooks such as the injector's are not called"
+            "The API server's egress proxy does not answer. linkerd viz tap does not work, requests that list all API \
+             groups wait or fail, and so do most likely the calls of webhooks such as the injector's"
         }
     };
     let fix = match state {

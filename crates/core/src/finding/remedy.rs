@@ -126,7 +126,7 @@ impl Step {
 }
 
 fn requirement(release: &str) -> String {
-    format!(" (runs only with linkerd CLI {release})")
+    format!(" (does nothing without linkerd CLI {release})")
 }
 
 /// The instructions, in order, and how to verify them.

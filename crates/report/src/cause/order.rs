@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Relations;
-use crate::finding::{Finding, Fingerprint, Severity, Subject};
+use crate::finding::{Finding, Fingerprint, Restarts, Severity, Subject};
 
 /// The findings, sorted: roots in the order of repair, then symptoms. Each root names the ones that it
 /// comes after.
@@ -41,14 +41,21 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
         by_check.iter().map(|(check, of)| (later_than(check, relations), of)).collect();
     let mut earlier = vec![BTreeSet::new(); findings.len()];
     for &at in &repairs {
-        // A finding that is not in effect does not precede a worse one.
+        // A finding that is not in effect does not precede a worse one, except where one restart repairs both.
         let idle = |other: usize| {
-            findings[other].explains_nothing && findings[other].severity < findings[at].severity
+            findings[other].explains_nothing
+                && findings[other].severity < findings[at].severity
+                && !(restarts_workloads(&findings[other]) && restarts_workloads(&findings[at]))
         };
         let first = later.iter().filter(|(later, _)| later.contains(findings[at].check));
         earlier[at] = first.flat_map(|(_, of)| of.iter().copied()).filter(|&other| !idle(other)).collect();
     }
     earlier
+}
+
+/// Whether the repair of a finding restarts workloads.
+fn restarts_workloads(finding: &Finding) -> bool {
+    finding.remedy.steps.iter().any(|step| step.restarts == Restarts::Workloads)
 }
 
 /// The checks whose findings are repaired after those of a check: those named by its card and by the cards

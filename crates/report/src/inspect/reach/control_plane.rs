@@ -3,6 +3,7 @@
 
 use super::{Caller, Mesh, subject};
 use crate::certificates::BundlePrint;
+use crate::checks::Issuance;
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
@@ -128,7 +129,11 @@ impl<'a> Mesh<'a> {
         if let Some(witness) = witness {
             step.evidence(Evidence::field(subject(witness), "its proxy got a certificate", "ready"));
         }
-        self.restart(step, &[client]);
+        match witness {
+            Some(_) => self.restart(step, &[client]),
+            // The control plane may still have the old ones too: a new proxy would not accept its certificates.
+            None => _ = step.fix(self.repair_in_order(Issuance::RESTARTED)),
+        }
         witness.is_none()
     }
 

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Mesh, subject};
-use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
+use crate::certificates::{BundlePrint, Certificate, Validity, from_base64_bundle, from_bundle};
 use crate::fetched::Fetched;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
@@ -21,6 +21,8 @@ const ISSUER: &str = "linkerd-identity-issuer";
 pub(super) struct Certificates {
     /// The validity of the issuer and its evidence; `None` if the issuer could not be read.
     issuer: Option<(Validity, Evidence)>,
+    /// The end of the last trust anchor, if no certificate that was issued before it can still be valid.
+    anchors_ended: Option<Evidence>,
     /// The current trust anchors and their location.
     pub(super) roots: Option<(BundlePrint, Evidence)>,
     /// Whether the issuer is unknown.
@@ -61,21 +63,44 @@ impl Certificates {
             Some((certificate.validity(cluster.at), Evidence::field(object, format!("data[{key}]"), said)))
         });
         let by_clock = cluster.time_source == TimeSource::Clock && !cluster.live;
+        let lifetime = lifetime(cluster);
         let roots = cluster.answer(&roots_item()).and_then(|answer| answer.objects::<ConfigMap>().first());
+        let anchors_ended = roots.and_then(|roots| {
+            let ends = from_bundle(roots.data.get("ca-bundle.crt")?).ok()?;
+            let last = ends.iter().map(Certificate::not_after).max()?;
+            let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
+            let said = format!("valid until {last}");
+            // Identity verifies its issuer before it signs, so no certificate is younger.
+            (cluster.at.duration_since(last) > lifetime)
+                .then(|| Evidence::field(object, "data[ca-bundle.crt]", said))
+        });
         let roots = roots.and_then(|roots| {
             let print = BundlePrint::from_pem(roots.data.get("ca-bundle.crt")?);
             let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
             let evidence = Evidence::field(object, "data[ca-bundle.crt]", print.shown());
             Some((print, evidence)).filter(|(print, _)| !print.is_empty())
         });
-        Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at, by_clock }
+        Certificates { issuer, anchors_ended, roots, unseen, lifetime, at: cluster.at, by_clock }
     }
 
     /// Whether no proxy, or no proxy of one of these pods, can have a valid certificate, with the evidence.
     fn expired(&self, control_plane: &ControlPlane<'_>, pods: [&Pod; 2]) -> Option<Expired> {
-        if let Some((Validity::Over, evidence)) = &self.issuer {
-            let says = "the issuer's certificate has expired, and so have those of all proxies".to_owned();
-            return Some(Expired { known: true, says, evidence: vec![evidence.clone()] });
+        if let Some((what, evidence)) = self.ended() {
+            let is_foreign = |pod: &Pod| {
+                let held = anchors(pod).zip(self.roots.as_ref());
+                held.is_some_and(|(held, (roots, _))| !held.overlaps(roots))
+            };
+            let known = !pods.into_iter().all(is_foreign);
+            let says = match known {
+                true => {
+                    format!("{what} expired, and with it the certificates of all proxies that depend on it")
+                }
+                false => format!(
+                    "{what} expired. These proxies have none of the current trust anchors, so their certificates may \
+                     come from another issuer"
+                ),
+            };
+            return Some(Expired { known, says, evidence: vec![evidence.clone()] });
         }
         let State::Down { since, evidence, .. } = control_plane.state("identity", "identity") else {
             return None;
@@ -101,6 +126,15 @@ impl Certificates {
             }
         };
         Some(Expired { known: pod.is_some(), says, evidence })
+    }
+
+    /// The certificate whose end ended those of the proxies, with its evidence.
+    fn ended(&self) -> Option<(&'static str, &Evidence)> {
+        match (&self.issuer, &self.anchors_ended) {
+            (Some((Validity::Over, evidence)), _) => Some(("the issuer's certificate has", evidence)),
+            (_, Some(evidence)) => Some(("the trust anchor of the mesh has", evidence)),
+            _ => None,
+        }
     }
 
     /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still

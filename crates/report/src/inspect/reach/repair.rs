@@ -64,6 +64,19 @@ impl Mesh<'_> {
         Some(format!("repair {} first ({shown} prints the steps)", ids.join(" and ")))
     }
 
+    /// The sentence that sends the reader to the repair of a finding, after that of the findings to repair before any
+    /// restart.
+    pub(super) fn repair_in_order(&self, last: &'static str) -> String {
+        let mut ids: Vec<&str> = self.issuance.obstacles.iter().map(|finding| finding.check).collect();
+        ids.push(last);
+        ids.dedup();
+        let [shown] = self.command(meshdoctor().words("check --only").arg(ids.join(",")));
+        match ids.len() {
+            1 => format!("repair {last} ({shown} prints the steps)"),
+            _ => format!("repair {} in this order ({shown} prints the steps)", ids.join(", ")),
+        }
+    }
+
     /// A command with the connection to the cluster.
     pub(super) fn command(&self, call: Call) -> [String; 1] {
         [Command::from(call).aimed(&self.issuance.connection).to_string()]
