@@ -18,7 +18,7 @@ use super::{
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
-use crate::command::{Arg, Flag, Repeated, Rerun, meshdoctor, own};
+use crate::command::{Flag, Repeated, Rerun, meshdoctor};
 use crate::inspect::link_endpoints;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
@@ -55,18 +55,6 @@ fn with_files(args: &Check) -> Result<Check, Stop> {
         let only = || meshdoctor().words("check --only").arg(word.to_owned());
         is_of_checks(word).then(|| format!("to run only these checks, use {}", only()))
     })?;
-    for file in &args.evidence.bundle {
-        if verify::is_report(file) {
-            let again = meshdoctor().words("check --verify").arg(Arg::path(file.display().to_string()));
-            return Err(Stop::usage(
-                format!("{} is a report, not evidence", file.display()),
-                format!(
-                    "recheck its findings with {again}; compare reports with --baseline or {}",
-                    own("diff")
-                ),
-            ));
-        }
-    }
     Ok(args)
 }
 

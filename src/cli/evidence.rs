@@ -8,11 +8,11 @@ use super::args::{Connection, EvidenceArgs, NodePods, Verbosity};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg, PrometheusArg};
-use super::{output, rerun};
+use super::{output, rerun, verify};
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
-use crate::command::Rerun;
-use crate::command::own;
+
+use crate::command::{Arg, Rerun, meshdoctor, own};
 use crate::item::Item;
 use crate::save::{ClosingEntries, Writer};
 use crate::source::diagnostics::Diagnostics;
@@ -272,7 +272,7 @@ pub(super) fn reads_input_once(evidence: &EvidenceArgs) -> anyhow::Result<()> {
 /// recognises it.
 ///
 /// # Errors
-/// A file does not exist.
+/// A file does not exist, or a bundle is a report rather than evidence.
 pub(super) fn with_files(
     evidence: &EvidenceArgs,
     files: &[PathBuf],
@@ -286,6 +286,13 @@ pub(super) fn with_files(
     }
     let mut evidence = evidence.clone();
     evidence.bundle.extend_from_slice(files);
+    if let Some(file) = evidence.bundle.iter().find(|file| verify::is_report(file)) {
+        let again = meshdoctor().words("check --verify").arg(Arg::path(file.display().to_string()));
+        return Err(Stop::usage(
+            format!("{} is a report, not evidence", file.display()),
+            format!("recheck its findings with {again}; compare reports with --baseline or {}", own("diff")),
+        ));
+    }
     Ok(evidence)
 }
 

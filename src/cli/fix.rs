@@ -10,8 +10,8 @@ use std::path::Path;
 
 use super::args::{Fix, FixFormat};
 use super::stop::Stop;
-use super::{output, verify};
-use crate::command::{Arg, meshdoctor, own};
+use super::{evidence, output, verify};
+use crate::command::own;
 use crate::exit;
 use crate::render::document::restore;
 use crate::render::fix as render;
@@ -33,6 +33,10 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
         _ => {}
     }
     match &args.report {
+        Some(path) if !verify::is_report(path) => {
+            let evidence = evidence::with_files(&args.evidence, std::slice::from_ref(path), |_| None)?;
+            of_cluster(&Fix { evidence, ..args.clone() })
+        }
         Some(path) => of_report(args, path),
         None if is_of_files => manifests::run(args),
         None => of_cluster(args),
@@ -41,10 +45,13 @@ pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
 
 /// Prints the plan of a saved report.
 fn of_report(args: &Fix, path: &Path) -> anyhow::Result<u8> {
-    if path.is_file() && !verify::is_report(path) || path.is_dir() {
-        let bundle = meshdoctor().words("fix --bundle").arg(Arg::path(path.display().to_string()));
-        let cause = format!("{} is not a saved report", path.display());
-        return Err(Stop::usage(cause, format!("for a bundle or dump, use {bundle}")).into());
+    let evidence = &args.evidence;
+    let selects =
+        !args.selection.only.is_empty() || !args.selection.skip.is_empty() || !args.namespace.is_empty();
+    if selects || !evidence.bundle.is_empty() || !evidence.nodes.is_empty() || !evidence.logs.is_empty() {
+        let cause = format!("{} is a saved report, whose checks have run", path.display());
+        let next = "leave out --only, --skip, -n, --bundle, --nodes and --logs, or give the bundle";
+        return Err(Stop::usage(cause, next).into());
     }
     let document = verify::read(path, &own("fix"))?;
     let Some(report) = restore(&document) else { return Err(verify::no_result(&document, path).into()) };

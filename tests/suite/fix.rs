@@ -180,14 +180,17 @@ fn saved_report_gives_a_plan_without_proof() {
         document["steps"][0]["proof"]["text"],
         "not simulated: a saved report contains no evidence to judge it on"
     );
-    let wrong = ran_to(2, meshdoctor(&["fix", "--no-config", bundle[3]]));
+    // A bundle is judged, and its steps with it.
+    let given = [&["fix", "--no-config", "-o", "json"], &FLAGS[..], &bundle[..2], &bundle[3..]].concat();
+    let judged = ran_to(1, meshdoctor(&given));
+    assert_ne!(valid(&judged.out)["steps"][0]["proof"], document["steps"][0]["proof"]);
+    let wrong = ran_to(2, meshdoctor(&["fix", "--no-config", &file, "--only", "cni", "-o", "json"]));
     assert!(
-        wrong.err.contains("is not a saved report") && wrong.err.contains("fix --bundle"),
+        wrong.err.contains("is a saved report") && wrong.err.contains("give the bundle"),
         "{}",
         wrong.err
     );
-    let failed = ran_to(2, meshdoctor(&["fix", "--no-config", bundle[3], "-o", "json"]));
-    valid(&failed.out);
+    valid(&wrong.out);
 }
 
 #[test]

@@ -9,15 +9,13 @@ use crate::cli::values::{kubernetes_version, linkerd_version, namespace};
 use crate::version::{K8sVersion, LinkerdVersion};
 
 /// `meshdoctor fix`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Fix {
-    /// A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first.
+    /// A bundle, dump or folder to read instead of the cluster, as with --bundle, or a saved report (check -o
+    /// json=FILE), whose plan is printed as it is.
     #[arg(
-        value_name = "REPORT.json",
-        conflicts_with_all = [
-            "bundle", "live", "nodes", "logs", "manifests", "only", "skip", "namespace", "write", "linkerd_version",
-            "kubernetes_version", "into",
-        ],
+        value_name = "FILE",
+        conflicts_with_all = ["live", "manifests", "write", "linkerd_version", "kubernetes_version", "into"],
     )]
     pub report: Option<PathBuf>,
     /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless

@@ -11,7 +11,7 @@ use super::text::{count, wrap};
 use crate::card::Part;
 use crate::checks::Plan;
 use crate::finding::{Severity, Standing, When};
-use crate::report::{ChangeCounts, Rehearsal, Report};
+use crate::report::{Rehearsal, Report};
 use crate::version::LinkerdVersion;
 
 /// Whether a cluster can be upgraded.
@@ -178,7 +178,7 @@ fn today(report: &Report) -> String {
     }
 }
 
-/// `with the upgrade: 1 error, 2 warnings, 1 info; resolves 1 current finding`. Symptoms are not counted.
+/// `with the upgrade: 1 error, 2 warnings, 1 info; resolves 2 current findings`. Symptoms are not counted.
 fn change_summary(report: &Report, change: &str) -> String {
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let begin = || roots().filter(|finding| finding.when == When::AfterUpgrade);
@@ -187,10 +187,12 @@ fn change_summary(report: &Report, change: &str) -> String {
         words if words.is_empty() => "no error and no change found".to_owned(),
         words => words,
     };
-    let ends = ChangeCounts::from_findings(&report.findings).ends;
-    let ended = match ends {
-        0 => String::new(),
-        ends => format!("; resolves {}", count(ends, "current finding", "current findings")),
+    let ended = report.findings.iter().filter(|finding| finding.when == When::UntilUpgrade);
+    let ended: Vec<&str> = ended.map(|finding| finding.check).collect();
+    let ended = match ended.as_slice() {
+        [] => String::new(),
+        [one] => format!("; resolves {one}"),
+        several => format!("; resolves {} current findings", several.len()),
     };
     format!("with the {change}: {brought}{ended}")
 }
