@@ -223,7 +223,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::report -- A saved report (check -o json=FILE) whose repair plan to print; without it, the cluster is checked first:_files' \
+'::report -- A bundle, dump or folder to read instead of the cluster, as with --bundle, or a saved report (check -o json=FILE), whose plan is printed as it is:_files' \
 && ret=0
 ;;
 (diff)

@@ -44,7 +44,9 @@ pub use outbound::{
 pub use read::qualified;
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
-pub use workload::{Ports, Probed, REQUIRE_IDENTITY, Workload, listed_ports, probe_port, probes_of};
+pub use workload::{
+    Ports, Probed, REQUIRE_IDENTITY, Workload, http_probe, listed_ports, probe_port, probes_of,
+};
 
 use linkerd_facts::{chart, knowledge};
 use meshdoctor_core::{names, version};

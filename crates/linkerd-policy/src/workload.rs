@@ -77,18 +77,20 @@ pub enum Probed {
     Grpc,
 }
 
+/// The port and the request of a container's HTTP probe; `None` if it names a port that the container lacks.
+pub fn http_probe(container: &Container, probe: &HttpGet) -> Option<(u16, Probed)> {
+    let path = path_of(probe).split(['?', '#']).next().unwrap_or_default();
+    let bare = !path.starts_with('/');
+    let slash = if bare { "/" } else { "" };
+    let path = format!("{slash}{path}");
+    let probed = if probe.is_https() { Probed::Https(path) } else { Probed::Http(path, bare) };
+    Some((probe_port(container, probe)?, probed))
+}
+
 /// The kubelet probes of a pod, by port.
 pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
     let over_http = |container: &Container| {
-        let probes = container.http_probes().filter_map(|probe| {
-            let path = path_of(probe).split(['?', '#']).next().unwrap_or_default();
-            let bare = !path.starts_with('/');
-            let slash = if bare { "/" } else { "" };
-            let path = format!("{slash}{path}");
-            let probed = if probe.is_https() { Probed::Https(path) } else { Probed::Http(path, bare) };
-            Some((probe_port(container, probe)?, probed))
-        });
-        probes.collect::<Vec<_>>()
+        container.http_probes().filter_map(|probe| http_probe(container, probe)).collect::<Vec<_>>()
     };
     let over_grpc =
         |container: &Container| container.grpc_probes().map(|port| (port, Probed::Grpc)).collect::<Vec<_>>();

@@ -231,6 +231,17 @@ impl Container {
         probes.into_iter().filter_map(|probe| probe.as_ref()?.http_get.as_ref())
     }
 
+    /// The HTTP request of a probe. `kind` as in the kubelet's events: `Readiness`, `Liveness` or `Startup`.
+    pub fn http_probe_of(&self, kind: &str) -> Option<&HttpGet> {
+        let probe = match kind {
+            "Readiness" => &self.readiness_probe,
+            "Liveness" => &self.liveness_probe,
+            "Startup" => &self.startup_probe,
+            _ => return None,
+        };
+        probe.as_ref()?.http_get.as_ref()
+    }
+
     /// Frees unused capacity of lists.
     fn shrink(&mut self) {
         self.command.shrink_to_fit();

@@ -120,6 +120,7 @@ fn message(
         true => format!("{proxies} {do_not} not trust the current issuer"),
         false => format!("{proxies} {have} none of the current trust anchors"),
     };
+    let has_one = they == "It";
     match loss {
         Loss::Now => format!("{fact}. {they} {lose} all meshed connections"),
         Loss::AtExpiry => format!(
@@ -127,8 +128,9 @@ fn message(
              {expire} (within 24 hours)"
         ),
         Loss::AfterRestart => format!(
-            "{fact}. Most likely nothing fails until the control plane restarts; then {they} cannot reach it, and \
-             {lose} all meshed connections within 24 hours",
+            "{fact}. Most likely {connections} work until the control plane restarts; then {they} cannot reach it, \
+             and {lose} all of them within 24 hours",
+            connections = if has_one { "its connections" } else { "their connections" },
             they = they.to_lowercase()
         ),
     }

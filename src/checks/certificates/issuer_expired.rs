@@ -16,11 +16,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              proxy becomes ready"
         }
         Validity::Over if remedy::foreign_pods(ctx).next().is_some() => {
-            "the issuer's certificate has expired, and all certificates that it issued with it: identity issues \
+            "the issuer's certificate has expired, and with it all certificates that it issued: identity issues \
                 no certificates under it, and no new proxy becomes ready"
         }
         Validity::Over => {
-            "the issuer's certificate has expired, and all certificates that it issued with it: connections \
+            "the issuer's certificate has expired, and with it all certificates that it issued: connections \
                 between meshed pods fail, identity issues no certificates, and no new proxy becomes ready"
         }
     };

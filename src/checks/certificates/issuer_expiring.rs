@@ -30,8 +30,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: ExpiryWindow) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
-            "The issuer's certificate expires {when} and is not renewed automatically. The certificates of all proxies \
-             expire with it, and connections between meshed pods fail"
+            "The issuer's certificate expires {when} and is not renewed automatically. When it expires, so do the \
+             certificates of all proxies, and connections between meshed pods fail"
         )
     });
     soon.graded(finding(ctx, issuer, &message, remedy::see_it_loaded(ctx, steps)))
@@ -39,8 +39,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: ExpiryWindow) -> Finding {
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     let message = format!(
-        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime. When it expires, the \
-         certificates of all proxies expire with it, and connections between meshed pods fail"
+        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime. When it expires, so do \
+         the certificates of all proxies, and connections between meshed pods fail"
     );
     let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));

@@ -261,7 +261,16 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             && meta.label(COMPONENT) == Some("identity")
             && meta.annotation(TRUST_ROOT_HASH).is_some()
     });
-    if in_chart && hashed { remedy.restarting(Restarts::ControlPlaneByUpgrade) } else { remedy }
+    if !(in_chart && hashed) {
+        return remedy;
+    }
+    let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
+    if let Some(last) = remedy.steps.last_mut().filter(|_| foreign_pods(ctx).next().is_some()) {
+        last.insert(
+            ". It restarts the control plane, which old proxies cannot reach until they are replaced",
+        );
+    }
+    remedy
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
@@ -289,7 +298,9 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&St
         }
     };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
-    let restart = match next.and_then(|next| next.command.as_ref()?.required_cli()) {
+    // With another CLI, the step before or after does nothing, and neither may this one.
+    let guarded = next.or(remedy.steps.last());
+    let restart = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
         Some(release) => Line::only_with_cli(release.to_owned(), restart),
         None => restart,
     };

@@ -25,8 +25,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         ),
         Role::Only => (
             "the trust anchor of the mesh",
-            "from then on identity issues no certificates, so no new proxy becomes ready, and running proxies \
-             lose their connections (within 24 hours by default)",
+            "then no new proxy becomes ready, and running proxies lose their connections within 24 hours",
             rotation(ctx, steps, anchor),
         ),
         Role::OneOfSeveral | Role::Unused => (
@@ -37,7 +36,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
     };
     let sooner = issuer(ctx).ok().filter(|issuer| role == Role::Only && is_due_first(ctx, issuer, anchor));
     let before = sooner.as_ref().map(|issuer| expiry(ctx, [issuer.certificate()]));
-    let before = before.map(|when| format!(", and the issuer under it already {when}")).unwrap_or_default();
+    let before = before.map(|when| format!(", and the issuer under it {when}")).unwrap_or_default();
     let message = soon
         .message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}{before}: {comes}"));
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));

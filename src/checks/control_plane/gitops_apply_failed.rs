@@ -2,7 +2,7 @@
 
 use crate::checks::policy::defined;
 use crate::checks::serving::{component_missing, definition_missing};
-use crate::checks::upgrades::gitops::taken;
+use crate::checks::upgrades::gitops::taken_of;
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
@@ -170,7 +170,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let remedy = remedy(failures.iter().map(|failure| failure.said), by_webhook).run(
         StepKind::Command,
         format!("Let {tool} apply it again, and wait until it is done"),
-        taken(*owner),
+        taken_of(*owner, meta),
     );
     let finding = ctx.finding(subject.clone(), message).evidences(evidence).remedy(remedy);
     Some(ties(chart.unwrap_or_default()).into_iter().fold(finding, Finding::tie))
@@ -192,7 +192,14 @@ fn ties(chart: &str) -> Vec<Tie> {
 fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str, bool)>) -> Remedy {
     match by_webhook {
         Some((_, true)) => {
-            return Remedy::new().step(StepKind::Note, "Correct in Git the object that the message names");
+            let text = match said.find_map(reference_without_group) {
+                Some(kind) => format!(
+                    "In Git, add group: policy.linkerd.io to the reference of kind {kind} in \
+                     spec.requiredAuthenticationRefs of the AuthorizationPolicy"
+                ),
+                None => "Correct in Git the object that the message names".to_owned(),
+            };
+            return Remedy::new().step(StepKind::Note, text);
         }
         Some((_, false)) => {
             return Remedy::new()
@@ -205,6 +212,13 @@ fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str,
         None => Remedy::new()
             .step(StepKind::Note, "Repair the cause that the message names, in Git or in the cluster"),
     }
+}
+
+/// The kind of a reference that Linkerd's webhook denies only because its group is missing.
+fn reference_without_group(said: &str) -> Option<&'static str> {
+    let (_, kinds) = said.split_once("unsupported authentication kind(s): ")?;
+    let kinds: Vec<&str> = kinds.split([',', ' ', '"', '\n', ';']).collect();
+    ["MeshTLSAuthentication", "NetworkAuthentication"].into_iter().find(|kind| kinds.contains(kind))
 }
 
 /// An object that another tool created, so that Helm refuses to change it. The message is that of Helm 3 and 4.

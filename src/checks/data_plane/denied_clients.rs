@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use jiff::Timestamp;
+
 use super::connect_failures::text_after;
 use crate::checks::policy::survey;
 use crate::checks::reported::Reported;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::words::sentence;
 use crate::checks::{Context, Unjudged};
-use crate::finding::{Evidence, Finding, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Severity, Step, StepKind};
+use crate::knowledge::written_at;
 use crate::model::injection::WEBHOOKS_LABEL;
-use crate::model::policy::TakenBy;
+use crate::model::policy::{TakenBy, listed_ports};
+use crate::model::skipped::OUT;
 use crate::objects::{Namespace, Pod};
 
 /// The row of `mesh-logs.yaml` about denied clients.
@@ -26,6 +31,8 @@ struct Client<'a> {
     address: IpAddr,
     server: &'a str,
     lines: usize,
+    /// When the first of its calls without mTLS was denied, if all of them were without.
+    without_tls: Option<Timestamp>,
 }
 
 impl Client<'_> {
@@ -83,15 +90,20 @@ pub(super) fn name_clients(
     if reported.id() != DENIED {
         return finding;
     }
-    let mut counts: BTreeMap<(IpAddr, &str), usize> = BTreeMap::new();
-    for key in reported.lines().filter_map(denied) {
-        *counts.entry(key).or_default() += 1;
+    let mut of_clients: BTreeMap<(IpAddr, &str), Vec<&str>> = BTreeMap::new();
+    for (line, key) in reported.lines().filter_map(|line| Some((line, denied(line)?))) {
+        of_clients.entry(key).or_default().push(line);
     }
-    let enough = counts.into_iter().filter(|(_, count)| *count >= ENOUGH);
+    let enough = of_clients.into_iter().filter(|(_, lines)| lines.len() >= ENOUGH);
     let known = enough.filter_map(|((address, server), lines)| {
-        Some(Client { pod: pod_at(ctx, address)?, address, server, lines })
+        let is_plain = lines.iter().all(|line| line.contains("tls=None("));
+        let without_tls = is_plain.then(|| written_at(lines[0])).flatten();
+        Some(Client { pod: pod_at(ctx, address)?, address, server, lines: lines.len(), without_tls })
     });
     let known: Vec<Client<'_>> = known.collect();
+    if let Some(bypassing) = bypassing(ctx, denying, &known) {
+        return bypassing.reported(ctx, finding, reported);
+    }
     let finding = known.iter().take(NAMED).fold(finding, |finding, client| {
         let said = format!("{}, by {}, {} lines", client.describe(ctx), client.server, client.lines);
         let mut finding = finding.evidence(Evidence::other("Denied client", said));
@@ -100,7 +112,7 @@ pub(super) fn name_clients(
     });
     let mut failing = known
         .iter()
-        .filter(|client| !client.is_meshed() && is_authorized(ctx, denying, client) == Some(false));
+        .filter(|client| !client.is_meshed() && authorizing(ctx, denying, client, None) == Some(None));
     let Some(first) = failing.next() else { return finding };
     let more = match failing.count() {
         0 => String::new(),
@@ -115,24 +127,90 @@ pub(super) fn name_clients(
     Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
 }
 
-/// Whether the policies authorize a client without an identity by now; `None`, and a gap, if they are unknown.
-fn is_authorized(ctx: &Context<'_>, denying: &Pod, client: &Client<'_>) -> Option<bool> {
+/// A meshed client whose calls reach a port without mTLS, although policy authorizes its identity there.
+struct Bypassing<'c, 'a> {
+    client: &'c Client<'a>,
+    port: u16,
+}
+
+/// The first meshed client whose calls arrive without mTLS on a port that its identity may use. Addresses are used
+/// again, so its pod must be older than the calls.
+fn bypassing<'c, 'a>(ctx: &Context<'_>, denying: &Pod, known: &'c [Client<'a>]) -> Option<Bypassing<'c, 'a>> {
+    known.iter().find_map(|client| {
+        let created = client.pod.metadata.creation_timestamp.get()?;
+        if !client.is_meshed() || client.without_tls? < created {
+            return None;
+        }
+        let port = authorizing(ctx, denying, client, Some(client.pod))??;
+        Some(Bypassing { client, port })
+    })
+}
+
+impl Bypassing<'_, '_> {
+    fn reported(&self, ctx: &Context<'_>, finding: Finding, reported: &Reported<'_>) -> Finding {
+        let Bypassing { client, port } = self;
+        let message = format!(
+            "the proxy denies {}, whose calls arrive without mTLS: policy {} authorizes only its identity, according \
+             to the {}",
+            client.describe(ctx),
+            client.server,
+            reported.source()
+        );
+        let names = [client.pod.metadata.name.clone()];
+        let listed = client.pod.metadata.annotation(OUT.annotation()).map(listed_ports).unwrap_or_default();
+        let step = match listed.contains(*port) {
+            true => Step::new(
+                StepKind::Annotation,
+                format!(
+                    "Take port {port} out of the skipped outbound ports of {}, which bypass its proxy",
+                    client.name(ctx)
+                ),
+                None,
+            ),
+            false => renew(
+                ctx,
+                &ctx.owners().owner(client.pod),
+                &names,
+                Needs::NewPods,
+                "its proxy most likely keeps connections from before it knew the pod",
+            ),
+        };
+        let said = format!("{}, by {}, {} lines", client.describe(ctx), client.server, client.lines);
+        let mut finding = finding.evidence(Evidence::other("Denied client", said)).likely();
+        finding.remedy.steps.truncate(1);
+        finding.remedy.steps.push(step);
+        Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
+    }
+}
+
+/// The port of a client's Server on which the policies authorize it by now, by the identity of a pod if given;
+/// `Some(None)` if there is none. `None`, and a gap, if they are unknown.
+fn authorizing(
+    ctx: &Context<'_>,
+    denying: &Pod,
+    client: &Client<'_>,
+    identity: Option<&Pod>,
+) -> Option<Option<u16>> {
     let survey = match survey(ctx) {
         Ok(survey) => survey,
         Err(Unjudged::Missing(missing)) => {
             ctx.gap(missing);
             return None;
         }
-        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => return Some(false),
+        Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => return Some(None),
     };
+    let controller = &survey.index.controller;
+    let identity = identity.map(|pod| controller.identity(&pod.metadata.namespace, pod.spec.account()));
     let mut pods = survey.pods.iter();
-    let Some((_, workload)) = pods.find(|(pod, _)| std::ptr::eq(*pod, denying)) else { return Some(false) };
-    let is_authorized = survey.index.inbound_taken(workload).any(|(_, inbound)| {
-        let TakenBy::Server(server) = inbound.taken_by else { return false };
+    let Some((_, workload)) = pods.find(|(pod, _)| std::ptr::eq(*pod, denying)) else { return Some(None) };
+    let port = survey.index.inbound_taken(workload).find_map(|(port, inbound)| {
+        let TakenBy::Server(server) = inbound.taken_by else { return None };
         let mut all = inbound.authorizations.iter();
-        server.metadata.name == client.server && all.any(|one| one.admits(None, Some(client.address)))
+        let admits = server.metadata.name == client.server
+            && all.any(|one| one.admits(identity.as_deref(), Some(client.address)));
+        admits.then_some(port)
     });
-    Some(is_authorized)
+    Some(port)
 }
 
 /// The client and the Server of a line.

@@ -14,7 +14,7 @@ use crate::model::owners::Owner;
 use crate::model::policy::probe_port;
 use crate::model::refusal::LINKERDS;
 use crate::model::skipped::{IN, skipped};
-use crate::objects::container::{HttpGet, PROXY_CONTAINER};
+use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Container, Event, Pod};
 
 /// Maximum age of the last failure.
@@ -80,24 +80,13 @@ fn failure<'a>(ctx: &Context<'_>, pod: &Pod, event: &'a Event) -> Option<(&'a st
         .all_containers()
         .filter(of_event)
         .filter(|container| container.name != PROXY_CONTAINER)
-        .filter_map(|container| probe_port(container, request(container, probe)?))
+        .filter_map(|container| probe_port(container, container.http_probe_of(probe)?))
         .collect();
     ports.dedup();
     // The kubelets of some releases name no container.
     let [port] = ports.as_slice() else { return None };
     let is_skipped = skipped(pod, IN, ctx.cni_skips()).is_some_and(|skipped| skipped.holds(*port));
     (!is_skipped).then_some((probe, (*port, answer)))
-}
-
-/// The HTTP request of a probe.
-fn request<'c>(container: &'c Container, probe: &str) -> Option<&'c HttpGet> {
-    let probe = match probe {
-        "Readiness" => &container.readiness_probe,
-        "Liveness" => &container.liveness_probe,
-        "Startup" => &container.startup_probe,
-        _ => return None,
-    };
-    probe.as_ref()?.http_get.as_ref()
 }
 
 /// Whether the probe still fails, longer than an application needs to start.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::denied;
 use super::other_webhooks::OtherWebhooks;
 use crate::checks::admission::Rules;
+use crate::checks::native_sidecar::decided_by;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{annotation_denied, component_missing, silent_injector, values_unreadable};
 use crate::checks::upgrade::{self, Options};
@@ -202,7 +203,17 @@ fn stripped(ctx: &Context<'_>, first: &Refused<'_>) -> Remedy {
     if first.template.spec.proxy().is_some() {
         return remedy;
     }
-    upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
+    let namespace = first.namespace();
+    match decided_by(ctx, &first.template.metadata, namespace) {
+        Some((key, true)) => {
+            let text = format!("{act}: set {key}: \"false\" on the namespace {namespace}");
+            remedy.step(StepKind::Annotation, text)
+        }
+        Some((key, false)) => {
+            remedy.step(StepKind::Annotation, format!("{act}: set {key}: \"false\" in the pod template"))
+        }
+        None => upgrade::step(ctx, remedy, StepKind::ChartValue, act, options),
+    }
 }
 
 fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {

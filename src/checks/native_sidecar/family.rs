@@ -148,6 +148,12 @@ impl<'a> Switch<'a> {
         }
     }
 
+    /// The keys that the installed injector is known to read, the deciding ones first, each with whether it is copied
+    /// from a namespace to its pods.
+    pub(super) fn read_keys(&self) -> impl Iterator<Item = (&'a str, bool)> {
+        self.reads.known().iter().map(|key| (key.as_str(), self.is_copied(key)))
+    }
+
     /// Whether the injector copies the key from a namespace to its pods; `true` if unknown.
     fn is_copied(&self, key: &str) -> bool {
         let Some(version) = self.reader.version() else { return true };

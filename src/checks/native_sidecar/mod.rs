@@ -4,6 +4,7 @@
 use super::{Check, row};
 use crate::checks::Context;
 use crate::knowledge::KeyScope;
+use crate::objects::{Meta, Namespace};
 
 mod family;
 mod job_held_by_proxy;
@@ -31,6 +32,21 @@ pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "native-sidecar-value-invalid", native_sidecar_value_invalid),
     row!("native-sidecar", "native-sidecar-wait-refused", native_sidecar_wait_refused),
 ];
+
+/// The annotation that decides whether pods of a template get a native sidecar, and whether it is on their namespace.
+pub(in crate::checks) fn decided_by<'a>(
+    ctx: &Context<'a>,
+    template: &Meta,
+    namespace: &str,
+) -> Option<(&'a str, bool)> {
+    let switch = family::Switch::from_context(ctx);
+    let home = ctx.optional_list::<Namespace>().iter().find(|home| home.metadata.name == namespace);
+    let of_namespace = |key: &str| home.is_some_and(|home| home.metadata.annotation(key).is_some());
+    switch.read_keys().find_map(|(key, is_copied)| match template.annotation(key) {
+        Some(_) => Some((key, false)),
+        None => (is_copied && of_namespace(key)).then_some((key, true)),
+    })
+}
 
 /// The annotation with which a pod template requests a native sidecar; `None` if the installed release reads none.
 pub(in crate::checks) fn requested_by<'a>(ctx: &Context<'a>) -> Option<&'a str> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::survey::{Survey, about, field, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
 use crate::objects::{Kind, MeshTLSAuthentication, Pod};
@@ -87,8 +87,12 @@ fn finding(
         true => remedy.step(StepKind::Note, act),
         false => injected(ctx, remedy, pods).step(StepKind::Note, act),
     };
-    about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message)
-        .parameter(text)
+    let finding = about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message);
+    // A pod that requests a proxy and lacks it explains this.
+    let tied = pods.iter().fold(finding, |finding, pod| {
+        finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
+    });
+    tied.parameter(text)
         .evidence(field(Kind::MeshTLSAuthentication, &object.metadata, path, text))
         .evidences(quoted)
         .remedy(remedy)

@@ -10,9 +10,11 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::events;
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, Probed, Protocol, TakenBy, listed_ports, probes_of};
+use crate::model::policy::{
+    Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
+};
 use crate::model::skipped::IN;
-use crate::objects::{Event, Kind, Pod, Server};
+use crate::objects::{Container, Event, Kind, Pod, Server};
 
 const SKIPPED: &str = IN.annotation();
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
@@ -94,7 +96,17 @@ fn redirected(
     {
         ctx.gap(missing);
     }
-    let event = answered(events, &unready).filter(|event| event.message.trim_end().ends_with("403"))?;
+    let probe = (port, &Probed::Http(path.to_owned(), false));
+    let event =
+        answered(events, &unready, probe).filter(|event| event.message.trim_end().ends_with("403"))?;
+    // Without the container's name it may be about another probe.
+    let of_others = |pod: &&Pod| {
+        let mut others = probes_of(pod).into_iter().filter(|(at, probed)| (*at, probed) != probe);
+        others.any(|(at, probed)| may_be_of(event, pod, (at, &probed)))
+    };
+    if unready.iter().any(of_others) {
+        return None;
+    }
     let (namespace, name) = unready.first()?.metadata.key();
     let message = format!(
         "The kubelet's probe GET {path} on port {port} gets status 403, although policy allows this path. Either the \
@@ -162,8 +174,8 @@ fn finding(
         .first()
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
     let answered = match probed {
-        Probed::Http(..) => answered(events, pods),
-        Probed::Https(_) => closed(events, pods, port),
+        Probed::Http(..) => answered(events, pods, (port, probed)),
+        Probed::Https(_) => closed(events, pods, (port, probed)),
         Probed::Grpc => None,
     };
     let opaque = match (inbound.taken_by, inbound.protocol) {
@@ -283,32 +295,50 @@ fn quoted(event: &Event) -> Evidence {
     events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)
 }
 
-/// The latest event in which the kubelet reports a status with which the proxy denies the probe of one of
-/// the pods.
-fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
-    unhealthy(events, pods, |message| {
+/// The port and the request of a probe.
+type Probe<'p> = (u16, &'p Probed);
+
+/// The latest event in which the kubelet reports a status with which the proxy denies this probe of one of the pods.
+fn answered<'e>(events: &'e [Event], pods: &[&Pod], probe: Probe<'_>) -> Option<&'e Event> {
+    unhealthy(events, pods, probe, |message| {
         ["403", "404"]
             .iter()
             .any(|status| message.ends_with(&format!("HTTP probe failed with statuscode: {status}")))
     })
 }
 
-/// The latest event in which the kubelet reports that a TLS connection of one of the probes was closed.
-fn closed<'e>(events: &'e [Event], pods: &[&Pod], port: u16) -> Option<&'e Event> {
-    let to = format!(":{port}");
-    unhealthy(events, pods, |message| {
+/// The latest event in which the kubelet reports that the TLS connection of this probe was closed.
+fn closed<'e>(events: &'e [Event], pods: &[&Pod], probe: Probe<'_>) -> Option<&'e Event> {
+    let to = format!(":{}", probe.0);
+    unhealthy(events, pods, probe, |message| {
         let ends = message.ends_with("EOF") || message.ends_with("connection reset by peer");
         ends && message.contains("\"https://") && message.contains(&to)
     })
 }
 
-fn unhealthy<'e>(events: &'e [Event], pods: &[&Pod], is_meant: impl Fn(&str) -> bool) -> Option<&'e Event> {
+fn unhealthy<'e>(
+    events: &'e [Event],
+    pods: &[&Pod],
+    probe: Probe<'_>,
+    is_meant: impl Fn(&str) -> bool,
+) -> Option<&'e Event> {
     let about = |event: &&Event| {
+        let is_pod =
+            |pod: &&&Pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key();
         event.reason == "Unhealthy"
             && is_meant(event.message.trim_end())
-            && pods
-                .iter()
-                .any(|pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key())
+            && pods.iter().find(is_pod).is_some_and(|pod| may_be_of(event, pod, probe))
     };
     events.iter().filter(about).max_by_key(|event| event.last)
+}
+
+/// Whether an event may be about a probe of a pod. The kubelet names the kind of the probe and its container, but not
+/// the port.
+fn may_be_of(event: &Event, pod: &Pod, (port, probed): Probe<'_>) -> bool {
+    let Some((kind, _)) = event.message.split_once(" probe failed") else { return true };
+    let of_event = |container: &&Container| event.about.container().is_none_or(|name| container.name == name);
+    pod.spec.all_containers().filter(of_event).any(|container| {
+        let request = container.http_probe_of(kind).and_then(|get| http_probe(container, get));
+        request.is_some_and(|request| request == (port, probed.clone()))
+    })
 }

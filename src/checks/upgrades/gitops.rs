@@ -4,6 +4,7 @@
 use crate::command::{Arg, Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::GitOps;
+use crate::objects::Meta;
 
 /// Adds the steps that set a chart's version; `act` describes the purpose.
 pub(super) fn bring(
@@ -65,6 +66,20 @@ pub(in crate::checks) fn taken(owner: GitOps<'_>) -> Command {
         )),
     }
 }
+
+/// As [`taken`] for an object of a GitOps tool that is known: a HelmRelease that no Kustomization applies is only
+/// reconciled itself.
+pub(in crate::checks) fn taken_of(owner: GitOps<'_>, meta: &Meta) -> Command {
+    match owner {
+        GitOps::HelmRelease(namespace, name) if meta.label(KUSTOMIZATION).is_none() => {
+            Command::lines(flux("helmrelease", HELM_RELEASES, namespace, name))
+        }
+        owner => taken(owner),
+    }
+}
+
+/// The label in which Flux names the Kustomization that applies an object.
+const KUSTOMIZATION: &str = "kustomize.toolkit.fluxcd.io/name";
 
 /// The kind, unambiguous for kubectl.
 const HELM_RELEASES: &str = "helmreleases.helm.toolkit.fluxcd.io";

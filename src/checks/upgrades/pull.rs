@@ -31,7 +31,7 @@ pub(super) fn tried(
     let home = ctx.namespaces().control_plane.as_str();
     let run = (1..).zip(&images).map(|(number, image)| {
         let run = kubectl().namespace(home).words("run").operand(format!("meshdoctor-pull-{number}"));
-        let run = run.arg(format!("--image={image}")).words("--image-pull-policy=Always --restart=Never");
+        let run = run.option("--image", image.as_str()).words("--image-pull-policy=Always --restart=Never");
         let run = run.option("--labels", LABEL).option("--overrides", ACCOUNT);
         // The program does not exist, so nothing of the image runs.
         Line::from(run.words("--command -- /only-pulled"))

@@ -91,10 +91,10 @@ fn keep(ctx: &Context<'_>, how: &str) -> String {
     let text = match (is_given, by.gitops.is_none(), by.installer) {
         (true, ..) => format!("set {how} in your Helm values"),
         (false, true, Some(Installer::Cli)) => {
-            format!("pass --set {how} to linkerd upgrade, as the plan does (-o plan)")
+            format!("pass --set {how} to linkerd upgrade, as the upgrade plan does")
         }
         (false, true, Some(Installer::Release(_))) => format!(
-            "pass --set {how} to helm upgrade, as the plan does (-o plan), or set it in your Helm values. --values \
+            "pass --set {how} to helm upgrade, as the upgrade plan does, or set it in your Helm values. --values \
              FILE checks them"
         ),
         _ => format!("set {how} in your Helm values. --values FILE checks them"),

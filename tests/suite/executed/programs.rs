@@ -175,7 +175,13 @@ fn kubectl(world: &mut World, call: &Call) -> Result<String, String> {
             }
         }
         // A pod that only tries to pull its image.
-        ["run", name, "/only-pulled"] if name.starts_with("meshdoctor-pull-") => Ok(String::new()),
+        ["run", name, "/only-pulled"] if name.starts_with("meshdoctor-pull-") => {
+            let options = call.words.split(|word| word == "--").next().unwrap_or_default();
+            match options.iter().any(|word| word == "--image") {
+                true => Ok(String::new()),
+                false => Err("required flag(s) \"image\" not set".to_owned()),
+            }
+        }
         ["describe" | "get", "certificate", ..] | ["port-forward", ..] => Ok(String::new()),
         ["debug", node, ..] => {
             let node = node.strip_prefix("node/").ok_or("only nodes are debugged")?;

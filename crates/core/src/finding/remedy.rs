@@ -118,6 +118,12 @@ impl Step {
         self.applies != Applies::Always
     }
 
+    /// Adds to its text, before the release of the linkerd CLI that its command requires.
+    pub fn insert(&mut self, more: &str) {
+        let at = self.without_requirement().len();
+        self.text.insert_str(at, more);
+    }
+
     /// Its text without the release of the linkerd CLI that its command requires.
     pub fn without_requirement(&self) -> &str {
         let release = self.command.as_ref().and_then(Command::required_cli);

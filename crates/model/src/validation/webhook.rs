@@ -126,9 +126,18 @@ fn authorization_policy(of: &Validation<'_>, policy: &AuthorizationPolicy) -> Re
         let others: Vec<String> = required
             .iter()
             .filter(|one| !is_known(one))
-            .map(|one| qualified(&one.kind, &one.group))
+            .map(|one| {
+                let said = qualified(&one.kind, &one.group);
+                match one.kind.as_str() {
+                    "MeshTLSAuthentication" | "NetworkAuthentication" => {
+                        format!("{said}, which needs group: {LINKERD}")
+                    }
+                    "ServiceAccount" => format!("{said}, which needs an empty group"),
+                    _ => said,
+                }
+            })
             .collect();
-        return denied(format!("unsupported authentication kinds: {}", others.join(", ")));
+        return denied(format!("unsupported authentication kinds: {}", others.join("; ")));
     }
     target_kind(of, target)
 }

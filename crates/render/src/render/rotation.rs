@@ -124,8 +124,11 @@ fn issuer(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
         None => "not known".to_owned(),
         Some(issuer) => {
             let signed: Vec<&str> = issuer.signed_by.iter().map(|print| short(print)).collect();
-            let signed =
-                if signed.is_empty() { "no anchor of the bundle".to_owned() } else { signed.join(", ") };
+            let signed = match (signed.is_empty(), rotation.anchors.is_empty()) {
+                (true, true) => "an anchor that is not known".to_owned(),
+                (true, false) => "no anchor of the bundle".to_owned(),
+                (false, _) => signed.join(", "),
+            };
             let since = match &issuer.since {
                 Some((at, source)) => format!("; in place since {at} at the latest ({source})"),
                 None => String::new(),
@@ -194,7 +197,7 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         if at == 0 {
             steps(text, &finding.remedy, LABELS, look);
         } else {
-            section(text, "", &format!("{} then shows its steps", own("rotate")), look);
+            section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::checks::rotation::{
     Known, Obstacles, Phase, Rotation, Stage, Statements, blocking, checks, is_blocking,
 };
 use crate::checks::{Settings, evaluate};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Fingerprint, Severity};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
@@ -68,8 +68,17 @@ impl Answer {
         let roots = linked
             .into_iter()
             .filter(|finding| finding.caused_by.is_empty() && finding.severity > Severity::Info);
-        let (broken, others) =
-            roots.partition(|finding| blocking.contains(finding.check) && is_blocking(finding));
+        let roots: Vec<Finding> = roots.collect();
+        // What must be repaired before a blocking finding blocks too.
+        let is_own = |finding: &Finding| blocking.contains(finding.check) && is_blocking(finding);
+        let earlier: BTreeSet<Fingerprint> = roots
+            .iter()
+            .filter(|finding| is_own(finding))
+            .flat_map(|finding| finding.after.clone())
+            .collect();
+        let (broken, others) = roots
+            .into_iter()
+            .partition(|finding| is_own(finding) || earlier.contains(&finding.fingerprint()));
         obstacles.broken = broken;
         let rotation = Rotation::read(cluster, knowledge, settings, statements, &obstacles);
         Answer { rotation, broken: obstacles.broken, others }

@@ -274,7 +274,8 @@ impl Mesh<'_> {
     fn new_certificates(&self, walk: &mut Walk) {
         for finding in &self.issuance.obstacles {
             let says = format!(
-                "identity issues no certificates ({}): the call works as long as both proxies hold valid ones",
+                "identity issues no certificates, at the latest after its next restart ({}): the call works as long as \
+                 both proxies hold valid ones",
                 finding.check
             );
             let step = walk.step(Part::Identity, Outcome::NotJudged, says);

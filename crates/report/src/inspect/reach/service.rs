@@ -131,7 +131,10 @@ impl<'a> Mesh<'a> {
                 .fix(format!("name one of {declared}: {namespace}/{name}:PORT"));
             return None;
         };
-        let fix = format!("call a declared port ({declared}), or add the port to the Service");
+        let fix = format!(
+            "call a declared port ({declared}), or add the port to the Service. For a call to the address of a pod, \
+             name the pod"
+        );
         let undeclared = format!("Service {namespace}/{name} declares no port {port}");
         let passes_proxy = caller.meshed && !skips(caller.pod, port, &self.policy.cni);
         if !passes_proxy {
