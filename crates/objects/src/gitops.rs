@@ -8,6 +8,7 @@ use super::condition::Condition;
 use super::meta::{Meta, nullable, redacted};
 use super::route::Present;
 use super::shared::Word;
+use super::time::Time;
 use super::{Kind, KindInfo, Listed, object};
 use crate::redact::is_marked;
 
@@ -204,6 +205,8 @@ pub struct ApplicationStatus {
     /// The last sync.
     #[serde(deserialize_with = "nullable")]
     pub operation_state: SyncOperation,
+    /// Time of the last comparison.
+    pub reconciled_at: Time,
     /// Its objects in Git and in the cluster; empty before the first comparison.
     #[serde(deserialize_with = "nullable")]
     pub resources: Vec<ComparedObject>,
@@ -320,7 +323,7 @@ impl Listed for Application {
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, \
                  sources: {chart: text}, ignoreDifferences: {group: text, kind: text, name: text, namespace: \
-                 text}}, status: {conditions: conditions, resources: {group: text, kind: word, namespace: text, \
+                 text}}, status: {conditions: conditions, reconciledAt: text, resources: {group: text, kind: word, namespace: text, \
                  name: text, status: word}, operationState: {phase: word, message: sentence, syncResult: \
                  {resources: {kind: word, namespace: text, name: text, status: word, message: sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")

@@ -1,6 +1,8 @@
 //! `mirror-service-pruned`: Argo CD takes a Service that the service mirror creates for an object of one of its
 //! Applications, and deletes it.
 
+use std::collections::BTreeSet;
+
 use super::links::{CLUSTER, chart_makes_controllers, mirrors, subject};
 use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_OPTIONS, ARGO_CD_TRACKING};
 use crate::checks::policy::defined;
@@ -51,24 +53,27 @@ fn has_option(service: &Service, wanted: &str) -> bool {
     options.split(',').any(|option| option.trim().eq_ignore_ascii_case(wanted))
 }
 
-/// The claim of an Application to a mirror. An Application that lists it as an object in Git owns it.
+/// The claim of an Application to a mirror. An Application that lists it as an object in Git owns it. The last sync may
+/// be older than a repair, so that alone it counts only until the Application is compared with the new mirror.
 fn claim<'a>(application: &'a ArgoApplication, service: &'a Service) -> Option<Claim<'a>> {
-    let (namespace, name) = service.metadata.key();
-    let listed = application.status.resources.iter().find(|one| {
-        one.kind == "Service" && one.group.is_empty() && one.namespace == namespace && one.name == name
-    });
-    if listed.is_some_and(|one| !one.requires_pruning) || has_option(service, "Prune=false") {
+    let marks = marks(&application.metadata, &service.metadata);
+    if marks.is_empty() || has_option(service, "Prune=false") {
         return None;
     }
-    let synced = &application.status.operation_state.sync_result.resources;
-    let was_pruned = synced.iter().any(|one| {
+    let (namespace, name) = service.metadata.key();
+    let status = &application.status;
+    let listed = status.resources.iter().find(|one| {
+        one.kind == "Service" && one.group.is_empty() && one.namespace == namespace && one.name == name
+    });
+    if listed.is_some_and(|one| !one.requires_pruning) {
+        return None;
+    }
+    let was_pruned = status.operation_state.sync_result.resources.iter().any(|one| {
         one.kind == "Service" && one.namespace == namespace && one.name == name && one.status == "Pruned"
     });
-    let marks = marks(&application.metadata, &service.metadata);
+    let is_new = status.reconciled_at.is_some() && service.metadata.creation_timestamp > status.reconciled_at;
     let is_listed = listed.is_some();
-    // The last sync may be older than a repair.
-    let is_claim = !marks.is_empty() && (is_listed || was_pruned);
-    is_claim.then_some(Claim { application, marks, is_listed, was_pruned })
+    (is_listed || was_pruned && is_new).then_some(Claim { application, marks, is_listed, was_pruned })
 }
 
 /// The keys that name the Application: labels by which Argo CD may track objects, and its annotations. An Application
@@ -163,7 +168,6 @@ fn excluded(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy 
         .iter()
         .filter(|link| clusters.contains(&link.spec.target_cluster_name.as_str()))
         .fold(Remedy::new(), |remedy, link| exclude_in_link(remedy, link, marks));
-    let keys: Vec<&str> = marks.iter().map(|mark| mark.key()).collect();
     let remedy = match service.local_member() {
         Some(_) => marks.iter().fold(remedy, |remedy, mark| {
             let value = match mark {
@@ -188,7 +192,7 @@ fn excluded(ctx: &Context<'_>, service: &Service, marks: &[Mark<'_>]) -> Remedy 
     });
     remedy.run(
         StepKind::Command,
-        format!("Remove {} from the mirror: its controller no longer writes it", keys.join(" and ")),
+        format!("Remove {} from the mirror: its controller no longer writes it", keys(marks)),
         Command::lines(lines),
     )
 }
@@ -199,6 +203,12 @@ impl<'a> Mark<'a> {
             Mark::Label(key) | Mark::Annotation(key) => key,
         }
     }
+}
+
+/// The keys, as text.
+fn keys(marks: &[Mark<'_>]) -> String {
+    let keys: BTreeSet<&str> = marks.iter().map(|mark| mark.key()).collect();
+    keys.into_iter().collect::<Vec<_>>().join(" and ")
 }
 
 /// Whether a list of excluded keys contains a key: `DOMAIN/*` stands for all keys that begin so.
@@ -229,7 +239,7 @@ fn exclude_in_link(remedy: Remedy, link: &Link, marks: &[Mark<'_>]) -> Remedy {
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     remedy.run(
         StepKind::Command,
-        format!("Exclude it from mirroring in {}{git}", subject(link)),
+        format!("Exclude {} from mirroring in {}{git}", keys(marks), subject(link)),
         kubectl()
             .namespace(&meta.namespace)
             .words("patch links.multicluster.linkerd.io")
