@@ -323,9 +323,10 @@ impl Listed for Application {
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, \
                  sources: {chart: text}, ignoreDifferences: {group: text, kind: text, name: text, namespace: \
-                 text}}, status: {conditions: conditions, reconciledAt: text, resources: {group: text, kind: word, namespace: text, \
-                 name: text, status: word}, operationState: {phase: word, message: sentence, syncResult: \
-                 {resources: {kind: word, namespace: text, name: text, status: word, message: sentence}}}}}",
+                 text}}, status: {conditions: conditions, reconciledAt: text, resources: {group: text, kind: word, \
+                 namespace: text, name: text, status: word}, operationState: {phase: word, message: sentence, \
+                 syncResult: {resources: {kind: word, namespace: text, name: text, status: word, message: \
+                 sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")
     };
 }
