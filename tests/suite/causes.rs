@@ -56,6 +56,12 @@ fn issuer_that_is_not_loaded_explains_logged_rejections() {
 }
 
 #[test]
+fn ineffective_entry_explains_repeated_rollouts() {
+    let case = ("gitops-ignore-ineffective", "each sync restarts destination");
+    assert_explained(case, "gitops-ignore-ineffective", "control-plane-churning");
+}
+
+#[test]
 fn unknown_argument_explains_a_component_without_ready_pods() {
     let case = ("control-plane-reports-errors", "the status of a container shows an argument");
     assert_explained(case, "control-plane-reports-errors", "control-plane-not-ready");

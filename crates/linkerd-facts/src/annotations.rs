@@ -24,9 +24,12 @@ pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
 /// Marks objects that Helm creates and waits for, apart from the other objects of a release.
 pub const HELM_HOOK: &str = "helm.sh/hook";
+/// How Argo CD syncs an object: options, separated by commas.
+pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 12] = [
+pub const OTHERS: [&str; 13] = [
     HELM_HOOK,
+    ARGO_CD_OPTIONS,
     UID_RANGE,
     DEFAULT_CONTAINER,
     INGRESS_CLASS,

@@ -8,6 +8,7 @@ use super::condition::Condition;
 use super::meta::{Meta, nullable, redacted};
 use super::route::Present;
 use super::shared::Word;
+use super::time::Time;
 use super::{Kind, KindInfo, Listed, object};
 use crate::redact::is_marked;
 
@@ -99,17 +100,69 @@ pub struct ArgoApplication {
 
 /// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ApplicationSpec {
     /// The cluster and namespace of the objects.
     #[serde(deserialize_with = "nullable")]
     pub destination: Destination,
+    /// Fields that the comparison with Git leaves out.
+    #[serde(deserialize_with = "nullable")]
+    pub ignore_differences: Vec<IgnoredDifference>,
+    #[serde(deserialize_with = "nullable")]
+    pub sync_policy: SyncPolicy,
     /// The only source.
     #[serde(deserialize_with = "nullable")]
     pub source: ChartName,
     /// Several sources.
     #[serde(deserialize_with = "nullable")]
     pub sources: Vec<ChartName>,
+}
+
+/// Fields of some objects that the comparison with Git leaves out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct IgnoredDifference {
+    /// The API group without a version, or a pattern; empty for the core group.
+    #[serde(deserialize_with = "nullable")]
+    pub group: String,
+    /// The kind, or a pattern.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// The name; empty for all.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// The namespace; empty for all, and for objects without one.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+}
+
+/// When an Application is synced.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SyncPolicy {
+    /// `None` if each sync is requested.
+    pub automated: Option<AutomatedSync>,
+}
+
+/// Syncs without a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AutomatedSync {
+    /// `false` disables them; newer versions only.
+    pub enabled: Option<bool>,
+    /// Whether they delete objects that are not in Git.
+    #[serde(deserialize_with = "nullable")]
+    pub prune: bool,
+    /// Whether changes in the cluster cause one, in addition to changes in Git.
+    #[serde(deserialize_with = "nullable")]
+    pub self_heal: bool,
+}
+
+impl SyncPolicy {
+    /// The settings of automatic syncs, if they are enabled.
+    pub fn active(&self) -> Option<&AutomatedSync> {
+        self.automated.as_ref().filter(|automated| automated.enabled != Some(false))
+    }
 }
 
 /// The cluster and namespace of an Application's objects.
@@ -152,6 +205,33 @@ pub struct ApplicationStatus {
     /// The last sync.
     #[serde(deserialize_with = "nullable")]
     pub operation_state: SyncOperation,
+    /// Time of the last comparison.
+    pub reconciled_at: Time,
+    /// Its objects in Git and in the cluster; empty before the first comparison.
+    #[serde(deserialize_with = "nullable")]
+    pub resources: Vec<ComparedObject>,
+}
+
+/// An object of an Application, as compared with Git.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ComparedObject {
+    /// The API group; empty for the core group.
+    #[serde(deserialize_with = "nullable")]
+    pub group: String,
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    /// Empty for objects without a namespace.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// `Synced`, `OutOfSync`, `Unknown`.
+    #[serde(deserialize_with = "nullable")]
+    pub status: Word,
+    /// Whether it is in the cluster and not in Git.
+    #[serde(deserialize_with = "nullable")]
+    pub requires_pruning: bool,
 }
 
 /// A sync.
@@ -242,9 +322,11 @@ impl Listed for Application {
     const KIND: Kind = Kind::Application;
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {destination: {name: text, server: address, namespace: text}, source: {chart: text}, \
-                 sources: {chart: text}}, status: {conditions: conditions, \
-                 operationState: {phase: word, message: sentence, syncResult: {resources: {kind: word, namespace: \
-                 text, name: text, status: word, message: sentence}}}}}",
+                 sources: {chart: text}, ignoreDifferences: {group: text, kind: text, name: text, namespace: \
+                 text}}, status: {conditions: conditions, reconciledAt: text, resources: {group: text, kind: word, \
+                 namespace: text, name: text, status: word}, operationState: {phase: word, message: sentence, \
+                 syncResult: {resources: {kind: word, namespace: text, name: text, status: word, message: \
+                 sentence}}}}}",
         ..KindInfo::namespaced("argoproj.io", "v1alpha1", "Application", "applications")
     };
 }
@@ -252,6 +334,23 @@ impl Listed for Application {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn automatic_sync_may_be_disabled() {
+        let is_active = |policy: serde_json::Value| {
+            let policy: SyncPolicy = serde_json::from_value(policy).expect("a sync policy");
+            policy.active().is_some()
+        };
+        assert!(is_active(serde_json::json!({"automated": {}})));
+        assert!(is_active(serde_json::json!({"automated": {"enabled": true, "prune": true}})));
+        for policy in [
+            serde_json::json!({}),
+            serde_json::json!({"automated": null}),
+            serde_json::json!({"automated": {"enabled": false, "prune": true}}),
+        ] {
+            assert!(!is_active(policy));
+        }
+    }
 
     #[test]
     fn destination_of_another_cluster_is_recognised() {

@@ -88,7 +88,7 @@ pub use custom_resource_definition::{CrdMeta, Unserved, is_built_in, is_undefine
 pub use event::ObjectReference;
 use foreign::ForeignObject;
 pub use foreign::{Description, Foreign};
-pub use gitops::{ArgoApplication, FluxObject};
+pub use gitops::{ArgoApplication, ComparedObject, FluxObject, IgnoredDifference};
 pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};

@@ -97,6 +97,12 @@ pub struct LinkSpec {
     /// Gateway probe.
     #[serde(deserialize_with = "nullable")]
     pub probe_spec: ProbeSpec,
+    /// Labels that mirrors do not get: keys, or `DOMAIN/*`. Since `v1alpha3`.
+    #[serde(deserialize_with = "nullable")]
+    pub excluded_labels: Vec<String>,
+    /// Annotations that mirrors do not get, in the same form.
+    #[serde(deserialize_with = "nullable")]
+    pub excluded_annotations: Vec<String>,
 }
 
 /// Gateway probe. Numbers and durations are texts. A manifest may have numbers, which the API server rejects.
@@ -119,7 +125,8 @@ pub struct ProbeSpec {
     pub failure_threshold: String,
 }
 
-// All fields of the spec are in every version; the status was added in the last but one.
+// All fields of the spec except the excluded labels and annotations are in every version; the status was added in the
+// last but one.
 impl Listed for Link {
     type Object = Link;
     const KIND: Kind = Kind::Link;
@@ -128,8 +135,9 @@ impl Listed for Link {
         passes: "{spec: {targetClusterName: text, targetClusterDomain: text, targetClusterLinkerdNamespace: \
                  text, clusterCredentialsSecret: text, gatewayAddress: address, gatewayPort: word, \
                  gatewayIdentity: address, probeSpec: spec-probe, selector: selector, \
-                 remoteDiscoverySelector: selector, federatedServiceSelector: selector}, status: \
-                 {mirrorServices: link-service, federatedServices: link-service}}",
+                 remoteDiscoverySelector: selector, federatedServiceSelector: selector, excludedLabels: text, \
+                 excludedAnnotations: text}, status: {mirrorServices: link-service, federatedServices: \
+                 link-service}}",
         ..KindInfo::namespaced("multicluster.linkerd.io", "v1alpha3", "Link", "links")
     };
 }

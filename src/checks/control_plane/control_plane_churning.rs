@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -18,15 +18,7 @@ const QUOTED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.partial_list::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
-    let mut made: BTreeMap<&str, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
-    for set in ctx.partial_list::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
-        let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
-        if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp.get())
-            && ctx.now().duration_since(at) <= ctx.param_duration("hours")
-        {
-            made.entry(&owner.name).or_default().push((at, set));
-        }
-    }
+    let made = recent(ctx.partial_list::<ReplicaSet>()?, namespace, ctx.now(), ctx.param_duration("hours"));
     let findings = components(deployments, namespace)
         .into_iter()
         .filter(|c| CORE.contains(&c.name))
@@ -38,9 +30,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
+/// The ReplicaSets of a namespace that are not older than a duration, by their Deployment.
+pub(super) fn recent<'a>(
+    sets: &'a [Workload],
+    namespace: &str,
+    now: Timestamp,
+    age: SignedDuration,
+) -> BTreeMap<&'a str, Vec<(Timestamp, &'a Workload)>> {
+    let mut made: BTreeMap<&str, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
+    for set in sets.iter().filter(|set| set.metadata.namespace == *namespace) {
+        let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
+        if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp.get())
+            && now.duration_since(at) <= age
+        {
+            made.entry(&owner.name).or_default().push((at, set));
+        }
+    }
+    made
+}
+
 /// The ReplicaSets of the release with the most of them. Upgrades create ReplicaSets of other releases, and
 /// several upgrades in a row are not churn.
-fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
+pub(super) fn of_one_release<'a>(
+    sets: &[(Timestamp, &'a Workload)],
+) -> Option<Vec<(Timestamp, &'a Workload)>> {
     let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for (at, set) in sets {
         releases.entry(release(set).unwrap_or_default()).or_default().push((*at, set));

@@ -57,8 +57,7 @@ impl Failing<'_> {
     /// Whether it installs a control plane in another namespace than that of the checked one.
     fn is_of_other_control_plane(&self, control_plane: &str) -> bool {
         let is_set = !self.namespace.is_empty() && self.namespace != control_plane;
-        let chart = self.chart.and_then(|chart| chart.rsplit('/').next()).unwrap_or_default();
-        is_set && ["linkerd-control-plane", "linkerd-enterprise-control-plane", "linkerd2"].contains(&chart)
+        is_set && self.chart.is_some_and(is_control_plane)
     }
 }
 
@@ -130,8 +129,14 @@ fn argo_cd(object: &ArgoApplication) -> Failing<'_> {
     }
 }
 
+/// Whether a chart installs the control plane.
+pub(super) fn is_control_plane(chart: &str) -> bool {
+    let name = chart.rsplit('/').next().unwrap_or_default();
+    ["linkerd-control-plane", "linkerd-enterprise-control-plane", "linkerd2"].contains(&name)
+}
+
 /// Whether a chart is one of Linkerd's: linkerd-crds, linkerd2-cni, linkerd-enterprise-control-plane.
-fn is_linkerds(chart: &str) -> bool {
+pub(super) fn is_linkerds(chart: &str) -> bool {
     chart.rsplit('/').next().unwrap_or_default().starts_with("linkerd")
 }
 

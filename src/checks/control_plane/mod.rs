@@ -33,6 +33,7 @@ mod extension_namespace_twice;
 mod extension_service_account_missing;
 pub(super) mod failing;
 mod gitops_apply_failed;
+mod gitops_ignore_ineffective;
 mod heartbeat_failing;
 pub(super) mod installation;
 mod ipv6_setting_mismatch;
@@ -85,6 +86,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "extension-service-account-missing", extension_service_account_missing),
     row!("control-plane", "gitops-apply-failed", gitops_apply_failed),
+    row!("control-plane", "gitops-ignore-ineffective", gitops_ignore_ineffective),
     row!("control-plane", "heartbeat-failing", heartbeat_failing),
     row!("control-plane", "ipv6-setting-mismatch", ipv6_setting_mismatch),
     row!("control-plane", "linkerd-config-missing", linkerd_config_missing),

@@ -19,6 +19,7 @@ mod link_probe_port_undeclared;
 mod link_version_skew;
 pub(super) mod links;
 mod mirror_service_orphaned;
+mod mirror_service_pruned;
 mod mirror_service_without_endpoints;
 mod multicluster_cli_skew;
 mod multicluster_proxy_outdated;
@@ -45,6 +46,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "link-probe-port-undeclared", link_probe_port_undeclared),
     row!("multicluster", "link-version-skew", link_version_skew),
     row!("multicluster", "mirror-service-orphaned", mirror_service_orphaned),
+    row!("multicluster", "mirror-service-pruned", mirror_service_pruned),
     row!("multicluster", "mirror-service-without-endpoints", mirror_service_without_endpoints),
     row!("multicluster", "multicluster-cli-skew", multicluster_cli_skew),
     row!("multicluster", "multicluster-proxy-outdated", multicluster_proxy_outdated),
