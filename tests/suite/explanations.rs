@@ -108,6 +108,25 @@ fn texts_are_explained_on_the_command_line() {
         ("504", "fail-fast"),
         ("504", "service-without-endpoints"),
         ("exit 4", "requested evidence was unavailable"),
+        ("direct connections must be mutually authenticated", "scans"),
+        ("a named target must be provided on gateway connections", "naming"),
+        ("message head is too large", "fields"),
+        ("431 Request Header Fields Too Large", "MAX_HEADER_LIST_SIZE"),
+        ("invalid HTTP version parsed", "opaque-port-missing"),
+        ("ingress-mode routing is HTTP-only", "edge-22.5.2"),
+        ("proxy admin server is HTTP-only", "(4191)"),
+        ("unknown service spiffe.workloadapi.SpiffeWorkloadAPI", "edge-25.11.3"),
+        ("no route found for request", "opaque-ports-mismatch"),
+        (
+            "status.storedVersions[1]: Invalid value: \"v1\": must appear in spec.versions",
+            "crds-overwritten-by-cli",
+        ),
+        (
+            "failing or missing response from https://10.0.3.60:8089/apis/tap.linkerd.io/v1alpha1",
+            "viz-tap-api-unavailable",
+        ),
+        ("Gateway returned unexpected status 400. Marking as unhealthy", "gateway-probe-failing"),
+        ("unexpected status 400. Marking as unhealthy", "gateway-probe-failing"),
     ] {
         let said = ran_to(0, meshdoctor(&["explain", words]));
         assert!(said.out.contains(part), "{words}: {}", said.out);

@@ -224,7 +224,7 @@ fn denied(line: &str) -> Option<(IpAddr, &str)> {
 }
 
 /// The only pod with an address.
-fn pod_at<'a>(ctx: &Context<'a>, address: IpAddr) -> Option<&'a Pod> {
+pub(super) fn pod_at<'a>(ctx: &Context<'a>, address: IpAddr) -> Option<&'a Pod> {
     let mut pods = ctx.optional_list::<Pod>().iter().filter(|pod| pod.is_at(address));
     pods.next().filter(|_| pods.next().is_none())
 }

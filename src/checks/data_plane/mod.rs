@@ -21,6 +21,7 @@ mod external_workload_without_endpoint;
 mod inbound_requests_shed;
 mod init_container_before_proxy;
 mod injected_container_not_started;
+mod large_heads;
 mod local_endpoints_missing;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;

@@ -1,6 +1,6 @@
 //! `proxy-reports-errors`: a proxy's log or last output contains known errors.
 
-use super::denied_clients;
+use super::{denied_clients, large_heads};
 use crate::checks::reported::{log_of, meshed, proxy_logs, reported};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::objects::container::PROXY_CONTAINER;
@@ -10,11 +10,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for pod in meshed(ctx)? {
         let said = reported(ctx, log_of(logs, pod, PROXY_CONTAINER), pod, PROXY_CONTAINER);
-        findings.extend(
-            said.iter().map(|said| {
-                denied_clients::name_clients(ctx, said.finding(ctx, ctx.owners(), pod), pod, said)
-            }),
-        );
+        let said = said.iter().filter(|said| !large_heads::is_noise(ctx, said));
+        findings.extend(said.map(|said| {
+            let finding = large_heads::name_clients(ctx, said.finding(ctx, ctx.owners(), pod), said);
+            denied_clients::name_clients(ctx, finding, pod, said)
+        }));
     }
     match proxy_logs(ctx) {
         // The last output of other proxies shows nothing about these.

@@ -14,7 +14,7 @@ pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as namespace;
 pub(super) use proxies::judge as proxies;
 pub(super) use reinstall::{created_by, reinstall};
-pub(super) use running::judge as running;
+pub(super) use running::{failing_pods, judge as running};
 pub(super) use versions::{cli, outdated};
 
 use std::collections::BTreeMap;

@@ -24,18 +24,32 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
     let namespace = installed_in(ctx, extension)?;
     let namespace = namespace.metadata.name.as_str();
     let mut findings = missing(ctx, (pods, namespace), extension, components)?;
-    // Pods without a proxy are a matter of their own.
-    let unhealthy = own(pods, namespace, extension).filter_map(|pod| match unhealthy(pod) {
-        Some(UnhealthyReason::Proxy) if pod.spec.proxy().is_none() => None,
-        Some(_) => Some((false, pod)),
-        None => counts_as_unwell(pod).then_some((true, pod)),
-    });
-    let unhealthy = by_owner(ctx, unhealthy);
-    findings.extend(unhealthy.iter().map(|((owner, over), pods)| match over {
-        true => evicted(ctx, extension, owner, pods),
-        false => spared(not_running(ctx, extension, owner, pods), ctx.are_starting(pods)),
-    }));
+    let over =
+        own(pods, namespace, extension).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));
+    let over = by_owner(ctx, over.map(|pod| ((), pod)));
+    findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
+    findings.extend(failing_pods(ctx, extension, own(pods, namespace, extension)));
     Ok(findings.into())
+}
+
+/// Reports those of an extension's pods that do not run or whose proxy is not ready, by their owner. Reads, if
+/// available, `replicasets.apps` and `jobs.batch`.
+pub(in crate::checks) fn failing_pods<'a>(
+    ctx: &Context<'a>,
+    extension: Extension,
+    pods: impl Iterator<Item = &'a Pod>,
+) -> Vec<Finding> {
+    // Pods without a proxy are a matter of their own.
+    let failing = pods.filter(|pod| match unhealthy(pod) {
+        Some(UnhealthyReason::Proxy) => pod.spec.proxy().is_some(),
+        Some(UnhealthyReason::Pod(_)) => true,
+        None => false,
+    });
+    let failing = by_owner(ctx, failing.map(|pod| ((), pod)));
+    let finding = |((owner, ()), pods): (&(Owner, ()), &Vec<&Pod>)| {
+        spared(not_running(ctx, extension, owner, pods), ctx.are_starting(pods))
+    };
+    failing.iter().map(finding).collect()
 }
 
 /// The components that no pod carries as a label in which anything runs or will.

@@ -25,6 +25,12 @@ pub(super) fn of_any_kind(services: &[Service]) -> Vec<&Service> {
     services.iter().filter(is_exported).collect()
 }
 
+/// Whether the local service mirror has work: a federated Service with a member in this cluster, or a Service that
+/// joins one.
+pub(super) fn has_federated(services: &[Service]) -> bool {
+    services.iter().any(|one| one.local_member().is_some() || one.metadata.label(FEDERATED) == Some("member"))
+}
+
 /// Exported Services as evidence.
 pub(super) fn evidence(exported: &[&Service]) -> Evidence {
     let names = exported.iter().map(|one| format!("{}/{}", one.metadata.namespace, one.metadata.name));

@@ -41,6 +41,7 @@ struct Jaeger {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Multicluster {
+    components: Vec<String>,
     remote_access_account: String,
 }
 
@@ -123,6 +124,11 @@ impl Extensions {
         &self.jaeger.components
     }
 
+    /// Components of multicluster with pods, except for gateway and controllers of links. Older releases lack them.
+    pub fn multicluster_components(&self) -> &[String] {
+        &self.multicluster.components
+    }
+
     /// The ServiceAccount with which other clusters read this one, by default.
     pub fn remote_access_account(&self) -> &str {
         &self.multicluster.remote_access_account
@@ -167,7 +173,8 @@ impl KnowledgeFile for Extensions {
     const EMBEDDED: &'static str = include_str!("../../../../checks/knowledge/extensions.yaml");
 
     fn finish(&mut self) -> Result<(), String> {
-        if self.viz.components.is_empty() || self.jaeger.components.is_empty() {
+        let components = [&self.viz.components, &self.jaeger.components, &self.multicluster.components];
+        if components.into_iter().any(Vec::is_empty) {
             return Err("an extension needs at least one component".to_owned());
         }
         Ok(())

@@ -46,8 +46,8 @@ pub struct MeshSignature {
     /// line only this and its last piece are kept. The lines concern that Service, not the proxy.
     #[serde(default)]
     pub names_service: bool,
-    /// Whether a check of its own evaluates the lines, and they are not reported otherwise. Nothing after
-    /// the matched parts is kept.
+    /// Whether a check of its own evaluates the lines or the same state, and they are not reported otherwise.
+    /// Nothing after the matched parts is kept.
     #[serde(default)]
     pub judged_apart: bool,
     /// Severity, if it is current.
