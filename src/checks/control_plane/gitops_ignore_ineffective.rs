@@ -199,11 +199,13 @@ fn finding(ctx: &Context<'_>, application: &ArgoApplication) -> Option<Finding> 
         Evidence::field(&subject, format!("spec.ignoreDifferences[{at}]"), written(entry))
     });
     let mut finding = match restarted.is_empty() {
-        true => ctx.finding(
-            subject.clone(),
-            "Argo CD compares fields that entries of ignoreDifferences should leave out, because these entries match \
-             none of the Application's objects. Syncs overwrite these fields",
-        ),
+        true => ctx
+            .finding(
+                subject.clone(),
+                "Argo CD compares fields that entries of ignoreDifferences should leave out, because these entries \
+                 match none of the Application's objects. Syncs overwrite these fields",
+            )
+            .severity(Severity::Warning),
         false => ctx
             .finding(
                 subject.clone(),
