@@ -266,14 +266,12 @@ fn restarts<'a>(
     }
     let Some(sets) = ctx.or_note(ctx.partial_list::<ReplicaSet>()) else { return Vec::new() };
     let made = recent(sets, namespace, ctx.now(), ctx.param_duration("hours"));
-    let several: Vec<(&str, &[&str], Vec<(Timestamp, &Workload)>)> = RESTARTED
-        .into_iter()
-        .filter_map(|(name, values)| {
-            let mut sets = of_one_release(made.get(name)?)?;
-            sets.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-            (sets.len() >= ctx.count_of("rollouts")).then_some((name, values, sets))
-        })
-        .collect();
+    let several = RESTARTED.into_iter().filter_map(|(name, values)| {
+        let mut sets = of_one_release(made.get(name)?)?;
+        sets.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        (sets.len() >= ctx.count_of("rollouts")).then_some((name, values, sets))
+    });
+    let several: Vec<_> = several.collect();
     if several.is_empty() {
         return Vec::new();
     }
