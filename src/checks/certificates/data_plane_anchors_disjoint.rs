@@ -128,9 +128,10 @@ fn message(
              {expire} (within 24 hours)"
         ),
         Loss::AfterRestart => format!(
-            "{fact}. Most likely {connections} work until the control plane restarts; then {they} cannot reach it, \
-             and {lose} all of them within 24 hours",
-            connections = if has_one { "its connections" } else { "their connections" },
+            "{fact}, but most likely {working} of an earlier one. After the next restart of the control plane, {they} \
+             cannot renew {it}, and {lose} all meshed connections within 24 hours",
+            working = if has_one { "has a working certificate" } else { "have working certificates" },
+            it = if has_one { "it" } else { "them" },
             they = they.to_lowercase()
         ),
     }

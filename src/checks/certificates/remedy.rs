@@ -200,10 +200,24 @@ pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
 pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    foreign(ctx, ctx.optional_list::<Pod>(), in_force(ctx).ok().flatten())
+}
+
+/// Whether the control plane, once restarted, shares no trust anchor with running proxies.
+fn strands_proxies(ctx: &Context<'_>) -> bool {
+    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
+    let current = roots.map(|roots| BundlePrint::from_pem(roots));
+    foreign(ctx, ctx.for_steps::<Pod>(), current).next().is_some()
+}
+
+/// Those of some pods that share no trust anchor with a bundle.
+fn foreign<'a>(
+    ctx: &Context<'a>,
+    pods: &'a [Pod],
+    current: Option<BundlePrint>,
+) -> impl Iterator<Item = &'a Pod> + use<'a> {
     let home = ctx.namespaces().control_plane.as_str();
-    let current = in_force(ctx).ok().flatten();
-    let pods = ctx.optional_list::<Pod>().iter();
-    pods.filter(move |pod| {
+    pods.iter().filter(move |pod| {
         let meta = &pod.metadata;
         let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
@@ -265,9 +279,9 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         return remedy;
     }
     let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
-    if let Some(last) = remedy.steps.last_mut().filter(|_| foreign_pods(ctx).next().is_some()) {
+    if let Some(last) = remedy.steps.last_mut().filter(|_| strands_proxies(ctx)) {
         last.insert(
-            ". It restarts the control plane, which old proxies cannot reach until they are replaced",
+            ". The change restarts the control plane, which old proxies cannot reach until they are replaced",
         );
     }
     remedy
@@ -288,12 +302,12 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 /// reach the restarted control plane. If it needs a release of the linkerd CLI, so does the restart.
 pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let act = match next {
-        Some(_) => {
+    let act = match next.is_some() || strands_proxies(ctx) {
+        true => {
             "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
              once: they cannot reach it"
         }
-        None => {
+        false => {
             "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
         }
     };
