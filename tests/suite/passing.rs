@@ -86,6 +86,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "creationTimestamp",
             "deletionTimestamp",
             "lastTransitionTime",
+            "reconciledAt",
             "lastHeartbeatTime",
             "firstTimestamp",
             "lastTimestamp",
@@ -234,6 +235,10 @@ const REASONS: &[(&str, &[&str])] = &[
         &["destination.server"],
     ),
     ("The namespace to which Flux applies a chart.", &["targetNamespace"]),
+    (
+        "A key of labels or annotations that a Link excludes from its mirrors.",
+        &["excludedLabels[]", "excludedAnnotations[]"],
+    ),
     (
         "The path at which a Link's gateway is asked whether it lives; the mirror writes it.",
         &["probeSpec.path"],
