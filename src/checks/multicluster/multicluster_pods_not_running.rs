@@ -32,7 +32,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<Deployment>()?;
         return Err(Unjudged::not_applicable("the extension has no local service mirror"));
     }
-    Ok(findings.into())
+    // `linkerd check` has no row about these pods.
+    let without_rows = |finding| Finding { rows: Default::default(), ..finding };
+    Ok(findings.into_iter().map(without_rows).collect::<Vec<_>>().into())
 }
 
 /// The component of an object in the extension's namespace, if this check judges it.
