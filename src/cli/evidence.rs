@@ -11,7 +11,6 @@ use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg, PrometheusArg
 use super::{output, rerun, verify};
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
-
 use crate::command::{Arg, Rerun, meshdoctor, own};
 use crate::item::Item;
 use crate::save::{ClosingEntries, Writer};

@@ -3,6 +3,7 @@
 //! reliable.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::finding::Subject;
 use crate::objects::{Job, Meta, Pod, Workload};
@@ -14,6 +15,13 @@ pub struct Owner {
     pub kind: String,
     pub namespace: String,
     pub name: String,
+}
+
+/// `Deployment shop/web`.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+    }
 }
 
 impl Owner {

@@ -110,29 +110,59 @@ enum Loss {
     AfterRestart,
 }
 
-/// The message, in the words for one proxy or several.
-fn message(
-    has_issuer: bool,
-    loss: Loss,
-    (proxies, do_not, have, they, lose, expire): (&str, &str, &str, &str, &str, &str),
-) -> String {
+/// The words of a message about one proxy or several.
+struct Words {
+    proxies: &'static str,
+    do_not: &'static str,
+    have: &'static str,
+    they: &'static str,
+    lose: &'static str,
+    certificates_expire: &'static str,
+    working_certificates: &'static str,
+    them: &'static str,
+}
+
+const ONE: Words = Words {
+    proxies: "The proxy",
+    do_not: "does",
+    have: "has",
+    they: "It",
+    lose: "loses",
+    certificates_expire: "its certificate expires",
+    working_certificates: "a working certificate",
+    them: "it",
+};
+
+const SEVERAL: Words = Words {
+    proxies: "The proxies",
+    do_not: "do",
+    have: "have",
+    they: "They",
+    lose: "lose",
+    certificates_expire: "their certificates expire",
+    working_certificates: "working certificates",
+    them: "them",
+};
+
+fn message(has_issuer: bool, loss: Loss, words: &Words) -> String {
+    let Words { proxies, do_not, have, they, lose, .. } = words;
     let fact = match has_issuer {
         true => format!("{proxies} {do_not} not trust the current issuer"),
         false => format!("{proxies} {have} none of the current trust anchors"),
     };
-    let has_one = they == "It";
     match loss {
         Loss::Now => format!("{fact}. {they} {lose} all meshed connections"),
         Loss::AtExpiry => format!(
             "{fact}. {they} cannot reach the control plane or newer proxies, and {lose} all meshed connections when \
-             {expire} (within 24 hours)"
+             {} (within 24 hours)",
+            words.certificates_expire
         ),
         Loss::AfterRestart => format!(
-            "{fact}, but most likely {working} of an earlier one. After the next restart of the control plane, {they} \
-             cannot renew {it}, and {lose} all meshed connections within 24 hours",
-            working = if has_one { "has a working certificate" } else { "have working certificates" },
-            it = if has_one { "it" } else { "them" },
-            they = they.to_lowercase()
+            "{fact}, but most likely {have} {} of an earlier one. After the next restart of the control plane, {} \
+             cannot renew {}, and {lose} all meshed connections within 24 hours",
+            words.working_certificates,
+            they.to_lowercase(),
+            words.them
         ),
     }
 }
@@ -159,19 +189,8 @@ fn finding(
         ControlPlane::Older | ControlPlane::Current | ControlPlane::Unknown => Loss::AtExpiry,
     };
     let finding = ctx
-        .finding(
-            held.owner.subject(names),
-            message(
-                issuer.is_some(),
-                loss,
-                ("The proxy", "does", "has", "It", "loses", "its certificate expires"),
-            ),
-        )
-        .of_several(message(
-            issuer.is_some(),
-            loss,
-            ("The proxies", "do", "have", "They", "lose", "their certificates expire"),
-        ))
+        .finding(held.owner.subject(names), message(issuer.is_some(), loss, &ONE))
+        .of_several(message(issuer.is_some(), loss, &SEVERAL))
         .evidence(held.compared(
             "the issuer needs",
             &needed.iter().map(|anchor| anchor.brief()).collect::<Vec<_>>().join(", "),

@@ -71,7 +71,7 @@ fn setting(ctx: &Context<'_>) -> (Subject, Evidence) {
 }
 
 fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
-    let names = groups.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name));
+    let names = groups.keys().map(ToString::to_string);
     Evidence::other(format!("Workloads whose pods have {container}"), some(names, QUOTED))
 }
 

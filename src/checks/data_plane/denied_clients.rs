@@ -43,8 +43,12 @@ impl Client<'_> {
     }
 
     fn name(&self, ctx: &Context<'_>) -> String {
-        let owner = ctx.owners().owner(self.pod);
-        format!("{} {}/{}", owner.kind, owner.namespace, owner.name)
+        ctx.owners().owner(self.pod).to_string()
+    }
+
+    fn evidence(&self, ctx: &Context<'_>) -> Evidence {
+        let said = format!("{}, by {}, {} lines", self.describe(ctx), self.server, self.lines);
+        Evidence::other("Denied client", said)
     }
 
     fn is_meshed(&self) -> bool {
@@ -105,8 +109,7 @@ pub(super) fn name_clients(
         return bypassing.reported(ctx, finding, reported);
     }
     let finding = known.iter().take(NAMED).fold(finding, |finding, client| {
-        let said = format!("{}, by {}, {} lines", client.describe(ctx), client.server, client.lines);
-        let mut finding = finding.evidence(Evidence::other("Denied client", said));
+        let mut finding = finding.evidence(client.evidence(ctx));
         finding.remedy = finding.remedy.step(StepKind::Note, client.remedy(ctx));
         finding
     });
@@ -175,8 +178,7 @@ impl Bypassing<'_, '_> {
                 "its proxy most likely keeps connections from before it knew the pod",
             ),
         };
-        let said = format!("{}, by {}, {} lines", client.describe(ctx), client.server, client.lines);
-        let mut finding = finding.evidence(Evidence::other("Denied client", said)).likely();
+        let mut finding = finding.evidence(client.evidence(ctx)).likely();
         finding.remedy.steps.truncate(1);
         finding.remedy.steps.push(step);
         Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)

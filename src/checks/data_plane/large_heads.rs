@@ -30,8 +30,7 @@ pub(super) fn name_clients(ctx: &Context<'_>, finding: Finding, reported: &Repor
     }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for pod in clients(ctx, reported) {
-        let owner = ctx.owners().owner(pod);
-        *counts.entry(format!("{} {}/{}", owner.kind, owner.namespace, owner.name)).or_default() += 1;
+        *counts.entry(ctx.owners().owner(pod).to_string()).or_default() += 1;
     }
     counts.into_iter().take(NAMED).fold(finding, |finding, (client, lines)| {
         let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };

@@ -122,7 +122,7 @@ impl Judge<'_, '_> {
         if ignores == Contains::No || (ignores == Contains::Unknown && presumed() != Some(true)) {
             return None;
         }
-        let object = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let object = owner.to_string();
         let fixed = self.fixed();
         let message = match ignores {
             Contains::Unknown => format!(

@@ -50,7 +50,7 @@ pub(super) fn workloads(evidence: &Evidence<'_>) -> Vec<Workload> {
             proxies.iter().map(|proxy| of(proxy)).min().unwrap_or(Known::Unknown)
         };
         Workload {
-            subject: format!("{} {}/{}", owner.kind, owner.namespace, owner.name),
+            subject: owner.to_string(),
             pods: proxies.iter().map(|proxy| proxy.pod.metadata.name.clone()).collect(),
             trusts: worst(&|proxy| trusts_next(evidence, proxy, evidence.of)),
             renewed: worst(&|proxy| renewed(evidence, proxy)),

@@ -55,26 +55,31 @@ impl Mesh<'_> {
     /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired
     /// first (COMMAND)`.
     pub(super) fn repair_first(&self) -> Option<String> {
-        let mut ids: Vec<&str> = self.issuance.obstacles.iter().map(|finding| finding.check).collect();
-        ids.dedup();
-        if ids.is_empty() {
-            return None;
-        }
-        let [shown] = self.command(meshdoctor().words("check --only").arg(ids.join(",")));
-        Some(format!("repair {} first ({shown} prints the steps)", ids.join(" and ")))
+        let ids = self.obstacles(None);
+        let words = format!("repair {} first", ids.join(" and "));
+        (!ids.is_empty()).then(|| self.shown(&words, &ids))
     }
 
     /// The sentence that sends the reader to the repair of a finding, after that of the findings to repair before any
     /// restart.
     pub(super) fn repair_in_order(&self, last: &'static str) -> String {
+        let ids = self.obstacles(Some(last));
+        let order = if ids.len() > 1 { " in this order" } else { "" };
+        self.shown(&format!("repair {}{order}", ids.join(", ")), &ids)
+    }
+
+    /// The checks of the findings to repair before any restart, then another one.
+    fn obstacles(&self, last: Option<&'static str>) -> Vec<&'static str> {
         let mut ids: Vec<&str> = self.issuance.obstacles.iter().map(|finding| finding.check).collect();
-        ids.push(last);
+        ids.extend(last);
         ids.dedup();
+        ids
+    }
+
+    /// An instruction with the command that prints the steps of checks.
+    fn shown(&self, words: &str, ids: &[&str]) -> String {
         let [shown] = self.command(meshdoctor().words("check --only").arg(ids.join(",")));
-        match ids.len() {
-            1 => format!("repair {last} ({shown} prints the steps)"),
-            _ => format!("repair {} in this order ({shown} prints the steps)", ids.join(", ")),
-        }
+        format!("{words} ({shown} prints the steps)")
     }
 
     /// A command with the connection to the cluster.
@@ -181,7 +186,7 @@ impl Mesh<'_> {
     /// the step), or authorize its network.
     fn inject_first(&self, step: &mut Step, caller: Caller<'_>, act: String) {
         let owner = self.owners.owner(caller.pod);
-        let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let client = owner.to_string();
         let has_template = ["Deployment", "StatefulSet", "DaemonSet"].contains(&owner.kind.as_str());
         let change = serde_json::json!({"linkerd.io/inject": "enabled"});
         let change = serde_json::json!({"spec": {"template": {"metadata": {"annotations": change}}}});
@@ -229,7 +234,7 @@ impl Mesh<'_> {
     /// What a client without an identity needs before a policy can name it.
     fn identity_first(&self, caller: Caller<'_>) -> String {
         let owner = self.owners.owner(caller.pod);
-        let client = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let client = owner.to_string();
         match (caller.meshed, caller.pod.spec.proxy()) {
             (true, _) => String::new(),
             (false, Some(_)) => format!(

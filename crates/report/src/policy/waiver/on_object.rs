@@ -54,7 +54,7 @@ fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
             all.extend(of_object(Kind::Pod, &pod.metadata, text));
             continue;
         }
-        let name = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
+        let name = owner.to_string();
         if told.insert(name.clone()) {
             let why = format!(
                 "the pod is one that {name} created: the annotation is lost with the pod and accepts nothing"
