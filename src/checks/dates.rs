@@ -19,6 +19,11 @@ pub(super) fn ends_within(certificate: &Certificate, now: Timestamp, within: Sig
     certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < within
 }
 
+/// Whether `linkerd check` warns of a certificate's expiry.
+pub(super) fn is_soon(certificate: &Certificate, now: Timestamp) -> bool {
+    ends_within(certificate, now, OF_THE_ROW)
+}
+
 /// The windows that an expiry falls into: that of the check's parameter `days`, and that of the row of
 /// `linkerd check` that the check answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

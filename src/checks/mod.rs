@@ -65,6 +65,7 @@ pub use context::Context;
 use context::Run;
 pub use data_plane::UNREADY_WORKLOAD;
 use joins::Joins;
+pub use policy::EndpointCaller;
 pub use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use restart::{CallFaults, Issuance};

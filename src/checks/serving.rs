@@ -8,6 +8,7 @@ use super::Context;
 use super::dates::ends_within;
 use super::upgrade::{self, Options};
 use crate::certificates::{Certificate, Obstacle, Trust, Validity, from_base64_bundle, reach, trust};
+use crate::chart::values::Values;
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
@@ -178,11 +179,21 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
         Options::none(),
     );
     let deployment = if values == "proxyInjector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
-    let remedy = remedy.run(
-        StepKind::Command,
-        format!("Restart the {server}, so that it serves the current certificate of the Secret"),
-        kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{deployment}")),
-    );
+    let rollout = |verb: &'static str| {
+        kubectl().namespace(namespace).words("rollout").words(verb).arg(format!("deployment/{deployment}"))
+    };
+    let remedy = match is_rolled_with_pair(ctx, values) {
+        true => remedy.run(
+            StepKind::Command,
+            format!("Wait until the {server} serves the new certificate: the change restarts it"),
+            rollout("status").words("--timeout=5m"),
+        ),
+        false => remedy.run(
+            StepKind::Command,
+            format!("Restart the {server}, so that it serves the current certificate of the Secret"),
+            rollout("restart"),
+        ),
+    };
     let by = upgrade::managed_by(ctx);
     if by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_))) {
         return remedy;
@@ -198,6 +209,18 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
              and caBundle)"
         ),
     )
+}
+
+/// Whether the chart restarts a webhook's server with each new certificate: in every release since 2.11, its pod
+/// template has the hash of the manifests with the certificate, which the chart generates unless one is given.
+fn is_rolled_with_pair(ctx: &Context<'_>, values: &str) -> bool {
+    let all = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values);
+    let is_given = |all: &Values| all.text(&format!("{values}.crtPEM")).is_some_and(|pem| !pem.is_empty());
+    let by = upgrade::managed_by(ctx);
+    by.gitops.is_none()
+        && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
+        && all.is_some_and(|all| !is_given(&all))
+        && chart_writes_pair(ctx, values) == Some(true)
 }
 
 /// Whether the chart generates the certificate and the caBundle of a webhook; `None` if the values are

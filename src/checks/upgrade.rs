@@ -5,6 +5,7 @@
 //! newest chart unless given a version, so the step passes the installed one.
 
 mod charts;
+mod current_issuer;
 mod guard;
 mod stored;
 mod unsaved_options;
@@ -24,6 +25,7 @@ pub(super) use charts::crds_by_helm;
 pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
+pub(super) use current_issuer::stored_instead;
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::Stored;
 pub(super) use unsaved_options::{Unstored, unstored};
@@ -41,7 +43,13 @@ pub(super) struct Options<'a> {
     after_restarts: bool,
     /// Whether to pass the chart's values for high availability.
     ha: bool,
+    /// Whether the issuer that it sets is the current one.
+    keeps_issuer: bool,
 }
+
+/// The chart values of the issuer.
+const CERTIFICATE: &str = "identity.issuer.tls.crtPEM";
+const KEY: &str = "identity.issuer.tls.keyPEM";
 
 impl<'a> Options<'a> {
     /// Nothing: the manifests are applied again with the current values.
@@ -84,6 +92,15 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// Sets the issuer to the certificate and key of these files.
+    pub(super) fn pair(self, certificate: &'static str, key: &'static str) -> Options<'a> {
+        self.file("--identity-issuer-certificate-file", CERTIFICATE, certificate).file(
+            "--identity-issuer-key-file",
+            KEY,
+            key,
+        )
+    }
+
     /// Makes the CLI always skip its verification of proxies.
     pub(super) fn forced(mut self) -> Options<'a> {
         self.forced = true;
@@ -103,7 +120,7 @@ impl<'a> Options<'a> {
 
     /// The issuer that it writes.
     fn issuer(&self) -> IssuerWritten {
-        match self.sets("identity.issuer.tls.crtPEM") {
+        match self.sets(CERTIFICATE) && !self.keeps_issuer {
             true => IssuerWritten::New,
             false => IssuerWritten::Kept,
         }
@@ -156,6 +173,7 @@ pub(super) fn step(
     act: &str,
     options: Options<'_>,
 ) -> Remedy {
+    let options = current_issuer::kept(ctx, options);
     changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options))
 }
 
@@ -208,11 +226,11 @@ fn changed(
     }
     match (by.installer, version) {
         (Some(Installer::Release(release)), version) => match &part {
-            InstallationPart::ControlPlane(options) => remedy.run(
-                kind,
-                format!("{act}, with Helm"),
-                by_helm(ctx.knowledge, release, version.as_ref(), options),
-            ),
+            InstallationPart::ControlPlane(options) => {
+                let command = by_helm(ctx.knowledge, release, version.as_ref(), options);
+                let (command, passed) = with_issuer(ctx, command, options.keeps_issuer);
+                remedy.run(kind, format!("{act}, with Helm{passed}"), command)
+            }
             InstallationPart::Crds { release: wanted, .. } => remedy.run(
                 kind,
                 format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
@@ -278,14 +296,25 @@ fn upgraded_by_cli(
     let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
     let line = |force| {
         let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force))
+        let upgrade =
+            guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force));
+        with_issuer(ctx, upgrade, options.keeps_issuer).0
     };
     let is_always = options.forced || force.is_none();
     let until = if is_always { None } else { guard::refused_workloads(ctx, issuer) };
     let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None) });
     let with = if version.is_some() { "" } else { ", with the linkerd CLI" };
     let why = if force.is_some() { FORCED } else { "" };
-    remedy.run(kind, format!("{act}{with}{why}"), line(force)).forced(forced)
+    let passed = if options.keeps_issuer { current_issuer::PASSED } else { "" };
+    remedy.run(kind, format!("{act}{with}{passed}{why}"), line(force)).forced(forced)
+}
+
+/// A command, and the end of its step's text; if the command passes the current issuer, with the lines for it.
+fn with_issuer(ctx: &Context<'_>, command: Command, passes: bool) -> (Command, &'static str) {
+    match passes {
+        true => (current_issuer::around(ctx, &command), current_issuer::PASSED),
+        false => (command, ""),
+    }
 }
 
 /// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which
@@ -349,32 +378,30 @@ fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> 
     let upgrade = options.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     let upgrade =
         options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
-    upgrade_by_cli(upgrade, if options.forced { Some("--force") } else { force })
-}
-
-/// The end of a `linkerd upgrade`.
-fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
+    let force = if options.forced { Some("--force") } else { force };
     force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
 }
 
-/// `linkerd upgrade` with the CLI of a release, the current values and these settings (`PATH=VALUE`); and the option,
-/// if it is forced.
+/// `linkerd upgrade` with the CLI of a release, the current values and these settings (`PATH=VALUE`); the option,
+/// if it is forced; and the end of the step's text.
 pub(super) fn to_release(
     ctx: &Context<'_>,
     to: &LinkerdVersion,
     set: &[String],
-) -> (Line, Option<Forced>, &'static str) {
+) -> (Command, Option<Forced>, String) {
+    let options = current_issuer::kept(ctx, Options::none());
     let paths: Vec<&str> = set.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let line = |force| {
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
         let upgrade = unsaved_options::options(ctx, upgrade, Some(to), &paths);
-        upgrade_by_cli(set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str())), force)
+        let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
+        with_issuer(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), options.keeps_issuer)
     };
     let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));
-    let without = || guarded(Some(to), line(None));
-    let forced = until.map(|until| Forced { reason: FORCED, until, without: without() });
-    (line(force), forced, if force.is_some() { FORCED } else { "" })
+    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None).0 });
+    let (command, passed) = line(force);
+    (command, forced, format!("{passed}{}", if force.is_some() { FORCED } else { "" }))
 }
 
 fn crds_by_cli(home: &str, first: bool) -> Line {

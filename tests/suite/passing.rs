@@ -13,6 +13,12 @@ const PLAIN: &str = "plaincanary";
 
 /// Reasons to keep a text, and the last field of the leaves that they apply to. The first match applies.
 const REASONS: &[(&str, &[&str])] = &[
+    ("The name of a Secret, without its content: it finds the source of the trust anchors.", &["secretName"]),
+    (
+        "The name and the dates of a certificate, which every client of it sees: they find the Certificate of cert-manager \
+         that renews a trust anchor.",
+        &["commonName", "notBefore", "notAfter", "renewalTime"],
+    ),
     (
         "An enumeration: Kubernetes or its controllers choose the word, one of a few, without blanks.",
         &[
@@ -22,6 +28,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "reason",
             "phase",
             "restartPolicy",
+            "rotationPolicy",
             "concurrencyPolicy",
             "failurePolicy",
             "internalTrafficPolicy",

@@ -56,11 +56,11 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "networks-without-pods",
         &[
-            "warning cluster-networks-without-nodes ConfigMap linkerd/linkerd-config",
-            "warning cluster-networks-incomplete ConfigMap linkerd/linkerd-config <- cluster-networks-without-nodes",
+            "error cluster-networks-without-nodes ConfigMap linkerd/linkerd-config",
+            "error cluster-networks-incomplete ConfigMap linkerd/linkerd-config <- cluster-networks-without-nodes",
         ],
     ),
-    ("networks-without-services", &["warning cluster-networks-incomplete ConfigMap linkerd/linkerd-config"]),
+    ("networks-without-services", &["error cluster-networks-incomplete ConfigMap linkerd/linkerd-config"]),
     ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
     ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
     ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
@@ -113,6 +113,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         "anchor-rsa",
         &[
             "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning issuer-drifted Secret linkerd/linkerd-identity-issuer",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),
@@ -120,6 +121,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         "data-plane-stale-anchor",
         &[
             "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning issuer-drifted Secret linkerd/linkerd-identity-issuer",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),

@@ -11,6 +11,7 @@ mod api_service;
 mod authorization_policy;
 pub mod by_label;
 mod calico_network_policy;
+mod cert_manager;
 pub mod certificates;
 mod cilium_network_policy;
 mod condition;
@@ -33,6 +34,7 @@ mod horizontal_pod_autoscaler;
 mod http_local_rate_limit_policy;
 mod ingress;
 mod ingress_class;
+mod ingress_route;
 mod job;
 mod kind;
 mod lease;
@@ -79,6 +81,7 @@ pub use admin_network_policy::{
 };
 pub use admission_policy::{AdmissionMatch, NamedExpression, ResourceRule};
 pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, CalicoRule, CalicoSpec};
+pub use cert_manager::{ManagedCertificate, TrustBundle, TrustSource};
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
@@ -91,6 +94,7 @@ pub use foreign::{Description, Foreign};
 pub use gitops::{ArgoApplication, ComparedObject, FluxObject, IgnoredDifference};
 pub use http_local_rate_limit_policy::Limit;
 pub use ingress::IngressService;
+pub use ingress_route::TraefikService;
 pub use kind::{KindInfo, KindOf, Listed, UnknownKind};
 pub use lease::OF_NODES;
 pub use limit_range::Limit as RangeLimit;
@@ -232,6 +236,9 @@ kinds! {
     gitops::Kustomization,
     gitops::HelmRelease,
     gitops::Application,
+    cert_manager::CertManagerCertificate,
+    cert_manager::Bundle,
+    ingress_route::IngressRoute,
 }
 
 #[cfg(doctest)]

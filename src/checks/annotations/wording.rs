@@ -271,7 +271,7 @@ fn on_selected(
         if !in_template {
             return rewrite::template(ctx, remedy, act, &object, &change);
         }
-        let because = "the annotation is only read when a pod is created";
+        let because = "the annotation takes effect when the proxy is injected";
         let mut remedy = rewrite::template_only(remedy, act, &object, &change);
         remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
         remedy

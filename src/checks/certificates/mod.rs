@@ -6,12 +6,14 @@ use super::{Check, row};
 pub(in crate::checks) use node_clock_off::synchronized;
 
 mod algorithms;
+mod anchor_replaced_at_renewal;
 mod beyond_identity;
 mod control_plane_anchors_stale;
 mod data_plane_anchors_disjoint;
 mod data_plane_anchors_stale;
 mod identity;
 mod identity_serves_other_issuer;
+mod issuer_drifted;
 mod issuer_expired;
 mod issuer_expiring;
 mod issuer_key_mismatch;
@@ -53,10 +55,12 @@ mod webhooks;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("certificates", "anchor-replaced-at-renewal", anchor_replaced_at_renewal),
     row!("certificates", "control-plane-anchors-stale", control_plane_anchors_stale),
     row!("certificates", "data-plane-anchors-disjoint", data_plane_anchors_disjoint),
     row!("certificates", "data-plane-anchors-stale", data_plane_anchors_stale),
     row!("certificates", "identity-serves-other-issuer", identity_serves_other_issuer),
+    row!("certificates", "issuer-drifted", issuer_drifted),
     row!("certificates", "issuer-expired", issuer_expired),
     row!("certificates", "issuer-expiring", issuer_expiring),
     row!("certificates", "issuer-key-mismatch", issuer_key_mismatch),

@@ -18,7 +18,7 @@ use crate::finding::{Remedy, Restarts, Step, StepKind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Pod};
+use crate::objects::{ConfigMap, Deployment, Pod};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
@@ -125,7 +125,12 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key").after_restarts();
+    if values_for_steps(ctx).is_some_and(|values| scheme(Some(&values), None) == Scheme::External) {
+        let act = "Have cert-manager, or the tool used instead, issue the issuer under the new anchor. This \
+             command puts the new one in place by hand";
+        return by_owner_of(ctx, remedy, act, ["issuer-new.crt", "issuer-new.key", NEW_ROOT]);
+    }
+    let options = Options::none().pair("issuer-new.crt", "issuer-new.key").after_restarts();
     upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
 }
 
@@ -151,8 +156,20 @@ pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
-    let options = pair(Options::none(), certificate, key);
-    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
+    let options = Options::none().pair(certificate, key);
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
+    if is_template_stale(ctx) { rolled_by_chart(ctx, remedy) } else { remedy }
+}
+
+/// Whether the pod templates of the control plane have the hash of other trust anchors than the chart's values: the
+/// next upgrade changes them.
+fn is_template_stale(ctx: &Context<'_>) -> bool {
+    let home = ctx.namespaces().control_plane.as_str();
+    let Some(values) = values_for_steps(ctx) else { return false };
+    let Some(anchors) = values.text("identityTrustAnchorsPEM") else { return false };
+    let own = ctx.for_steps::<Deployment>().iter().filter(|deployment| deployment.metadata.namespace == home);
+    own.filter_map(|deployment| deployment.spec.template.metadata.annotation(TRUST_ROOT_HASH))
+        .any(|hash| !is_hash_of(hash, anchors))
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
@@ -235,31 +252,26 @@ pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
 }
 
-fn pair<'a>(options: Options<'a>, certificate: &'static str, key: &'static str) -> Options<'a> {
-    options.file("--identity-issuer-certificate-file", "identity.issuer.tls.crtPEM", certificate).file(
-        "--identity-issuer-key-file",
-        "identity.issuer.tls.keyPEM",
-        key,
-    )
-}
-
 fn anchors<'a>(file: &'static str) -> Options<'a> {
     Options::none().file("--identity-trust-anchors-file", "identityTrustAnchorsPEM", file)
 }
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let is_in_chart = values_for_steps(ctx)
-        .is_some_and(|values| scheme(Some(&values), None) == Scheme::Linkerd)
-        && chart_writes_bundle(ctx) == Some(true);
-    let act = match is_in_chart {
-        true => "Put the new trust anchor and the new issuer in place",
-        false => {
+    let values = values_for_steps(ctx);
+    let is_external = values.as_ref().is_some_and(|values| scheme(Some(values), None) == Scheme::External);
+    if is_external || chart_writes_bundle(ctx) == Some(false) {
+        let remedy = put_bundle(ctx, remedy, "Put the new trust anchor in place", NEW_ROOT);
+        return put_new_issuer(ctx, remedy);
+    }
+    let act = match values {
+        Some(_) => "Put the new trust anchor and the new issuer in place",
+        None => {
             "Put the new trust anchor and the new issuer in place (in trust-manager or cert-manager, if \
              these write them)"
         }
     };
-    let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").forced();
+    let options = anchors(NEW_ROOT).pair("issuer-new.crt", "issuer-new.key").forced();
     rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, act, options))
 }
 
@@ -292,7 +304,7 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
     if is_rolled {
-        let act = "Wait until the control plane runs with the new trust anchors: the change restarts it";
+        let act = "Wait until the control plane runs with the current trust anchors: the change restarts it";
         return remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
     }
     restart_before(ctx, remedy, None)
@@ -429,37 +441,73 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    let act = bundle_act(ctx, act);
-    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file)))
-}
-
-fn bundle_act(ctx: &Context<'_>, act: &str) -> String {
-    match chart_writes_bundle(ctx) {
-        Some(true) => act.to_owned(),
-        Some(false) | None => format!("{act} (in trust-manager, if that writes it)"),
-    }
+    put_bundle_with(ctx, remedy, act, (file, anchors(file)))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    let act = bundle_act(ctx, act);
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file).after_restarts());
-    rolled_by_chart(ctx, remedy)
+    put_bundle_with(ctx, remedy, act, (file, anchors(file).after_restarts()))
+}
+
+fn put_bundle_with(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    (file, options): (&'static str, Options<'_>),
+) -> Remedy {
+    let act = match chart_writes_bundle(ctx) {
+        Some(true) => act.to_owned(),
+        Some(false) => return remedy.step(StepKind::Note, in_source(ctx, act, file)),
+        None => format!("{act} (in trust-manager, if that writes it)"),
+    };
+    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, &act, options))
+}
+
+/// The instruction to change the source of a bundle that the chart does not write.
+fn in_source(ctx: &Context<'_>, act: &str, file: &str) -> String {
+    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
+    let owner = roots.and_then(|roots| roots.metadata.controller()).filter(|owner| owner.kind == "Bundle");
+    match owner {
+        Some(owner) => format!(
+            "{act}: make the sources of trust-manager's Bundle {} contain the certificates in {file}. The Bundle \
+             writes ConfigMap {TRUST_ROOTS}",
+            owner.name
+        ),
+        None => format!(
+            "{act}: where the tool that writes ConfigMap {TRUST_ROOTS} reads it, for example in the sources of a \
+             Bundle of trust-manager. The certificates are in {file}"
+        ),
+    }
 }
 
 /// Adds the step that installs an issuer if the chart does not write the Secret. Only certificates and files
 /// are named: no key is shown.
 pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let act = "Have cert-manager, or the tool used instead, write the Secret again. These commands write it by hand";
+    by_owner_of(ctx, remedy, act, ["issuer.crt", "issuer.key", CURRENT_ROOT])
+}
+
+/// As [`by_owner`], with the files of the issuer's certificate, its key and its trust anchors.
+fn by_owner_of(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    [certificate, key, roots]: [&'static str; 3],
+) -> Remedy {
     let create =
         kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);
     let create = create
-        .words("--type kubernetes.io/tls --from-file tls.crt=issuer.crt --from-file tls.key=issuer.key")
-        .words("--from-file ca.crt=ca-current.crt --dry-run=client -o yaml");
-    remedy.run(
-        StepKind::Command,
-        "Have cert-manager, or the tool used instead, write the Secret again. These commands write it by hand",
-        current_bundle(ctx).to_file(CURRENT_ROOT).and(create.pipe(kubectl().words("apply -f -"))),
-    )
+        .words("--type kubernetes.io/tls")
+        .option("--from-file", format!("tls.crt={certificate}"))
+        .option("--from-file", format!("tls.key={key}"))
+        .option("--from-file", format!("ca.crt={roots}"))
+        .words("--dry-run=client -o yaml")
+        .pipe(kubectl().words("apply -f -"));
+    let command = match roots == CURRENT_ROOT {
+        true => current_bundle(ctx).to_file(CURRENT_ROOT).and(create),
+        false => create,
+    };
+    remedy.run(StepKind::Command, act, command)
 }
 
 /// Adds the steps that verify whether identity has loaded a new issuer, which it does without a restart. If

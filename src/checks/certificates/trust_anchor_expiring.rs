@@ -1,5 +1,8 @@
 //! `trust-anchor-expiring`: a trust anchor expires soon.
 
+use jiff::Timestamp;
+
+use super::anchor_replaced_at_renewal::renewal;
 use super::identity::{Anchor, Issuer, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
@@ -7,12 +10,38 @@ use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow, expiry};
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
-        Some(finding(ctx, anchor, role, ExpiryWindow::first_of(ctx, [anchor.certificate])?))
+        let soon = ExpiryWindow::first_of(ctx, [anchor.certificate])?;
+        Some(match renewal(ctx, anchor.certificate) {
+            Some(at) => renewed(ctx, anchor, at),
+            None => finding(ctx, anchor, role, soon),
+        })
     })
+}
+
+/// A finding about an anchor that cert-manager renews in time, but of which `linkerd check` warns.
+fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
+    let message = format!(
+        "cert-manager renews a trust anchor in {}, and it expires {}: nothing is urgent, but linkerd check warns",
+        dates::span(at.duration_since(ctx.now())),
+        expiry(ctx, [anchor.certificate])
+    );
+    let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
+    ctx.finding(anchor.subject(), message)
+        .severity(Severity::Info)
+        .rows_as(Severity::Warning)
+        .evidences(anchor.evidence(&said))
+        .parameter(anchor.certificate.print())
+        .explains_nothing()
+        .remedy(Remedy::new().step(
+            StepKind::Note,
+            "Wait for the renewal. If it makes a new key, anchor-replaced-at-renewal reports how to keep proxies \
+             connected",
+        ))
+        .tie(anchor_tie(anchor.certificate))
 }
 
 fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindow) -> Finding {

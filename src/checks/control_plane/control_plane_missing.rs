@@ -9,15 +9,16 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::model::cni;
 use crate::model::control_plane::{CORE, serving};
-use crate::objects::{ConfigMap, DaemonSet, Deployment, Namespace, Pod, ServiceAccount};
+use crate::model::installed::COMPONENT;
+use crate::objects::{ConfigMap, DaemonSet, Deployment, Namespace, Pod, ServiceAccount, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
-    let there: Vec<&str> = ctx
-        .complete_list::<Deployment>()?
+    let deployments = ctx.complete_list::<Deployment>()?;
+    let there: Vec<&str> = deployments
         .iter()
-        .filter(|d| d.metadata.namespace == *namespace)
-        .filter_map(|d| d.metadata.label("linkerd.io/control-plane-component"))
+        .filter(|deployment| deployment.metadata.namespace == *namespace)
+        .filter_map(|deployment| deployment.metadata.label(COMPONENT))
         .collect();
     let missing: Vec<&str> = CORE.into_iter().filter(|component| !there.contains(component)).collect();
     if missing.is_empty() {
@@ -32,23 +33,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else {
         "a component of the control plane is missing: proxies that need it fail when they next start"
     };
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "If the control plane is in another namespace, name it",
-        meshdoctor().words("check -L").arg(Arg::placeholder("NAMESPACE")),
-    );
+    let remedy = other_namespace(ctx, deployments);
     // The CLI refuses to install while the values of an installation exist.
     let has_values = config(ctx).is_ok_and(|config| config.is_some());
     let remedy = if there.is_empty() && !has_values {
         installed(ctx, remedy)
     } else {
-        upgrade::step(
-            ctx,
-            remedy,
-            StepKind::Command,
-            "Otherwise, restore the deleted objects",
-            Options::none(),
-        )
+        let act = match remedy.steps.is_empty() {
+            true => "Restore the deleted objects",
+            false => "Otherwise, restore the deleted objects",
+        };
+        upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
     };
     let finding = ctx
         .finding(Subject::object("Namespace", "", namespace), message)
@@ -75,6 +70,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
+/// The step if the control plane is, or may be, in another namespace.
+fn other_namespace(ctx: &Context<'_>, deployments: &[Workload]) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let is_other =
+        |one: &&Workload| one.metadata.namespace != home && one.metadata.label(COMPONENT).is_some();
+    let check = |namespace: Arg| meshdoctor().words("check -L").arg(namespace);
+    match deployments.iter().find(is_other) {
+        Some(other) => {
+            let namespace = other.metadata.namespace.as_str();
+            let act = format!("If the control plane in namespace {namespace} is meant, check that one");
+            Remedy::new().run(StepKind::Command, act, check(Arg::from(namespace)))
+        }
+        // Deployments of unselected namespaces are not known.
+        None if !ctx.settings.namespaces.is_empty() => Remedy::new().run(
+            StepKind::Command,
+            "If the control plane is in another namespace, name it",
+            check(Arg::placeholder("NAMESPACE")),
+        ),
+        None => Remedy::new(),
+    }
+}
+
 /// Adds the steps that install the control plane. Without cniEnabled it would add linkerd-init to pods that linkerd-cni
 /// redirects.
 fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
@@ -83,19 +100,17 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let values = if with_cni { " (cniEnabled=true, since linkerd-cni runs)" } else { "" };
     let install = || linkerd().control_plane(&ctx.namespaces().control_plane).words("install");
     let apply = || kubectl().words("apply -f -");
-    remedy
-        .run(
-            StepKind::Command,
-            "Otherwise, check whether the cluster meets the requirements",
-            relying(meshdoctor().words("check --pre")),
-        )
-        .run(
-            StepKind::Command,
-            format!(
-                "Then install it with the tool and values that will manage it{values}, for example with the CLI"
-            ),
-            Command::lines([install().words("--crds").pipe(apply()), relying(install()).pipe(apply())]),
-        )
+    let act = match remedy.steps.is_empty() {
+        true => "Check whether the cluster meets the requirements",
+        false => "Otherwise, check whether the cluster meets the requirements",
+    };
+    remedy.run(StepKind::Command, act, relying(meshdoctor().words("check --pre"))).run(
+        StepKind::Command,
+        format!(
+            "Then install it with the tool and values that will manage it{values}, for example with the CLI"
+        ),
+        Command::lines([install().words("--crds").pipe(apply()), relying(install()).pipe(apply())]),
+    )
 }
 
 /// Whether leftover chart values enable a heartbeat whose ServiceAccount is missing. With such values, the

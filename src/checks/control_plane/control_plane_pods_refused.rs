@@ -1,9 +1,11 @@
 //! `control-plane-pods-refused`: the API server rejects pods of a ReplicaSet in the control plane's
 //! namespace.
 
+use crate::checks::injection::denied;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::refusal::{self, Refusal};
 use crate::objects::ReplicaSet;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -16,17 +18,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("ReplicaSet", set.metadata.name.as_str()),
         };
-        let remedy = Remedy::new()
-            .run(
-                StepKind::Command,
-                "Read the events of the ReplicaSet, which quote the API server",
-                kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
-            )
-            .step(
-                StepKind::Note,
-                "Remove the cause: a quota, a limit range, pod security, an admission policy or an admission \
-                 webhook",
-            );
+        let is_denied = matches!(refusal::read(&condition.message), Refusal::Denied { .. })
+            && refusal::names_linkerds(&condition.message);
+        let remedy = match is_denied {
+            true => denied::remedy(ctx, &condition.message),
+            false => Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Read the events of the ReplicaSet, which quote the API server",
+                    kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
+                )
+                .step(
+                    StepKind::Note,
+                    "Remove the cause: a quota, a limit range, pod security, an admission policy or an admission \
+                     webhook",
+                ),
+        };
         let remedy = match kind {
             "Deployment" => remedy.run(
                 StepKind::Command,
@@ -37,13 +44,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ => remedy.step(StepKind::Note, "The ReplicaSet retries automatically, within 17 minutes"),
         };
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
-        let said = format!("{}: {}", condition.reason, condition.message);
+        let excerpt = denied::excerpt(&condition.message).filter(|_| is_denied);
+        let said = format!("{}: {}", condition.reason, excerpt.unwrap_or(&condition.message));
+        let message = match set.status.ready_replicas {
+            0 => {
+                "the API server rejects new pods of the control plane, and no pod of this ReplicaSet is ready"
+            }
+            _ => {
+                "the API server rejects new pods of the control plane: running pods continue, but none can be \
+                 replaced"
+            }
+        };
         let finding = ctx
-            .finding(
-                Subject::object(kind, namespace, name),
-                "the API server rejects new pods of the control plane: running pods continue, but none can \
-                be replaced",
-            )
+            .finding(Subject::object(kind, namespace, name), message)
             .evidence(Evidence::field(object, "status.conditions[ReplicaFailure]", said))
             .remedy(remedy);
         findings.push(finding);

@@ -172,7 +172,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let subject = Subject::object(*kind, &meta.namespace, &meta.name);
     let shown = failures.iter().filter(|failure| chart.is_some() || webhook(failure.said).is_some());
     let evidence = shown.map(|failure| Evidence::field(subject.clone(), failure.path.as_str(), failure.said));
-    let remedy = remedy(failures.iter().map(|failure| failure.said), by_webhook).run(
+    let remedy = remedy(*tool, failures.iter().map(|failure| failure.said), by_webhook).run(
         StepKind::Command,
         format!("Let {tool} apply it again, and wait until it is done"),
         taken_of(*owner, meta),
@@ -194,7 +194,11 @@ fn ties(chart: &str) -> Vec<Tie> {
     }
 }
 
-fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str, bool)>) -> Remedy {
+fn remedy<'a>(
+    tool: &str,
+    mut said: impl Iterator<Item = &'a str> + Clone,
+    by_webhook: Option<(&str, bool)>,
+) -> Remedy {
     match by_webhook {
         Some((_, true)) => {
             let text = match said.find_map(reference_without_group) {
@@ -211,6 +215,18 @@ fn remedy<'a>(mut said: impl Iterator<Item = &'a str>, by_webhook: Option<(&str,
                 .step(StepKind::Note, "Repair the webhook first: other findings name the cause");
         }
         None => {}
+    }
+    if said.clone().any(|said| said.contains("nil pointer evaluating interface {}")) {
+        let text = match tool {
+            "Flux" => {
+                "Remove preserveValues from spec.upgrade of the HelmRelease: the values that it keeps from the older \
+                 chart lack one that the new templates read. If it is not set, remove the null from your values"
+            }
+            _ => {
+                "Remove the null from your values that replaces a map of the chart, which its templates read"
+            }
+        };
+        return Remedy::new().step(StepKind::Note, text);
     }
     match said.find_map(Unowned::read) {
         Some(object) => object.adopted(),

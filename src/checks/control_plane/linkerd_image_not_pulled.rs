@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -11,7 +12,7 @@ use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ContainerStatus, Event, Pod};
+use crate::objects::{ConfigMap, ContainerStatus, Event, Pod};
 
 /// Waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
@@ -227,6 +228,12 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         Some(command) => Remedy::new().run(kind, words, command),
         None => Remedy::new().step(kind, words),
     };
+    let source =
+        ValueOfImage::find(ctx, image).filter(|_| !matches!(cause, Cause::Certificate | Cause::Limit));
+    let remedy = match &source {
+        Some(source) => source.reset(ctx, remedy),
+        None => remedy,
+    };
     let node = example.node_name.as_str();
     let remedy = if node.is_empty() {
         remedy
@@ -240,9 +247,55 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
     };
     ctx.finding(owner.subject(names), cause.message())
         .evidence(Evidence::other("image", image))
+        .evidences(source.map(|source| source.evidence(ctx)))
         .evidences(pods.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
         .parameter(image.to_owned())
         .remedy(remedy)
+}
+
+/// The chart values of images: the name, its default, and the version if that is empty by default.
+const IMAGES: [(&str, &str, Option<&str>); 5] = [
+    (
+        "policyController.image.name",
+        "cr.l5d.io/linkerd/policy-controller",
+        Some("policyController.image.version"),
+    ),
+    ("proxy.image.name", "cr.l5d.io/linkerd/proxy", Some("proxy.image.version")),
+    ("proxyInit.image.name", "cr.l5d.io/linkerd/proxy-init", None),
+    ("debugContainer.image.name", "cr.l5d.io/linkerd/debug", None),
+    ("controllerImage", "cr.l5d.io/linkerd/controller", Some("controllerImageVersion")),
+];
+
+/// The chart value that names another image than the default.
+struct ValueOfImage {
+    name: &'static str,
+    default: &'static str,
+    version: Option<&'static str>,
+    image: String,
+}
+
+impl ValueOfImage {
+    fn find(ctx: &Context<'_>, image: &str) -> Option<ValueOfImage> {
+        let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+        let unpinned = image.split_once('@').map_or(image, |(image, _)| image);
+        IMAGES.into_iter().find_map(|(name, default, version)| {
+            let set = values.text(name).filter(|set| *set != default)?;
+            let is_it = unpinned.strip_prefix(set).is_some_and(|tag| tag.is_empty() || tag.starts_with(':'));
+            is_it.then(|| ValueOfImage { name, default, version, image: set.to_owned() })
+        })
+    }
+
+    fn evidence(&self, ctx: &Context<'_>) -> Evidence {
+        let object = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
+        Evidence::field(object, format!("data.values: {}", self.name), self.image.as_str())
+    }
+
+    fn reset(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+        let options = Options::none().set(self.name, self.default);
+        let options = self.version.into_iter().fold(options, |options, version| options.set(version, ""));
+        let act = format!("If the chart value {} is not meant to be {}, reset it", self.name, self.image);
+        upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options)
+    }
 }
 
 #[cfg(test)]

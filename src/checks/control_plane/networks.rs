@@ -166,8 +166,6 @@ pub(super) fn incomplete(
         "clusterNetworks lacks {what}. New proxies send traffic to these addresses without {without}"
     );
     finding_without_restart(ctx, networks, &message, proof, add)
-        .severity(Severity::Warning)
-        .rows_as(Severity::Error)
         .evidence(Evidence::other(format!("{PROFILE_NETWORKS} of all running proxies"), "contains them"))
 }
 

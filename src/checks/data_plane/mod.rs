@@ -57,6 +57,7 @@ mod route_of_two_controllers;
 mod selected;
 mod server_identity_refused;
 mod service_without_endpoints;
+mod skip_outbound_ports_lost;
 mod trace_collector_identity;
 mod trace_collector_unreachable;
 mod traffic_worse_than_before;
@@ -123,6 +124,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
     row!("data-plane", "server-identity-refused", server_identity_refused),
     row!("data-plane", "service-without-endpoints", service_without_endpoints),
+    row!("data-plane", "skip-outbound-ports-lost", skip_outbound_ports_lost),
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
     row!("data-plane", "trace-collector-unreachable", trace_collector_unreachable),
     row!("data-plane", "traffic-worse-than-before", traffic_worse_than_before),

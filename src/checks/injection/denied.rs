@@ -7,7 +7,7 @@ use crate::command::{Arg, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::injection::INJECT;
 use crate::model::refusal::{LINKERDS, about_linkerds, names_linkerds};
-use crate::objects::PodSpec;
+use crate::objects::{ConfigMap, PodSpec};
 
 /// A capability that only the init container requests.
 const CAPABILITY: &str = "NET_ADMIN";
@@ -26,14 +26,22 @@ pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
 }
 
 /// The part of a long answer that names a container of Linkerd.
-pub(super) fn excerpt(said: &str) -> Option<&str> {
+pub(in crate::checks) fn excerpt(said: &str) -> Option<&str> {
     about_linkerds(said).filter(|_| said.len() > LONG)
 }
 
 /// The steps that allow such pods.
-pub(super) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
+pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if WARDEN.iter().any(|begin| said.contains(begin)) {
         return autopilot();
+    }
+    if let Some((path, value)) = set_privileges(ctx).filter(|_| said.contains("rivilege")) {
+        let act = format!("Reset {path}, with which linkerd-init requests more privileges than by default");
+        let options = Options::none().set(path, value);
+        return upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options).step(
+            StepKind::Note,
+            "If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names",
+        );
     }
     let remedy = Remedy::new().step(
         StepKind::Note,
@@ -70,6 +78,20 @@ pub(super) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
         StepKind::Annotation,
         format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
     )
+}
+
+/// The chart value that gives linkerd-init more privileges than by default, and its default. Each of them allows
+/// privilege escalation.
+fn set_privileges(ctx: &Context<'_>) -> Option<(&'static str, &'static str)> {
+    let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+    let is_on =
+        |path: &str| values.bool(path) == Some(true) || values.number(path).is_some_and(|set| set > 0);
+    let all = [
+        ("proxyInit.runAsRoot", "false"),
+        ("proxyInit.privileged", "false"),
+        ("proxyInit.closeWaitTimeoutSecs", "0"),
+    ];
+    all.into_iter().find(|(path, _)| is_on(path))
 }
 
 /// linkerd-cni does not help on Autopilot: it writes to the node's file system, which Autopilot forbids.

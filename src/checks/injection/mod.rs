@@ -3,7 +3,7 @@
 
 use super::{Check, row};
 
-mod denied;
+pub(super) mod denied;
 mod fargate_pod_injected;
 mod host_network_not_injected;
 mod identity_token_missing;

@@ -54,7 +54,7 @@ fn finding(
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
     let (severity, message) = if let Some(part) = MulticlusterPart::from_pod(ctx, first.pod) {
-        (Severity::Error, part.without_proxy())
+        part.without_proxy()
     } else if first.of_extension {
         (
             Severity::Info,
@@ -81,8 +81,8 @@ fn finding(
 /// The parts of multicluster that do not work without a proxy, if this cluster needs them.
 #[derive(Debug, Clone, Copy)]
 enum MulticlusterPart {
-    /// The gateway, of a cluster that exports Services.
-    Gateway,
+    /// The gateway, and whether Services are exported.
+    Gateway { exports: bool },
     /// The controller of a Link that uses a gateway.
     Mirror,
 }
@@ -96,7 +96,7 @@ impl MulticlusterPart {
         if meta.annotation(ENABLE_GATEWAY).is_some() {
             let exported = |service: &Service| service.metadata.label(EXPORTED) == Some("true");
             let services = ctx.or_note(ctx.partial_list::<Service>()).unwrap_or_default();
-            return services.iter().any(exported).then_some(MulticlusterPart::Gateway);
+            return Some(MulticlusterPart::Gateway { exports: services.iter().any(exported) });
         }
         let cluster = meta.label(MIRRORS_CLUSTER)?;
         let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
@@ -104,16 +104,23 @@ impl MulticlusterPart {
         links.iter().any(of).then_some(MulticlusterPart::Mirror)
     }
 
-    fn without_proxy(self) -> &'static str {
+    fn without_proxy(self) -> (Severity, &'static str) {
         match self {
-            MulticlusterPart::Gateway => {
+            MulticlusterPart::Gateway { exports: true } => (
+                Severity::Error,
                 "the gateway has no linkerd-proxy, and no other container of it accepts connections. Other \
-                 clusters get no answer from the Services that this one exports"
-            }
-            MulticlusterPart::Mirror => {
+                 clusters get no answer from the Services that this one exports",
+            ),
+            MulticlusterPart::Gateway { exports: false } => (
+                Severity::Info,
+                "the gateway has no linkerd-proxy, and no other container of it accepts connections. No exported \
+                 Service was found, so other clusters call nothing here",
+            ),
+            MulticlusterPart::Mirror => (
+                Severity::Error,
                 "the controller of a Link has no linkerd-proxy, so its gateway probes have no identity. The \
-                 gateway counts as not alive, and mirror services get no endpoints"
-            }
+                 gateway counts as not alive, and mirror services get no endpoints",
+            ),
         }
     }
 }

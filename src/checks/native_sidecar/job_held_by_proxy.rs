@@ -144,7 +144,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
 }
 
 /// `Kubernetes 1.29 or newer, make the proxy a native sidecar`.
-fn native(ctx: &Context<'_>) -> String {
+pub(super) fn native(ctx: &Context<'_>) -> String {
     let free = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
     format!("Kubernetes {free} or newer, make the proxy a native sidecar")
 }
@@ -197,7 +197,7 @@ fn released(remedy: Remedy, pod: &Pod) -> Remedy {
 }
 
 /// Adds the step that annotates the pod's owner.
-fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
+pub(super) fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     match owner.kind.as_str() {

@@ -16,6 +16,7 @@ mod native_sidecar_key_overridden;
 mod native_sidecar_kubernetes_too_old;
 mod native_sidecar_value_invalid;
 mod native_sidecar_wait_refused;
+mod proxy_stopped_early;
 mod wording;
 
 pub(super) use family::Survey;
@@ -31,6 +32,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "native-sidecar-kubernetes-too-old", native_sidecar_kubernetes_too_old),
     row!("native-sidecar", "native-sidecar-value-invalid", native_sidecar_value_invalid),
     row!("native-sidecar", "native-sidecar-wait-refused", native_sidecar_wait_refused),
+    row!("native-sidecar", "proxy-stopped-early", proxy_stopped_early),
 ];
 
 /// The annotation that decides whether pods of a template get a native sidecar, and whether it is on their namespace.

@@ -3,8 +3,9 @@
 use super::survey::Survey;
 use crate::annotations::INGRESS_CLASS;
 use crate::checks::Context;
+use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{Ingress, IngressClass, IngressService, Pod, Service, ServicePort};
+use crate::objects::{Ingress, IngressClass, IngressService, Meta, Pod, Service, ServicePort};
 
 /// Ingress controllers by the labels that their charts set on the pods, and the prefix of their class
 /// names.
@@ -96,16 +97,46 @@ pub(super) struct Caller<'a> {
     pub(super) identity: Option<String>,
 }
 
+/// An ingress controller whose meshed pod connects to the pods of a Service, so that routes and profiles of the
+/// Service do not apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndpointCaller {
+    /// The name of the controller's chart.
+    pub controller: &'static str,
+    /// The annotation that makes it call the Service instead, and the kind that has it; `None` if there is none.
+    pub setting: Option<(&'static str, &'static str)>,
+}
+
+impl EndpointCaller {
+    /// The check that reports such calls.
+    pub const CHECK: &str = "ingress-bypasses-routes";
+
+    /// The controller that a pod belongs to; `None` for other pods, for proxies in ingress mode, and if the Service has
+    /// the annotation. An annotation of the Ingress is not read.
+    pub fn new(pod: &Pod, service: &Meta) -> Option<EndpointCaller> {
+        let of = controller(&pod.metadata).filter(|_| pod.metadata.annotation(INJECT) != Some("ingress"))?;
+        let is_set = of.upstream.is_some_and(|(kind, key)| {
+            kind == "Service"
+                && service.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        });
+        (!is_set).then_some(EndpointCaller { controller: of.name, setting: of.upstream })
+    }
+}
+
+/// The known controller that a pod belongs to.
+fn controller(meta: &Meta) -> Option<&'static Controller> {
+    CONTROLLERS.iter().find(|known| {
+        meta.label(NAME) == Some(known.name)
+            && known.component.is_none_or(|component| meta.label(COMPONENT) == Some(component))
+    })
+}
+
 /// The running pods of known controllers.
 pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod]) -> Vec<Caller<'a>> {
     let home = ctx.namespaces().control_plane.as_str();
     running(pods)
         .filter_map(|pod| {
-            let meta = &pod.metadata;
-            let of = CONTROLLERS.iter().find(|known| {
-                meta.label(NAME) == Some(known.name)
-                    && known.component.is_none_or(|component| meta.label(COMPONENT) == Some(component))
-            })?;
+            let of = controller(&pod.metadata)?;
             Some(Caller { pod, of, identity: identity(survey, home, pod) })
         })
         .collect()

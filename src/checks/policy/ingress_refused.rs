@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use super::authorize;
 use super::backend_policy::behind;
 use super::gateways;
-use super::ingress::{Classes, callers, service_of};
+use super::ingress::{Classes, callers};
+use super::ingress_entry::{Entry, entries};
 use super::survey::{Survey, field, rule_of, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, TakenBy};
+use crate::model::policy::{Client, Entry as Allowed, Inbound, TakenBy};
 use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
 
 /// The kind of entry point for outside traffic.
@@ -80,23 +81,19 @@ fn ingresses<'a>(
     if callers.is_empty() && !ctx.optional_list::<Ingress>().iter().any(balanced) {
         return Ok(false);
     }
-    let (ingresses, services) = (ctx.complete_list::<Ingress>()?, ctx.complete_list::<Service>()?);
-    for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let serving = callers.iter().filter(|one| classes.serves(one.of, ingress));
+    let (entries, services) = (entries(ctx)?, ctx.complete_list::<Service>()?);
+    for entry in entries {
+        let serving = callers.iter().filter(|one| entry.is_served(&classes, one));
         let mut serving: Vec<Asking<'_>> =
             serving.map(|one| Asking::Pod(one.pod, one.identity.clone())).collect();
-        let balancer = classes.balancer(ingress);
+        let balancer = match entry {
+            Entry::Path(ingress, ..) => classes.balancer(ingress),
+            Entry::Rule(..) => None,
+        };
         serving.extend(balancer.map(|of| Asking::Balancer(of.name)));
         let door = if balancer.is_some() { Door::Balancer } else { Door::Ingress };
-        for (path, to) in ingress.paths() {
-            let meta = &ingress.metadata;
-            let Some(to) = service_of(services, &meta.namespace, to) else { continue };
-            let from = || {
-                let object = format!("Ingress {}/{}", meta.namespace, meta.name);
-                Evidence::field(object, "spec.rules[].http.paths[].path", path)
-            };
-            refuse(ctx, survey, (door, &from), &serving, to, refused);
-        }
+        let Some(to) = entry.service(services) else { continue };
+        refuse(ctx, survey, (door, &|| entry.evidence()), &serving, to, refused);
     }
     Ok(true)
 }
@@ -174,7 +171,7 @@ fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
         Asking::Pod(pod, identity) => Client { identity: identity.as_deref(), address: pod.status.pod_ip },
         Asking::Balancer(_) => Client::default(),
     };
-    inbound.connect(client) == Entry::Admitted
+    inbound.connect(client) == Allowed::Admitted
 }
 
 fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &DeniedPort<'_>) -> Finding {

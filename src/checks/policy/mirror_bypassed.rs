@@ -1,16 +1,19 @@
-//! `mirror-bypassed`: an ingress controller or a Gateway connects to the endpoints of a mirror Service, which
-//! are the gateway of another cluster, without the identity that only the Service names.
+//! `mirror-bypassed`: an ingress controller or a Gateway connects to the gateway of another cluster, which the
+//! endpoints of a mirror Service are, without mutual TLS: it has no proxy, or bypasses the Service, which alone
+//! names the gateway's identity.
 
 use std::collections::BTreeMap;
 
 use super::gateways::{of_route, pods_of};
 use super::ingress::{Caller, Classes, callers};
-use super::ingress_bypasses_routes::{is_ordinary, lacking_upstream, mode, to_service, use_service};
+use super::ingress_bypasses_routes::{is_ordinary, mode};
+use super::ingress_entry::{Entry, entries};
 use super::survey::{Survey, survey};
 use crate::checks::multicluster::links::{MIRRORED, is_found_over_there};
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::{Context, Judgement, Unjudged, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::objects::{Ingress, Kind, Pod, Route, Service};
+use crate::model::injection::INJECT;
+use crate::objects::{Kind, Pod, Route, Service};
 
 /// The beginning of the controller name of Envoy Gateway, which connects to endpoints by default.
 const ENVOY: &str = "gateway.envoyproxy.io/";
@@ -24,8 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let pods = ctx.complete_list::<Pod>()?;
     let mut findings = of_routes(ctx, survey, pods, &mirrors);
-    match ctx.complete_list::<Ingress>() {
-        Ok(ingresses) => findings.extend(of_ingresses(ctx, survey, pods, &mirrors, ingresses)),
+    match entries(ctx) {
+        Ok(entries) => findings.extend(of_entries(ctx, survey, pods, &mirrors, entries)),
         Err(missing) if findings.is_empty() => return Err(missing.into()),
         Err(missing) => ctx.gap(missing),
     }
@@ -39,63 +42,105 @@ fn is_behind_gateway(service: &Service) -> bool {
         && !service.is_federated()
 }
 
-fn of_ingresses<'a>(
+fn of_entries<'a>(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
     pods: &'a [Pod],
     mirrors: &[&'a Service],
-    ingresses: &'a [Ingress],
+    entries: Vec<Entry<'a>>,
 ) -> Vec<Finding> {
     let callers = callers(ctx, survey, pods);
     let classes = Classes::new(ctx);
     let mut found = BTreeMap::new();
-    for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
-        let mut serving = callers.iter().filter(|caller| is_ordinary(caller));
-        let Some(caller) = serving.find(|one| classes.serves(one.of, ingress)) else { continue };
-        let (namespace, name) = ingress.metadata.key();
-        for (_, to) in ingress.paths() {
-            let key = (namespace, to.name.as_str());
-            let Some(service) = mirrors.iter().find(|mirror| mirror.metadata.key() == key) else { continue };
-            if !to_service(caller, &ingress.metadata, &service.metadata) {
-                let finding = || of_ingress(ctx, caller, (namespace, name), service);
-                found.entry((namespace, name, to.name.as_str())).or_insert_with(finding);
-            }
+    for entry in entries {
+        let mut serving = callers.iter().filter(|one| entry.is_served(&classes, one));
+        let is_candidate = |caller: &&Caller<'_>| caller.identity.is_none() || is_ordinary(caller);
+        let Some(caller) = serving.find(is_candidate) else { continue };
+        let Some(service) = mirrors.iter().find(|mirror| mirror.metadata.key() == entry.to()) else {
+            continue;
+        };
+        let is_unmeshed = caller.identity.is_none();
+        if is_unmeshed || !entry.goes_to_service(caller, &service.metadata) {
+            let finding = || match is_unmeshed {
+                true => {
+                    let rest = entry.use_service(caller);
+                    without_proxy(ctx, entry.subject(), "ingress controller", &[caller.pod], service, rest)
+                }
+                false => of_entry(ctx, caller, &entry, service),
+            };
+            found.entry((entry.subject(), entry.to())).or_insert_with(finding);
         }
     }
     found.into_values().collect()
 }
 
-fn of_ingress(ctx: &Context<'_>, caller: &Caller<'_>, ingress: (&str, &str), mirror: &Service) -> Finding {
+fn of_entry(ctx: &Context<'_>, caller: &Caller<'_>, entry: &Entry<'_>, mirror: &Service) -> Finding {
     let service = mirror.metadata.name.as_str();
     let message = format!(
         "The ingress controller connects to the endpoints of mirror Service {service}, the gateway of another \
          cluster, without the gateway's identity. The gateway refuses these requests"
     );
-    // The controller's own configuration may set the same for all Ingresses.
-    ctx.finding(Subject::object(Kind::Ingress, ingress.0, ingress.1), message)
+    // The controller's own configuration may set the same for all of them.
+    ctx.finding(entry.subject(), message)
         .severity(Severity::Warning)
         .parameter(service)
         .likely()
-        .evidence(lacking_upstream(caller, ingress, service))
+        .evidence(entry.lacking_upstream(caller))
         .evidence(label_of(mirror))
         .evidence(mode(caller))
-        .remedy(use_service(caller, ingress, service))
+        .remedy(entry.use_service(caller))
 }
 
-/// The routes of Envoy Gateway to mirrors, if the pods of the Gateway have a proxy.
+/// A finding about requests of pods without a proxy to a mirror, which all fail. `rest`: the steps after the pods
+/// are meshed.
+fn without_proxy(
+    ctx: &Context<'_>,
+    subject: Subject,
+    what: &str,
+    pods: &[&Pod],
+    mirror: &Service,
+    rest: Remedy,
+) -> Finding {
+    let service = mirror.metadata.name.as_str();
+    let message = format!(
+        "The {what} has no proxy, but mirror Service {service} leads to the gateway of another cluster, which \
+         accepts only mutual TLS. All requests to it fail"
+    );
+    let mut owners: Vec<_> = pods.iter().map(|pod| ctx.owners().owner(pod)).collect();
+    owners.dedup();
+    let act = format!("Mesh the {what}: set {INJECT}: enabled");
+    let mut remedy = owners.iter().fold(Remedy::new(), |remedy, owner| {
+        rewrite::of_owner(ctx, remedy, &act, owner, &[(INJECT, Some("enabled"))])
+    });
+    remedy.steps.extend(rest.steps);
+    let bare = pods.iter().take(1).map(|pod| {
+        let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
+        Evidence::field(object, "spec.containers", "no linkerd-proxy")
+    });
+    ctx.finding(subject, message)
+        .severity(Severity::Error)
+        .parameter(service)
+        .evidences(bare)
+        .evidence(label_of(mirror))
+        .remedy(remedy)
+}
+
+/// The routes to mirrors of Gateways without a proxy, and those of meshed Envoy Gateways.
 fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&Service]) -> Vec<Finding> {
     let http = survey.objects.http_routes.iter().map(|route| (Kind::HTTPRoute, route));
     let grpc = survey.objects.grpc_routes.iter().map(|route| (Kind::GRPCRoute, route));
     let mut findings = Vec::new();
     for (kind, route) in http.chain(grpc).filter(|(_, route)| ctx.judges(&route.metadata.namespace)) {
-        let is_served = route.status.parents.iter().any(|parent| parent.controller_name.starts_with(ENVOY));
-        let Some(service) = mirrors.iter().find(|mirror| is_backend(route, mirror)).filter(|_| is_served)
-        else {
-            continue;
-        };
-        let is_meshed =
-            |gateway| pods_of(ctx, survey, pods, gateway).iter().any(|(_, identity)| identity.is_some());
-        if of_route(route).any(is_meshed) {
+        let is_envoys = route.status.parents.iter().any(|parent| parent.controller_name.starts_with(ENVOY));
+        let Some(service) = mirrors.iter().find(|mirror| is_backend(route, mirror)) else { continue };
+        let callers: Vec<_> =
+            of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
+        let bare: Vec<&Pod> =
+            callers.iter().filter(|(_, identity)| identity.is_none()).map(|(pod, _)| *pod).collect();
+        if !bare.is_empty() && bare.len() == callers.len() {
+            let subject = Subject::object(kind, &route.metadata.namespace, &route.metadata.name);
+            findings.push(without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new()));
+        } else if is_envoys && !callers.is_empty() {
             findings.push(of_gateway_route(ctx, (kind, route), service));
         }
     }

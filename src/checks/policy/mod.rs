@@ -15,6 +15,7 @@ mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
+mod ingress_entry;
 mod ingress_refused;
 mod mirror_bypassed;
 mod outbound_connection_forbidden;
@@ -54,6 +55,7 @@ mod unmeshed_endpoint_bypasses_policy;
 mod workload_without_authorization;
 mod would_be;
 
+pub use ingress::EndpointCaller;
 pub(super) use survey::{
     Survey, applied, defined, existing, field, on, put, read_by, set, support_after, survey, unread,
 };

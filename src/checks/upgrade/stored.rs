@@ -2,7 +2,7 @@
 //! it prints anything. `linkerd install` reads none, so it renders the control plane from the values, trust
 //! anchors and issuer in the cluster; or the Secret is written by hand first.
 
-use super::{Options, apply, guarded};
+use super::{CERTIFICATE, KEY, Options, apply, guarded};
 use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
@@ -33,8 +33,6 @@ pub(super) fn is_unusable(ctx: &Context<'_>) -> bool {
 
 /// The part of an installation that a command writes anew, by its path in the chart values.
 const ANCHORS: &str = "identityTrustAnchorsPEM";
-const CERTIFICATE: &str = "identity.issuer.tls.crtPEM";
-const KEY: &str = "identity.issuer.tls.keyPEM";
 
 /// The values in effect, from which the stored ones are written again.
 pub(in crate::checks) struct Stored {

@@ -34,13 +34,13 @@ pub(super) fn control_plane(
         ),
         Some(Installer::Cli) => {
             let set = kept(ctx, (from, to));
-            let (line, forced, why) = upgrade::to_release(ctx, to, &set);
+            let (command, forced, why) = upgrade::to_release(ctx, to, &set);
             let others = others(&set);
             remedy
                 .run(
                     StepKind::Upgrade,
                     format!("{act}; it keeps your values, and all others get the new defaults{others}{why}"),
-                    guarded(Some(to), line),
+                    command,
                 )
                 .forced(forced)
         }

@@ -5,7 +5,7 @@ use super::gitops::taken;
 use super::phases::Phase;
 use crate::card::Part;
 use crate::checks::Context;
-use crate::checks::upgrade::{guarded, managed_by, to_release};
+use crate::checks::upgrade::{managed_by, to_release};
 use crate::checks::versions::cli_install::install;
 use crate::command::{Arg, Command, helm, kubectl, program};
 use crate::finding::{Remedy, StepKind};
@@ -135,11 +135,13 @@ fn rolled_back(release: Release<'_>) -> Command {
 }
 
 fn by_cli(ctx: &Context<'_>, to: &LinkerdVersion) -> Command {
-    let (line, ..) = to_release(ctx, to, &[]);
-    let mut command = match ctx.knowledge.channels().origin(to) {
-        Some(_) => install(ctx.knowledge, to),
-        None => return guarded(Some(to), line),
-    };
-    command.join([&guarded(Some(to), line)]);
-    command
+    let (upgrade, ..) = to_release(ctx, to, &[]);
+    match ctx.knowledge.channels().origin(to) {
+        Some(_) => {
+            let mut command = install(ctx.knowledge, to);
+            command.join([&upgrade]);
+            command
+        }
+        None => upgrade,
+    }
 }

@@ -195,22 +195,32 @@ fn credentials(
     }
     // `linkerd install` gets them as chart values; linkerd-config contains no key.
     let text = |path: &str| values.pointer(path).and_then(Value::as_str).map(str::to_owned);
-    let in_values = text("/identity/issuer/tls/crtPEM").zip(text("/identity/issuer/tls/keyPEM"));
-    let (certificate_value, key_value) = in_values.unzip();
-    let certificate = file("--identity-issuer-certificate-file")?.or(certificate_value);
-    let key = file("--identity-issuer-key-file")?.or(key_value);
+    // The stored certificate is also in linkerd-config, its key only in the Secret of stored values.
+    let issuer = world.get(Kind::Secret, home, "linkerd-identity-issuer");
+    let is_other = |pem: &&String| current_issuer(issuer).is_some_and(|current| current.trim() != pem.trim());
+    let stored = text("/identity/issuer/tls/crtPEM");
+    let key = text("/identity/issuer/tls/keyPEM");
+    let key = key.or_else(|| stored.as_ref().filter(is_other).map(|_| "stored".to_owned()));
+    let certificate = file("--identity-issuer-certificate-file")?.or(stored.filter(|_| key.is_some()));
+    let key = file("--identity-issuer-key-file")?.or(key);
+    if let Some(certificate) = &certificate {
+        values["identity"]["issuer"]["tls"]["crtPEM"] = json!(certificate);
+    }
     let is_new =
         values.get("identityTrustAnchorsPEM").and_then(Value::as_str).map(str::trim) != Some(anchors.trim());
     values["identityTrustAnchorsPEM"] = json!(anchors);
-    let digest: String =
-        Sha256::digest(anchors.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     for object in rendered.iter_mut().filter(|object| is_new && object["kind"] == "Deployment") {
         let annotations = &mut object["spec"]["template"]["metadata"]["annotations"];
-        annotations["linkerd.io/trust-root-sha256"] = json!(digest);
+        annotations["linkerd.io/trust-root-sha256"] = json!(hash(&anchors));
     }
-    let issuer = world.get(Kind::Secret, home, "linkerd-identity-issuer");
+    let is_by_another_tool = values.pointer("/identity/externalCA") == Some(&json!(true));
     for object in rendered.iter_mut() {
         match object["metadata"]["name"].as_str().unwrap_or_default() {
+            "linkerd-identity-trust-roots" if is_by_another_tool => {
+                // The chart does not render it.
+                let current = world.get(Kind::ConfigMap, home, "linkerd-identity-trust-roots");
+                object["data"] = current.map_or(Value::Null, |current| current["data"].clone());
+            }
             "linkerd-identity-trust-roots" => object["data"]["ca-bundle.crt"] = json!(anchors),
             "linkerd-identity-issuer" => match (&certificate, &key) {
                 (Some(certificate), Some(key)) => {
@@ -266,11 +276,21 @@ fn stored_issuer(world: &World, secret: Option<&Value>, object: &mut Value) {
         return;
     };
     object["data"] = current["data"].clone();
-    let pem = current["data"]["crt.pem"].as_str().and_then(|text| STANDARD.decode(text).ok());
-    let pem = String::from_utf8(pem.unwrap_or_default()).unwrap_or_default();
+    let pem = current_issuer(Some(current)).unwrap_or_default();
     if let Some(key) = world.keys.issuers.get(pem.trim()) {
         object["data"]["key.pem"] = json!(STANDARD.encode(key));
     }
+}
+
+/// The SHA-256 of a text, in hexadecimal.
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The certificate in the issuer's Secret.
+fn current_issuer(secret: Option<&Value>) -> Option<String> {
+    let text = secret?["data"]["crt.pem"].as_str()?;
+    String::from_utf8(STANDARD.decode(text).ok()?).ok()
 }
 
 /// The trust anchors in the environment of a pod's proxy.
@@ -357,7 +377,14 @@ fn webhooks(rendered: &mut [Value], home: &str, day: &str) {
             continue;
         };
         object["data"] = json!({"tls.crt": STANDARD.encode(&certificate), "tls.key": STANDARD.encode(&key)});
+        let deployment =
+            if component == "proxy-injector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
         for object in rendered.iter_mut() {
+            if object["kind"] == "Deployment" && object["metadata"]["name"] == deployment && home == "linkerd"
+            {
+                object["spec"]["template"]["metadata"]["annotations"]["checksum/config"] =
+                    json!(hash(&certificate));
+            }
             for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
                 if webhook["clientConfig"]["service"]["name"] == service.as_str() {
                     webhook["clientConfig"]["caBundle"] = json!(STANDARD.encode(&certificate));

@@ -11,8 +11,8 @@ use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width
 use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
-use crate::command::{meshdoctor, own};
-use crate::finding::{Finding, Remedy, Step};
+use crate::command::{Command, meshdoctor, own};
+use crate::finding::{Finding, Remedy, Restarts, Step};
 use crate::inspect::rotation::{Answer, Decision};
 
 /// The schema of the JSON form.
@@ -185,7 +185,12 @@ fn workloads(text: &mut String, rotation: &Rotation, look: Look) {
 }
 
 fn broken(text: &mut String, findings: &[Finding], look: Look) {
-    for (at, finding) in findings.iter().enumerate() {
+    let Some((first, later)) = findings.split_first() else { return };
+    let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
+        later.iter().partition(|finding| follows_at_once(first, finding));
+    let mut number = 1;
+    let shown = std::iter::once(first).chain(at_once).map(|finding| (finding, true));
+    for (at, (finding, has_steps)) in shown.chain(later.into_iter().map(|one| (one, false))).enumerate() {
         let label = if at == 0 { "repair" } else { "then" };
         if at > 0 {
             text.push('\n');
@@ -194,12 +199,22 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         let said = format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message);
         section(text, label, &said, look);
         // The others come later, and the first repair may cure them.
-        if at == 0 {
-            steps(text, &finding.remedy, LABELS, look);
+        if has_steps {
+            number = steps_from(number, text, &finding.remedy, LABELS, look);
         } else {
             section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
         }
     }
+}
+
+/// Whether a repair belongs to an earlier one: that one restarts the control plane, and this one replaces the pods
+/// that then cannot reach it.
+fn follows_at_once(first: &Finding, finding: &Finding) -> bool {
+    let restarts_control_plane =
+        |step: &Step| matches!(step.restarts, Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade);
+    first.remedy.steps.iter().any(restarts_control_plane)
+        && finding.after.contains(&first.fingerprint())
+        && finding.remedy.steps.iter().any(|step| step.restarts == Restarts::Workloads)
 }
 
 fn stage(text: &mut String, label: &str, planned: &PlannedStage, look: Look, commands: bool) {
@@ -238,14 +253,26 @@ fn condition(text: &mut String, condition: &Condition, look: Look) {
 }
 
 fn steps(text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
-    for (number, step) in (1..).zip(&remedy.steps) {
-        self::step(text, number, step, indent, look);
-    }
+    steps_from(1, text, remedy, indent, look);
 }
 
-fn step(text: &mut String, number: usize, step: &Step, indent: usize, look: Look) {
+/// Prints steps from a number on, and returns the next one.
+fn steps_from(first: usize, text: &mut String, remedy: &Remedy, indent: usize, look: Look) -> usize {
+    let mut required = None;
+    for (number, step) in (first..).zip(&remedy.steps) {
+        let release = step.command.as_ref().and_then(Command::required_cli);
+        // The required release of the CLI is stated once.
+        let is_new = release.is_some() && release != required;
+        let said = if is_new { &step.text } else { step.without_requirement() };
+        required = release.or(required);
+        self::step(text, number, (step, said), indent, look);
+    }
+    first + remedy.steps.len()
+}
+
+fn step(text: &mut String, number: usize, (step, said): (&Step, &str), indent: usize, look: Look) {
     let label = format!("{}{number}.", " ".repeat(indent));
-    indented(text, &pad(&label, indent + 3), indent + 3, &step.text, look);
+    indented(text, &pad(&label, indent + 3), indent + 3, said, look);
     for line in step.command.iter().flat_map(|command| command.rendered()) {
         _ = writeln!(text, "{}{}", " ".repeat(indent + 5), look.command(&clean(&line)));
     }

@@ -2,6 +2,7 @@
 
 use super::endpoints::none_ready;
 use super::{Caller, Mesh, skipped, skips, subject};
+use crate::checks::EndpointCaller;
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed::{self, Next};
@@ -11,6 +12,22 @@ use crate::model::redirection::{IPV6, skips_ipv6};
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY, REMOTE_SERVICE};
 use crate::objects::{Kind, Pod, Service, ServicePort};
+
+/// A step about a client that may connect to pods, so that routes and profiles of the Service do not apply.
+fn past_the_service(walk: &mut Walk, calls: &EndpointCaller, service: &Service) {
+    let (namespace, name) = service.metadata.key();
+    let EndpointCaller { controller, setting } = calls;
+    let unless = match setting {
+        Some((kind, key)) => format!(", unless its {kind} has the annotation {key}: \"true\""),
+        None => String::new(),
+    };
+    let says = format!(
+        "the client is a pod of {controller}, which connects to pods{unless}. Then no route or profile of Service \
+         {namespace}/{name} applies to its calls"
+    );
+    walk.step(Part::Routes, Outcome::NotJudged, says)
+        .fix(format!("find out: {}", meshdoctor().words("check --only").arg(EndpointCaller::CHECK)));
+}
 
 impl<'a> Mesh<'a> {
     pub(super) fn to_service(
@@ -53,6 +70,8 @@ impl<'a> Mesh<'a> {
                 .fix("set the label to the name of the Service in the other cluster");
             return;
         }
+        let caller = caller.through(skipped(walk, caller.pod, number, &self.policy.cni));
+        let caller = over_ipv6(walk, caller, service);
         if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
             // With a gateway, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
@@ -61,6 +80,23 @@ impl<'a> Mesh<'a> {
                 none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
                     "check whether the link to cluster {cluster} works: linkerd multicluster check"
                 ));
+                return;
+            }
+            if by_gateway && !caller.meshed {
+                walk.step(
+                    Part::OtherCluster,
+                    Outcome::Stops,
+                    format!(
+                        "it mirrors a Service of cluster {cluster} behind a gateway, which accepts only mutual TLS: \
+                         a call without the client's proxy is refused"
+                    ),
+                )
+                .evidence(Evidence::field(
+                    object,
+                    format!("metadata.labels[{REMOTE_DISCOVERY}]"),
+                    "not set",
+                ))
+                .fix("mesh the client, and skip none of the called ports");
                 return;
             }
             walk.step(
@@ -74,8 +110,6 @@ impl<'a> Mesh<'a> {
             .fix("also run meshdoctor against that cluster");
             return;
         }
-        let caller = caller.through(skipped(walk, caller.pod, number, &self.policy.cni));
-        let caller = over_ipv6(walk, caller, service);
         if !caller.meshed {
             return match service.is_federated() {
                 true => self.to_members(walk, caller, service, number, None),
@@ -88,6 +122,11 @@ impl<'a> Mesh<'a> {
         let profile = self.outbound.profile(namespace, name);
         let from = caller.pod.metadata.namespace.as_str();
         let outbound = self.outbound.index.of_service((namespace, name), number, from);
+        if (!outbound.routes.is_empty() || profile.is_some())
+            && let Some(calls) = EndpointCaller::new(caller.pod, &service.metadata)
+        {
+            past_the_service(walk, &calls, service);
+        }
         let index = &self.outbound.index;
         let exists = |namespace: &str, name: &str| self.service(namespace, name).is_some();
         match routed::service(walk, index, profile, &outbound, (service, number), self.calls, exists) {

@@ -1,0 +1,71 @@
+//! IngressRoutes of Traefik: paths from outside the cluster to Services.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::service::TargetPort;
+use super::{Kind, KindInfo, Listed, object};
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct IngressRoute {
+    /// Name, namespace, labels.
+    pub metadata: Meta,
+    #[serde(deserialize_with = "nullable")]
+    pub spec: IngressRouteSpec,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct IngressRouteSpec {
+    #[serde(deserialize_with = "nullable")]
+    pub routes: Vec<TraefikRule>,
+}
+
+/// A rule and its backends.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct TraefikRule {
+    #[serde(deserialize_with = "nullable")]
+    pub services: Vec<TraefikService>,
+}
+
+/// A backend.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TraefikService {
+    /// `TraefikService` for an object of that kind; else a Service.
+    #[serde(deserialize_with = "nullable")]
+    pub kind: String,
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// By default that of the IngressRoute.
+    #[serde(deserialize_with = "nullable")]
+    pub namespace: String,
+    /// A port of the Service, by number or name.
+    pub port: Option<TargetPort>,
+    /// Whether Traefik sends requests to the address of the Service, instead of its pods.
+    #[serde(rename = "nativeLB", deserialize_with = "nullable")]
+    pub native_lb: bool,
+}
+
+impl IngressRoute {
+    /// The Services that it sends requests to, with their places in the rules.
+    pub fn services(&self) -> impl Iterator<Item = ((usize, usize), &TraefikService)> {
+        let rules = self.spec.routes.iter().enumerate();
+        let all = rules
+            .flat_map(|(rule, of)| of.services.iter().enumerate().map(move |(at, one)| ((rule, at), one)));
+        all.filter(|(_, one)| one.kind != "TraefikService")
+    }
+}
+
+impl Listed for IngressRoute {
+    type Object = IngressRoute;
+    const KIND: Kind = Kind::IngressRoute;
+    const INFO: KindInfo = KindInfo {
+        passes: "{spec: {routes: {services: {kind: word, name: text, namespace: text, port: text}}}}",
+        ..KindInfo::namespaced("traefik.io", "v1alpha1", "IngressRoute", "ingressroutes")
+    };
+}
+
+object!(IngressRoute);

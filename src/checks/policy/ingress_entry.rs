@@ -1,0 +1,178 @@
+//! The ways from outside the cluster to Services: paths of Ingresses, and rules of Traefik's IngressRoutes.
+
+use super::ingress::{Caller, Classes, service_of};
+use super::survey::defined;
+use crate::checks::Context;
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::missing::Missing;
+use crate::objects::service::TargetPort;
+use crate::objects::{
+    Ingress, IngressRoute, IngressService, Kind, Meta, Service, ServicePort, TraefikService,
+};
+
+/// The chart of the controller that serves IngressRoutes.
+const TRAEFIK: &str = "traefik";
+
+/// One way to a Service.
+#[derive(Clone, Copy)]
+pub(super) enum Entry<'a> {
+    /// A path of an Ingress.
+    Path(&'a Ingress, &'a str, &'a IngressService),
+    /// A service in a rule of an IngressRoute, with the index of the rule and its own.
+    Rule(&'a IngressRoute, (usize, usize), &'a TraefikService),
+}
+
+/// All ways that the checked namespaces contain.
+///
+/// # Errors
+/// The list of Ingresses or IngressRoutes is incomplete or unavailable.
+pub(super) fn entries<'a>(ctx: &Context<'a>) -> Result<Vec<Entry<'a>>, Missing> {
+    let ingresses = ctx.complete_list::<Ingress>()?;
+    let routes = defined::<IngressRoute>(ctx)?;
+    let paths = ingresses
+        .iter()
+        .filter(|one| ctx.judges(&one.metadata.namespace))
+        .flat_map(|ingress| ingress.paths().map(move |(path, service)| Entry::Path(ingress, path, service)));
+    let rules = routes.iter().filter(|one| ctx.judges(&one.metadata.namespace));
+    let rules =
+        rules.flat_map(|route| route.services().map(move |(place, to)| Entry::Rule(route, place, to)));
+    Ok(paths.chain(rules).collect())
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn meta(&self) -> &'a Meta {
+        match self {
+            Entry::Path(ingress, ..) => &ingress.metadata,
+            Entry::Rule(route, ..) => &route.metadata,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Entry::Path(..) => Kind::Ingress,
+            Entry::Rule(..) => Kind::IngressRoute,
+        }
+    }
+
+    /// The object as a subject.
+    pub(super) fn subject(&self) -> Subject {
+        let (namespace, name) = self.meta().key();
+        Subject::object(self.kind(), namespace, name)
+    }
+
+    /// The path or rule as evidence.
+    pub(super) fn evidence(&self) -> Evidence {
+        match self {
+            Entry::Path(_, path, _) => {
+                Evidence::field(self.subject(), "spec.rules[].http.paths[].path", *path)
+            }
+            Entry::Rule(_, (rule, at), service) => Evidence::field(
+                self.subject(),
+                format!("spec.routes[{rule}].services[{at}].name"),
+                service.name.as_str(),
+            ),
+        }
+    }
+
+    /// The namespace and name of the Service.
+    pub(super) fn to(&self) -> (&'a str, &'a str) {
+        match self {
+            Entry::Path(ingress, _, service) => (&ingress.metadata.namespace, &service.name),
+            Entry::Rule(route, _, service) if service.namespace.is_empty() => {
+                (&route.metadata.namespace, &service.name)
+            }
+            Entry::Rule(_, _, service) => (&service.namespace, &service.name),
+        }
+    }
+
+    /// The Service and its port; `None` if it does not exist or has no selector.
+    pub(super) fn service<'s>(&self, services: &'s [Service]) -> Option<(&'s Service, &'s ServicePort)> {
+        let Entry::Rule(_, _, to) = self else {
+            let Entry::Path(ingress, _, to) = self else { return None };
+            return service_of(services, &ingress.metadata.namespace, to);
+        };
+        let service = services.iter().find(|service| service.metadata.key() == self.to());
+        let service = service.filter(|service| !service.spec.selector.is_empty())?;
+        let port = service.spec.ports.iter().find(|port| match &to.port {
+            Some(TargetPort::Number(number)) => port.port == *number,
+            Some(TargetPort::Name(name)) => port.name == *name,
+            None => true,
+        });
+        port.map(|port| (service, port))
+    }
+
+    /// Whether a controller serves it.
+    pub(super) fn is_served(&self, classes: &Classes<'_>, caller: &Caller<'_>) -> bool {
+        match self {
+            Entry::Path(ingress, ..) => classes.serves(caller.of, ingress),
+            Entry::Rule(..) => caller.of.name == TRAEFIK,
+        }
+    }
+
+    /// Whether a setting makes the controller send requests to the Service's address.
+    pub(super) fn goes_to_service(&self, caller: &Caller<'_>, service: &Meta) -> bool {
+        match self {
+            Entry::Path(ingress, ..) => caller.of.upstream.is_some_and(|(kind, key)| {
+                let meta = if kind == "Ingress" { &ingress.metadata } else { service };
+                meta.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+            }),
+            Entry::Rule(_, _, to) => to.native_lb,
+        }
+    }
+
+    /// The evidence that it does not.
+    pub(super) fn lacking_upstream(&self, caller: &Caller<'_>) -> Evidence {
+        let (namespace, service) = self.to();
+        match (self, caller.of.upstream) {
+            (Entry::Rule(_, (rule, at), _), _) => Evidence::field(
+                self.subject(),
+                format!("spec.routes[{rule}].services[{at}].nativeLB"),
+                "not set",
+            ),
+            (Entry::Path(ingress, ..), Some((kind, key))) => {
+                let object = if kind == "Ingress" { ingress.metadata.name.as_str() } else { service };
+                let path = format!("metadata.annotations[{key}]");
+                Evidence::field(format!("{kind} {namespace}/{object}"), path, "not set")
+            }
+            (Entry::Path(..), None) => Evidence::other("ingress controller", caller.of.name),
+        }
+    }
+
+    /// The steps that make the controller use the address of the Service.
+    pub(super) fn use_service(&self, caller: &Caller<'_>) -> Remedy {
+        let act = "Configure the controller to send requests to the Service; its proxy then selects the pod. Change \
+             the source manifest too";
+        let (namespace, service) = self.to();
+        let name = self.meta().name.as_str();
+        let command = match (self, caller.of.upstream) {
+            (Entry::Rule(_, (rule, at), _), _) => {
+                let path = format!("/spec/routes/{rule}/services/{at}/nativeLB");
+                let patch = serde_json::json!([{"op": "add", "path": path, "value": true}]).to_string();
+                let patched =
+                    kubectl().namespace(&self.meta().namespace).words("patch ingressroutes.traefik.io");
+                Some(patched.operand(name).words("--type json -p").arg(patch))
+            }
+            (Entry::Path(..), Some((kind, key))) => {
+                let (resource, object) = if kind == "Ingress" {
+                    ("annotate ingress", name)
+                } else {
+                    ("annotate service", service)
+                };
+                Some(
+                    kubectl().namespace(namespace).words(resource).operand(object).arg(format!("{key}=true")),
+                )
+            }
+            (Entry::Path(..), None) => None,
+        };
+        let remedy = match command {
+            Some(command) => Remedy::new().run(StepKind::Annotation, act, command),
+            None => Remedy::new(),
+        };
+        remedy.step(
+            StepKind::Note,
+            "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
+             header l5d-dst-override",
+        )
+    }
+}
