@@ -27,19 +27,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .to_owned()
         }
         (Some(harm), true) => format!(
-            "`linkerd upgrade` refuses to run, because the installation stores another issuer than the current \
-             one, which {harm}"
+            "The installation stores another issuer than the current one, and the stored one {harm}: `linkerd \
+             upgrade` refuses to run"
         ),
         (Some(harm), false) => format!(
-            "The next upgrade replaces the current issuer with another one that the installation stores. It \
+            "The next upgrade replaces the current issuer with the one that the installation stores. That one \
              {harm}, so identity rejects it and issues no certificates"
         ),
     };
     let said = |certificate: &Certificate| {
         format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()))
     };
-    let act =
-        "Make the current issuer that of the installation (certificate and key, in identity.issuer.tls)";
+    let act = "Store the certificate and key of the current issuer in the installation";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none());
     let finding = ctx
         .finding(issuer.subject(), message)

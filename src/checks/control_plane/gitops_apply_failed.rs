@@ -172,7 +172,7 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let subject = Subject::object(*kind, &meta.namespace, &meta.name);
     let shown = failures.iter().filter(|failure| chart.is_some() || webhook(failure.said).is_some());
     let evidence = shown.map(|failure| Evidence::field(subject.clone(), failure.path.as_str(), failure.said));
-    let remedy = remedy(*tool, failures.iter().map(|failure| failure.said), by_webhook).run(
+    let remedy = remedy(tool, failures.iter().map(|failure| failure.said), by_webhook).run(
         StepKind::Command,
         format!("Let {tool} apply it again, and wait until it is done"),
         taken_of(*owner, meta),
