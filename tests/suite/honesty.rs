@@ -53,6 +53,8 @@ fn is_undefined(live: &case::Live, item: &Item) -> bool {
         "policy.networking.k8s.io",
         "toolkit.fluxcd.io",
         "argoproj.io",
+        "cert-manager.io",
+        "traefik.io",
     ];
     let custom = groups.iter().any(|group| kind.info().group.ends_with(group));
     custom && !live.defines(*kind)

@@ -20,7 +20,7 @@ mod timeline;
 
 pub use chart_settings::{ChartSetting, ChartSettings};
 pub use evidence::{Evidence, ManifestLocation, Place, Reference};
-pub use forced::{Forced, lift_forced};
+pub use forced::{CUTS_OFF, Forced, lift_forced};
 pub use list_change::{ListChange, keep_lists};
 pub use remedy::{Applies, Remedy, Restarts, Step, StepKind};
 pub use rows::FailedRows;

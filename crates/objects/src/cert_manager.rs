@@ -66,7 +66,7 @@ impl Listed for CertManagerCertificate {
     const KIND: Kind = Kind::CertManagerCertificate;
     const INFO: KindInfo = KindInfo {
         passes: "{spec: {commonName: text, secretName: text, privateKey: {rotationPolicy: word}}, status: \
-                 {notBefore: text, notAfter: text, renewalTime: text}}",
+                 {conditions: conditions, notBefore: text, notAfter: text, renewalTime: text}}",
         ..KindInfo::namespaced("cert-manager.io", "v1", "Certificate", "certificates")
     };
 }

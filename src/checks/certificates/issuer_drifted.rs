@@ -42,11 +42,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none());
     let finding = ctx
         .finding(issuer.subject(), message)
-        .evidence(issuer.quoted(said(issuer.certificate())))
         .evidences(stored.first().map(|stored| {
             let object = format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
             Evidence::field(object, "data.values: identity.issuer.tls.crtPEM", said(stored))
         }))
+        .evidence(issuer.quoted(said(issuer.certificate())))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

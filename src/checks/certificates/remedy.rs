@@ -14,7 +14,7 @@ use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written}
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, own, program};
-use crate::finding::{Remedy, Restarts, Step, StepKind};
+use crate::finding::{CUTS_OFF, Remedy, Restarts, Step, StepKind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
@@ -292,9 +292,7 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     }
     let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
     if let Some(last) = remedy.steps.last_mut().filter(|_| strands_proxies(ctx)) {
-        last.insert(
-            ". The change restarts the control plane, which old proxies cannot reach until they are replaced",
-        );
+        last.insert(&format!(". The change restarts the control plane{CUTS_OFF}"));
     }
     remedy
 }
@@ -302,12 +300,16 @@ fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
 /// before restarts it, the command that waits until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
-    if is_rolled {
+    if is_rolled(&remedy) {
         let act = "Wait until the control plane runs with the current trust anchors: the change restarts it";
         return remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
     }
     restart_before(ctx, remedy, None)
+}
+
+/// Whether the last step restarts the control plane.
+fn is_rolled(remedy: &Remedy) -> bool {
+    remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
 }
 
 /// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
@@ -521,6 +523,9 @@ pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// Adds the steps that verify whether identity has loaded a new issuer under the current anchors.
 pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    if is_rolled(&remedy) {
+        return restart_control_plane(ctx, remedy);
+    }
     let namespace = &ctx.namespaces().control_plane;
     remedy
         .run(

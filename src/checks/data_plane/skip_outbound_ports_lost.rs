@@ -17,6 +17,7 @@ const VALUE: &str = "proxyInit.ignoreOutboundPorts";
 const DEFAULT: &str = "4567,4568";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.partial_list::<Pod>()?;
     let values = installation::values(ctx)?;
     if values.bool("cniEnabled") == Some(true) {
         return Err(Unjudged::not_applicable("linkerd-cni has a list of its own"));
@@ -27,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let mut lost: BTreeMap<Owner, Vec<&Pod>> = BTreeMap::new();
-    for pod in ctx.partial_list::<Pod>()? {
+    for pod in pods {
         let is_own = ctx.judges(&pod.metadata.namespace) && pod.spec.proxy().is_some() && !pod.is_finished();
         let list = pod.metadata.annotation(KEY).filter(|_| is_own);
         if list.is_some_and(|list| added.iter().any(|entry| !covers(list, entry))) {

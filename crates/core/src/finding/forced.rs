@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use super::{Restarts, Step};
 use crate::command::{Command, Connection};
 
+/// The part of a step's text about a restart of the control plane that cuts off running proxies.
+pub const CUTS_OFF: &str = ", which old proxies cannot reach until they are replaced";
+
 /// An option that a command needs only until some workloads are restarted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Forced {
@@ -44,7 +47,7 @@ pub fn lift_forced<'a>(steps: impl IntoIterator<Item = &'a mut Step>) {
         };
         let lifted = step.forced.as_ref().filter(|forced| forced.until.iter().all(is_restarted));
         if let Some(forced) = lifted.cloned() {
-            step.text = step.text.replace(forced.reason, "");
+            step.text = step.text.replace(forced.reason, "").replace(CUTS_OFF, "");
             step.command = Some(forced.without.clone());
             step.forced = None;
         }

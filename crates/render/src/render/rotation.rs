@@ -14,6 +14,7 @@ use crate::checks::rotation::{
 use crate::command::{Command, meshdoctor, own};
 use crate::finding::{Finding, Remedy, Restarts, Step};
 use crate::inspect::rotation::{Answer, Decision};
+use crate::report::{PlanStep, RepairPlan};
 
 /// The schema of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.rotation/1";
@@ -188,8 +189,9 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
     let Some((first, later)) = findings.split_first() else { return };
     let (at_once, later): (Vec<&Finding>, Vec<&Finding>) =
         later.iter().partition(|finding| follows_at_once(first, finding));
-    let mut number = 1;
-    let shown = std::iter::once(first).chain(at_once).map(|finding| (finding, true));
+    let shown: Vec<Finding> = std::iter::once(first).chain(at_once).cloned().collect();
+    let plan = RepairPlan::from_findings(&shown);
+    let shown = shown.iter().map(|finding| (finding, true));
     for (at, (finding, has_steps)) in shown.chain(later.into_iter().map(|one| (one, false))).enumerate() {
         let label = if at == 0 { "repair" } else { "then" };
         if at > 0 {
@@ -200,7 +202,15 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         section(text, label, &said, look);
         // The others come later, and the first repair may cure them.
         if has_steps {
-            number = steps_from(number, text, &finding.remedy, LABELS, look);
+            // A step that also repairs an earlier finding is printed there.
+            let own = |step: &PlanStep| step.repairs.first() == Some(&(at + 1));
+            let number = plan.steps.iter().position(own).map_or(1, |first| first + 1);
+            let own = plan.steps.iter().filter(|step| own(step)).map(|step| step.step.clone());
+            let own = Remedy { steps: own.collect(), ..Remedy::new() };
+            if own.steps.is_empty() {
+                section(text, "", "the steps above repair it", look);
+            }
+            steps_from(number, text, &own, LABELS, look);
         } else {
             section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
         }
@@ -256,8 +266,8 @@ fn steps(text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
     steps_from(1, text, remedy, indent, look);
 }
 
-/// Prints steps from a number on, and returns the next one.
-fn steps_from(first: usize, text: &mut String, remedy: &Remedy, indent: usize, look: Look) -> usize {
+/// Prints steps from a number on.
+fn steps_from(first: usize, text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
     let mut required = None;
     for (number, step) in (first..).zip(&remedy.steps) {
         let release = step.command.as_ref().and_then(Command::required_cli);
@@ -267,7 +277,6 @@ fn steps_from(first: usize, text: &mut String, remedy: &Remedy, indent: usize, l
         required = release.or(required);
         self::step(text, number, (step, said), indent, look);
     }
-    first + remedy.steps.len()
 }
 
 fn step(text: &mut String, number: usize, (step, said): (&Step, &str), indent: usize, look: Look) {
