@@ -91,11 +91,11 @@ fn keep(ctx: &Context<'_>, how: &str) -> String {
     let text = match (is_given, by.gitops.is_none(), by.installer) {
         (true, ..) => format!("set {how} in your Helm values"),
         (false, true, Some(Installer::Cli)) => {
-            format!("keep --set {how} in the command of the upgrade plan")
+            format!("pass --set {how} to linkerd upgrade, as the upgrade plan does")
         }
         (false, true, Some(Installer::Release(_))) => format!(
-            "keep --set {how} in the command of the upgrade plan, or set it in your Helm values. --values FILE \
-             checks them"
+            "pass --set {how} to helm upgrade, as the upgrade plan does, or set it in your Helm values. --values \
+             FILE checks them"
         ),
         _ => format!("set {how} in your Helm values. --values FILE checks them"),
     };
