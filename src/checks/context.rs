@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::joins::Joins;
 use super::settings::Settings;
 use crate::card::{Card, Requirement, Unit};
+use crate::chart::values::Values;
 use crate::fetched::{Fetched, Why, left_out};
 use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
@@ -351,6 +352,11 @@ impl<'a> Context<'a> {
     pub(super) fn named_for_steps<K: Listed>(&self, name: &str) -> Option<&'a K::Object> {
         let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
         self.cluster.answer(&item)?.objects().first()
+    }
+
+    /// The chart values of the control plane in `linkerd-config`, as [`Context::for_steps`].
+    pub(super) fn values_for_steps(&self) -> Option<Values> {
+        self.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
     }
 
     /// Whether a named object of the control plane's namespace is known not to exist, as [`Context::for_steps`].

@@ -14,8 +14,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::model::managed_by::Installer;
-use crate::objects::{ConfigMap, Meta, Secret};
+use crate::objects::{Meta, Secret};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
 /// Links a missing component of the control plane to its consequences.
@@ -195,7 +194,7 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
         ),
     };
     let by = upgrade::managed_by(ctx);
-    if by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_))) {
+    if by.is_by_command() {
         return remedy;
     }
     let who = by.gitops.map_or_else(
@@ -214,19 +213,16 @@ pub(super) fn align_ca_step(ctx: &Context<'_>, remedy: Remedy, values: &str, ser
 /// Whether the chart restarts a webhook's server with each new certificate: in every release since 2.11, its pod
 /// template has the hash of the manifests with the certificate, which the chart generates unless one is given.
 fn is_rolled_with_pair(ctx: &Context<'_>, values: &str) -> bool {
-    let all = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values);
-    let is_given = |all: &Values| all.text(&format!("{values}.crtPEM")).is_some_and(|pem| !pem.is_empty());
-    let by = upgrade::managed_by(ctx);
-    by.gitops.is_none()
-        && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
-        && all.is_some_and(|all| !is_given(&all))
+    let is_given = |all: Values| all.text(&format!("{values}.crtPEM")).is_some_and(|pem| !pem.is_empty());
+    upgrade::managed_by(ctx).is_by_command()
         && chart_writes_pair(ctx, values) == Some(true)
+        && !ctx.values_for_steps().is_some_and(is_given)
 }
 
 /// Whether the chart generates the certificate and the caBundle of a webhook; `None` if the values are
 /// unknown. `values` is the part of the chart's values about it.
 pub(super) fn chart_writes_pair(ctx: &Context<'_>, values: &str) -> Option<bool> {
-    let all = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+    let all = ctx.values_for_steps()?;
     Some(all.bool(&format!("{values}.externalSecret")) != Some(true))
 }
 

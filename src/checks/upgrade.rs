@@ -228,7 +228,7 @@ fn changed(
         (Some(Installer::Release(release)), version) => match &part {
             InstallationPart::ControlPlane(options) => {
                 let command = by_helm(ctx.knowledge, release, version.as_ref(), options);
-                let (command, passed) = with_issuer(ctx, command, options.keeps_issuer);
+                let (command, passed) = current_issuer::with_files(ctx, command, options);
                 remedy.run(kind, format!("{act}, with Helm{passed}"), command)
             }
             InstallationPart::Crds { release: wanted, .. } => remedy.run(
@@ -298,29 +298,27 @@ fn upgraded_by_cli(
         let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
         let upgrade =
             guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force));
-        with_issuer(ctx, upgrade, options.keeps_issuer).0
+        current_issuer::with_files(ctx, upgrade, options)
     };
     let is_always = options.forced || force.is_none();
     let until = if is_always { None } else { guard::refused_workloads(ctx, issuer) };
-    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None) });
+    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None).0 });
     let with = if version.is_some() { "" } else { ", with the linkerd CLI" };
     let why = if force.is_some() { FORCED } else { "" };
-    let passed = if options.keeps_issuer { current_issuer::PASSED } else { "" };
-    remedy.run(kind, format!("{act}{with}{passed}{why}"), line(force)).forced(forced)
-}
-
-/// A command, and the end of its step's text; if the command passes the current issuer, with the lines for it.
-fn with_issuer(ctx: &Context<'_>, command: Command, passes: bool) -> (Command, &'static str) {
-    match passes {
-        true => (current_issuer::around(ctx, &command), current_issuer::PASSED),
-        false => (command, ""),
-    }
+    let (command, passed) = line(force);
+    remedy.run(kind, format!("{act}{with}{passed}{why}"), command).forced(forced)
 }
 
 /// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which
 /// include the issuer.
 pub(super) fn lacks_stored_values(ctx: &Context<'_>) -> bool {
     managed_by(ctx).is_by_cli() && stored::is_unusable(ctx)
+}
+
+/// Whether a printed change of the control plane starts from values that its installation stores, which include the
+/// issuer.
+pub(super) fn uses_stored_values(ctx: &Context<'_>) -> bool {
+    managed_by(ctx).is_by_command() && !lacks_stored_values(ctx)
 }
 
 /// The tool that manages the control plane. Reads `deployments.apps`.
@@ -396,7 +394,7 @@ pub(super) fn to_release(
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
         let upgrade = unsaved_options::options(ctx, upgrade, Some(to), &paths);
         let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
-        with_issuer(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), options.keeps_issuer)
+        current_issuer::with_files(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), &options)
     };
     let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));
     let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None).0 });

@@ -85,6 +85,12 @@ impl<'a> ManagedBy<'a> {
         self.installer == Some(Installer::Cli) && self.gitops.is_none()
     }
 
+    /// Whether commands change it: the linkerd CLI or a Helm release manages it, and no GitOps controller would revert
+    /// the change.
+    pub fn is_by_command(&self) -> bool {
+        self.is_by_cli() || (self.release().is_some() && self.gitops.is_none())
+    }
+
     /// The Helm release, if Helm stores one.
     pub fn release(&self) -> Option<Release<'a>> {
         match self.installer {

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use semver::Version;
 
-use super::identity::{BUNDLE, TRUST_ROOTS, anchor_tie};
+use super::identity::{BUNDLE, TRUST_ROOTS, anchor_tie, source_bundle};
 use super::remedy;
 use crate::certificates::{Certificate, from_bundle};
 use crate::checks::dates::span;
@@ -35,8 +35,7 @@ enum NewKey {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
-    let owner = roots.and_then(|roots| roots.metadata.controller()).filter(|owner| owner.kind == "Bundle");
-    let (Some(roots), Some(owner)) = (roots, owner) else {
+    let Some((roots, owner)) = roots.and_then(|roots| Some((roots, source_bundle(roots)?))) else {
         return Err(Unjudged::not_applicable("trust-manager does not write the trust anchors"));
     };
     let anchors = roots.data.get(BUNDLE).and_then(|pem| from_bundle(pem).ok()).unwrap_or_default();

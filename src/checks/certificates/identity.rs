@@ -15,7 +15,7 @@ use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
 use crate::model::control_plane::components;
 use crate::model::moments;
-use crate::objects::{ConfigMap, Deployment, Pod, Secret};
+use crate::objects::{ConfigMap, Deployment, OwnerReference, Pod, Secret};
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
@@ -223,6 +223,11 @@ pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>,
     let text = secret.data.get(key).ok_or_else(|| format!("no certificate under {key}"))?;
     let chain = from_base64_bundle(text).map_err(|error| format!("{key}: {error}"))?;
     if chain.is_empty() { Err(format!("no certificate under {key}")) } else { Ok(chain) }
+}
+
+/// The Bundle of trust-manager that writes the trust anchors, if one does.
+pub(super) fn source_bundle(roots: &ConfigMap) -> Option<&OwnerReference> {
+    roots.metadata.controller().filter(|owner| owner.kind == "Bundle")
 }
 
 /// A source of trust anchors.

@@ -4,7 +4,7 @@ use super::identity::{Issuer, identity_deployment, issuer, issuer_item};
 use super::remedy;
 use crate::certificates::Certificate;
 use crate::checks::serving::{key_matches, key_not_known, key_trouble};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Verdict, upgrade};
 use crate::finding::{Finding, Remedy, Severity};
 use crate::redact::KeyMatches;
 
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         said
     };
     let steps = match matches {
-        KeyMatches::Absent | KeyMatches::Empty if remedy::is_issuer_kept(ctx) => {
+        KeyMatches::Absent | KeyMatches::Empty if upgrade::uses_stored_values(ctx) => {
             remedy::restored_issuer(ctx, Remedy::new())
         }
         _ => another(ctx, &issuer),

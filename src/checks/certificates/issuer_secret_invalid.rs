@@ -7,7 +7,7 @@ use super::identity::{
 use super::remedy;
 use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, upgrade};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
 use crate::objects::Secret;
@@ -116,7 +116,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
             );
             remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
         }
-        Scheme::Linkerd if which == "missing" && remedy::is_issuer_kept(ctx) => {
+        Scheme::Linkerd if which == "missing" && upgrade::uses_stored_values(ctx) => {
             remedy::restored_secret(ctx, steps)
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),

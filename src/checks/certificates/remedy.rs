@@ -6,17 +6,15 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::identity::{
-    Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, trust_domain,
+    Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
 use crate::certificates::{BundlePrint, Certificate, from_bundle};
-use crate::chart::values::Values;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, own, program};
 use crate::finding::{CUTS_OFF, Remedy, Restarts, Step, StepKind};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
-use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Deployment, Pod};
 
@@ -125,7 +123,7 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    if values_for_steps(ctx).is_some_and(|values| scheme(Some(&values), None) == Scheme::External) {
+    if ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External) {
         let act = "Have cert-manager, or the tool used instead, issue the issuer under the new anchor. This \
              command puts the new one in place by hand";
         return by_owner_of(ctx, remedy, act, ["issuer-new.crt", "issuer-new.key", NEW_ROOT]);
@@ -136,7 +134,7 @@ pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// The instruction to put a new issuer in place.
 fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
-    match values_for_steps(ctx).map(|values| scheme(Some(&values), None)) {
+    match ctx.values_for_steps().map(|values| scheme(Some(&values), None)) {
         Some(Scheme::Linkerd) => "Put the new issuer in place",
         Some(Scheme::External) | None => {
             "Put the new issuer in place (in cert-manager or another tool, if that writes its Secret)"
@@ -144,15 +142,10 @@ fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
     }
 }
 
-/// The values in `linkerd-config`, if they were read.
-fn values_for_steps(ctx: &Context<'_>) -> Option<Values> {
-    ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
-}
-
 /// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the
 /// values are unknown.
 pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
-    values_for_steps(ctx).map(|values| values.bool("identity.externalCA") != Some(true))
+    ctx.values_for_steps().map(|values| values.bool("identity.externalCA") != Some(true))
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
@@ -165,7 +158,7 @@ fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &
 /// next upgrade changes them.
 fn is_template_stale(ctx: &Context<'_>) -> bool {
     let home = ctx.namespaces().control_plane.as_str();
-    let Some(values) = values_for_steps(ctx) else { return false };
+    let Some(values) = ctx.values_for_steps() else { return false };
     let Some(anchors) = values.text("identityTrustAnchorsPEM") else { return false };
     let own = ctx.for_steps::<Deployment>().iter().filter(|deployment| deployment.metadata.namespace == home);
     own.filter_map(|deployment| deployment.spec.template.metadata.annotation(TRUST_ROOT_HASH))
@@ -206,14 +199,6 @@ pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 
 /// The issuer to make if none can be restored.
 const NEW_ISSUER: &str = "a new issuer and put it in place. The commands are in";
-
-/// Whether the tool that installed the control plane stores the issuer.
-pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
-    let by = upgrade::managed_by(ctx);
-    by.gitops.is_none()
-        && !upgrade::lacks_stored_values(ctx)
-        && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
-}
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
 pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
@@ -258,7 +243,7 @@ fn anchors<'a>(file: &'static str) -> Options<'a> {
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let values = values_for_steps(ctx);
+    let values = ctx.values_for_steps();
     let is_external = values.as_ref().is_some_and(|values| scheme(Some(values), None) == Scheme::External);
     if is_external || chart_writes_bundle(ctx) == Some(false) {
         let remedy = put_bundle(ctx, remedy, "Put the new trust anchor in place", NEW_ROOT);
@@ -468,8 +453,7 @@ fn put_bundle_with(
 /// The instruction to change the source of a bundle that the chart does not write.
 fn in_source(ctx: &Context<'_>, act: &str, file: &str) -> String {
     let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS);
-    let owner = roots.and_then(|roots| roots.metadata.controller()).filter(|owner| owner.kind == "Bundle");
-    match owner {
+    match roots.and_then(source_bundle) {
         Some(owner) => format!(
             "{act}: make the sources of trust-manager's Bundle {} contain the certificates in {file}. The Bundle \
              writes ConfigMap {TRUST_ROOTS}",

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     })
 }
 
-/// A finding about an anchor that cert-manager renews in time, but of which `linkerd check` warns.
+/// A finding about an anchor that cert-manager renews in time. `linkerd check` warns nevertheless.
 fn renewed(ctx: &Context<'_>, anchor: &Anchor<'_>, at: Timestamp) -> Finding {
     let message = format!(
         "cert-manager renews a trust anchor in {}, and it expires {}: nothing is urgent, but linkerd check warns",

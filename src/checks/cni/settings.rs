@@ -5,7 +5,6 @@ use super::{config_map, template};
 use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::model::node::{LinkerdEntry, Position};
-use crate::objects::ConfigMap;
 
 /// A setting that both charts have.
 pub(super) struct Setting {
@@ -78,9 +77,7 @@ pub(super) const SETTINGS: [Setting; 4] = [
 /// The values with which linkerd-cni would have the proxy's settings of the control plane: those that its template has
 /// otherwise. Empty if either is unknown.
 pub(super) fn corrections(ctx: &Context<'_>) -> Vec<ChartValue> {
-    let linkerd = ctx.named_for_steps::<ConfigMap>("linkerd-config");
-    let values = linkerd.and_then(ConfigMap::chart_values);
-    let values = values.filter(|values| values.bool("cniEnabled") != Some(false));
+    let values = ctx.values_for_steps().filter(|values| values.bool("cniEnabled") != Some(false));
     let template = config_map::config(ctx).and_then(template::entry);
     let (Some(values), Some(template)) = (values, template) else { return Vec::new() };
     let differing = SETTINGS.iter().filter_map(|setting| {

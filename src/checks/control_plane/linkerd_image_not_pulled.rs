@@ -12,7 +12,7 @@ use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
-use crate::objects::{ConfigMap, ContainerStatus, Event, Pod};
+use crate::objects::{ContainerStatus, Event, Pod};
 
 /// Waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
@@ -276,7 +276,7 @@ struct ValueOfImage {
 
 impl ValueOfImage {
     fn find(ctx: &Context<'_>, image: &str) -> Option<ValueOfImage> {
-        let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+        let values = ctx.values_for_steps()?;
         let unpinned = image.split_once('@').map_or(image, |(image, _)| image);
         IMAGES.into_iter().find_map(|(name, default, version)| {
             let set = values.text(name).filter(|set| *set != default)?;

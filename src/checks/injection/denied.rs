@@ -7,7 +7,7 @@ use crate::command::{Arg, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::injection::INJECT;
 use crate::model::refusal::{LINKERDS, about_linkerds, names_linkerds};
-use crate::objects::{ConfigMap, PodSpec};
+use crate::objects::PodSpec;
 
 /// A capability that only the init container requests.
 const CAPABILITY: &str = "NET_ADMIN";
@@ -83,7 +83,7 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
 /// The chart value that gives linkerd-init more privileges than by default, and its default. Each of them allows
 /// privilege escalation.
 fn set_privileges(ctx: &Context<'_>) -> Option<(&'static str, &'static str)> {
-    let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+    let values = ctx.values_for_steps()?;
     let is_on =
         |path: &str| values.bool(path) == Some(true) || values.number(path).is_some_and(|set| set > 0);
     let all = [

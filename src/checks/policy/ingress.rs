@@ -5,7 +5,7 @@ use crate::annotations::INGRESS_CLASS;
 use crate::checks::Context;
 use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::{Ingress, IngressClass, IngressService, Meta, Pod, Service, ServicePort};
+use crate::objects::{Ingress, IngressClass, Meta, Pod};
 
 /// Ingress controllers by the labels that their charts set on the pods, and the prefix of their class
 /// names.
@@ -81,6 +81,17 @@ pub(super) struct Controller {
     pub(super) upstream: Option<(&'static str, &'static str)>,
 }
 
+impl Controller {
+    /// Whether the annotation makes it send requests to a Service's address; an Ingress of `None` is not known.
+    pub(super) fn calls_service(&self, ingress: Option<&Meta>, service: &Meta) -> bool {
+        self.upstream.is_some_and(|(kind, key)| {
+            let meta = if kind == "Ingress" { ingress } else { Some(service) };
+            let value = meta.and_then(|meta| meta.annotation(key));
+            value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        })
+    }
+}
+
 /// A load balancer outside of the cluster that serves Ingresses.
 pub(super) struct Balancer {
     pub(super) name: &'static str,
@@ -115,11 +126,8 @@ impl EndpointCaller {
     /// the annotation. An annotation of the Ingress is not read.
     pub fn new(pod: &Pod, service: &Meta) -> Option<EndpointCaller> {
         let of = controller(&pod.metadata).filter(|_| pod.metadata.annotation(INJECT) != Some("ingress"))?;
-        let is_set = of.upstream.is_some_and(|(kind, key)| {
-            kind == "Service"
-                && service.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        });
-        (!is_set).then_some(EndpointCaller { controller: of.name, setting: of.upstream })
+        (!of.calls_service(None, service))
+            .then_some(EndpointCaller { controller: of.name, setting: of.upstream })
     }
 }
 
@@ -189,21 +197,4 @@ impl<'a> Classes<'a> {
             (None, None) => false,
         }
     }
-}
-
-/// The Service of an Ingress path and its port; `None` if the Service has no selector.
-pub(super) fn service_of<'a>(
-    services: &'a [Service],
-    namespace: &str,
-    to: &IngressService,
-) -> Option<(&'a Service, &'a ServicePort)> {
-    let service = services
-        .iter()
-        .find(|service| service.metadata.name == to.name && service.metadata.namespace == namespace)
-        .filter(|service| !service.spec.selector.is_empty())?;
-    let port = service.spec.ports.iter().find(|port| match to.port.number {
-        Some(number) => port.port == number,
-        None => port.name == to.port.name,
-    });
-    port.map(|port| (service, port))
 }

@@ -1,6 +1,6 @@
 //! The ways from outside the cluster to Services: paths of Ingresses, and rules of Traefik's IngressRoutes.
 
-use super::ingress::{Caller, Classes, service_of};
+use super::ingress::{Caller, Classes};
 use super::survey::defined;
 use crate::checks::Context;
 use crate::command::kubectl;
@@ -88,18 +88,20 @@ impl<'a> Entry<'a> {
 
     /// The Service and its port; `None` if it does not exist or has no selector.
     pub(super) fn service<'s>(&self, services: &'s [Service]) -> Option<(&'s Service, &'s ServicePort)> {
-        let Entry::Rule(_, _, to) = self else {
-            let Entry::Path(ingress, _, to) = self else { return None };
-            return service_of(services, &ingress.metadata.namespace, to);
-        };
         let service = services.iter().find(|service| service.metadata.key() == self.to());
         let service = service.filter(|service| !service.spec.selector.is_empty())?;
-        let port = service.spec.ports.iter().find(|port| match &to.port {
-            Some(TargetPort::Number(number)) => port.port == *number,
-            Some(TargetPort::Name(name)) => port.name == *name,
-            None => true,
-        });
-        port.map(|port| (service, port))
+        let is_port = |port: &&ServicePort| match self {
+            Entry::Path(_, _, to) => match to.port.number {
+                Some(number) => port.port == number,
+                None => port.name == to.port.name,
+            },
+            Entry::Rule(_, _, to) => match &to.port {
+                Some(TargetPort::Number(number)) => port.port == *number,
+                Some(TargetPort::Name(name)) => port.name == *name,
+                None => true,
+            },
+        };
+        Some((service, service.spec.ports.iter().find(is_port)?))
     }
 
     /// Whether a controller serves it.
@@ -113,10 +115,7 @@ impl<'a> Entry<'a> {
     /// Whether a setting makes the controller send requests to the Service's address.
     pub(super) fn goes_to_service(&self, caller: &Caller<'_>, service: &Meta) -> bool {
         match self {
-            Entry::Path(ingress, ..) => caller.of.upstream.is_some_and(|(kind, key)| {
-                let meta = if kind == "Ingress" { &ingress.metadata } else { service };
-                meta.annotation(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
-            }),
+            Entry::Path(ingress, ..) => caller.of.calls_service(Some(&ingress.metadata), service),
             Entry::Rule(_, _, to) => to.native_lb,
         }
     }

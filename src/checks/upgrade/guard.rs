@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
+use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, written};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -52,9 +53,12 @@ pub(super) fn refused_workloads(
 
 /// Whether Linkerd writes the issuer: an issuer of another tool is not verified.
 fn writes_issuer(ctx: &Context<'_>) -> bool {
-    let config = ctx.named_for_steps::<ConfigMap>("linkerd-config");
-    let values = config.and_then(ConfigMap::chart_values);
-    values.is_none_or(|values| matches!(values.text("identity.issuer.scheme"), None | Some("linkerd.io/tls")))
+    ctx.values_for_steps().is_none_or(|values| is_issuer_written(&values))
+}
+
+/// Whether the chart with these values writes the issuer, rather than another tool.
+pub(super) fn is_issuer_written(values: &Values) -> bool {
+    matches!(values.text("identity.issuer.scheme"), None | Some("linkerd.io/tls"))
 }
 
 /// The meshed pods outside the control plane's namespace that do not trust the issuer.

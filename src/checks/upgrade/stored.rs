@@ -14,7 +14,7 @@ use crate::redact::{STORED_VALUES, STORED_VALUES_STATE, StoredValues, WITHHELD};
 use crate::version::LinkerdVersion;
 
 /// The Secret of the issuer.
-const ISSUER: &str = "linkerd-identity-issuer";
+pub(super) const ISSUER: &str = "linkerd-identity-issuer";
 /// Every file that the commands write.
 const FILES: &str = "stored-values.yaml stored-ca.crt stored-issuer.crt stored-issuer.key";
 
@@ -186,19 +186,23 @@ pub(super) fn instead(
 
 /// The lines that write the current values, trust anchors and issuer to files, without those that the options replace.
 fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
-    let issuer = |name: &str, file: &'static str| {
-        let get = entry(ctx, "get secret linkerd-identity-issuer", name);
-        get.pipe(program("base64").words("-d")).to_file(file)
-    };
     let mut lines = vec![entry(ctx, "get configmap linkerd-config", "values").to_file("stored-values.yaml")];
     if !options.sets(ANCHORS) {
         let get = entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt");
         lines.push(get.to_file("stored-ca.crt"));
     }
     if !options.sets(CERTIFICATE) {
-        lines.extend([issuer("crt.pem", "stored-issuer.crt"), issuer("key.pem", "stored-issuer.key")]);
+        lines.extend(issuer_to_files(ctx, "stored-issuer.crt", "stored-issuer.key"));
     }
     lines
+}
+
+/// The lines that write the current issuer's certificate and key to files.
+pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key: &'static str) -> [Line; 2] {
+    [("crt.pem", certificate), ("key.pem", key)].map(|(name, file)| {
+        let get = entry(ctx, "get secret linkerd-identity-issuer", name);
+        get.pipe(program("base64").words("-d")).to_file(file)
+    })
 }
 
 /// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:

@@ -7,7 +7,7 @@ use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::command::{Arg, Call, helm_set};
 use crate::knowledge::UnstoredValue;
-use crate::objects::{ConfigMap, Node};
+use crate::objects::Node;
 use crate::redact::is_marked;
 use crate::version::LinkerdVersion;
 
@@ -78,7 +78,7 @@ pub(in crate::checks) fn unstored<'a>(
 
 /// Adds the options that `linkerd upgrade` of a release needs; `set` are the values that the command sets in any case.
 pub(super) fn options(ctx: &Context<'_>, call: Call, release: Option<&LinkerdVersion>, set: &[&str]) -> Call {
-    let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values);
+    let values = ctx.values_for_steps();
     let unstored = values.map(|values| unstored(ctx, &values, release)).unwrap_or_default();
     let unstored = unstored.iter().filter(|one| !set.iter().any(|path| is_within(path, &one.row.value)));
     let call = unstored.fold(call, |call, one| one.set(call));

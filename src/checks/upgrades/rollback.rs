@@ -11,7 +11,6 @@ use crate::command::{Arg, Command, helm, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{Between, RetypedValue};
 use crate::model::managed_by::{Installer, Release};
-use crate::objects::ConfigMap;
 use crate::version::LinkerdVersion;
 
 /// The Secret in which the CLI stores the values, and its key.
@@ -91,8 +90,7 @@ fn with_readable_values(
     before: &LinkerdVersion,
     at: &LinkerdVersion,
 ) -> Remedy {
-    let Some(values) = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
-    else {
+    let Some(values) = ctx.values_for_steps() else {
         return remedy;
     };
     let between = Between { from: before, to: at, minors: ctx.knowledge.minors() };

@@ -283,7 +283,7 @@ fn stored_issuer(world: &World, secret: Option<&Value>, object: &mut Value) {
 }
 
 /// The SHA-256 of a text, in hexadecimal.
-fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

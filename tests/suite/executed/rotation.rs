@@ -11,7 +11,6 @@ use meshdoctor::item::Kind;
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::follow::{based_on, errors, later};
 use super::world::World;
@@ -29,7 +28,7 @@ fn begin(bases: &str) -> (Scene, authorities::Keys) {
     let known = super::world::objects(&scene.memory);
     let roots = &known[&(Kind::ConfigMap, ("linkerd".to_owned(), "linkerd-identity-trust-roots".to_owned()))];
     let bundle = roots["data"]["ca-bundle.crt"].as_str().unwrap().to_owned();
-    let hash: String = Sha256::digest(&bundle).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = super::linkerd::hash(&bundle);
     for ((kind, (namespace, _)), object) in &known {
         let mut object = object.clone();
         match (kind, namespace.as_str()) {

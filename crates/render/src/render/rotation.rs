@@ -203,14 +203,12 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         // The others come later, and the first repair may cure them.
         if has_steps {
             // A step that also repairs an earlier finding is printed there.
-            let own = |step: &PlanStep| step.repairs.first() == Some(&(at + 1));
-            let number = plan.steps.iter().position(own).map_or(1, |first| first + 1);
-            let own = plan.steps.iter().filter(|step| own(step)).map(|step| step.step.clone());
-            let own = Remedy { steps: own.collect(), ..Remedy::new() };
-            if own.steps.is_empty() {
+            let own = |(_, step): &(usize, &PlanStep)| step.repairs.first() == Some(&(at + 1));
+            let own: Vec<_> = (1..).zip(&plan.steps).filter(own).collect();
+            if own.is_empty() {
                 section(text, "", "the steps above repair it", look);
             }
-            steps_from(number, text, &own, LABELS, look);
+            numbered_steps(text, own.into_iter().map(|(number, step)| (number, &step.step)), LABELS, look);
         } else {
             section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
         }
@@ -263,13 +261,18 @@ fn condition(text: &mut String, condition: &Condition, look: Look) {
 }
 
 fn steps(text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
-    steps_from(1, text, remedy, indent, look);
+    numbered_steps(text, (1..).zip(&remedy.steps), indent, look);
 }
 
-/// Prints steps from a number on.
-fn steps_from(first: usize, text: &mut String, remedy: &Remedy, indent: usize, look: Look) {
+/// Prints steps with their numbers.
+fn numbered_steps<'a>(
+    text: &mut String,
+    steps: impl IntoIterator<Item = (usize, &'a Step)>,
+    indent: usize,
+    look: Look,
+) {
     let mut required = None;
-    for (number, step) in (first..).zip(&remedy.steps) {
+    for (number, step) in steps {
         let release = step.command.as_ref().and_then(Command::required_cli);
         // The required release of the CLI is stated once.
         let is_new = release.is_some() && release != required;
