@@ -13,6 +13,7 @@ use crate::card::{Card, Case};
 use crate::item::{Item, Kind, Scope};
 use crate::markdown::MarkdownError;
 use crate::model::policy::POLICY_KINDS;
+use crate::objects::is_built_in;
 use rule::Rule;
 
 /// The custom checks, in the order of category and id.
@@ -84,7 +85,7 @@ impl CustomCheck {
         }
         card.front.needs.insert(Item::List(rule.kind));
         card.front.uses.extend(uses());
-        if matches!(rule.kind, Kind::Foreign(_)) {
+        if !is_built_in(rule.kind) {
             card.front.uses.insert(Item::List(Kind::CustomResourceDefinition));
         }
         if rule.calls("policy") {

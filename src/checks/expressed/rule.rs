@@ -18,7 +18,7 @@ use crate::expression::{Expression, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Item, Kind};
-use crate::objects::{CustomResourceDefinition, Namespace, is_undefined};
+use crate::objects::{CustomResourceDefinition, Namespace, is_built_in, is_undefined};
 use step::Step;
 
 /// Maximum number of objects named for one reason.
@@ -221,13 +221,17 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
 /// # Errors
 /// They were unavailable; or the cluster does not have the kind, so the rule does not apply.
 fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<&'a [Value], Unjudged> {
-    let undefined = || {
-        matches!(kind, Kind::Foreign(_))
-            && ctx.complete_list::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+    let answer = ctx.whole(kind);
+    // A case in which a known kind may not be listed needs no definitions.
+    let may_be_undefined = match &answer {
+        Ok(objects) => objects.is_empty(),
+        Err(missing) => matches!(kind, Kind::Foreign(_)) || missing.why == Why::NotServed,
     };
-    match ctx.whole(kind) {
-        Ok(objects) if !objects.is_empty() => Ok(objects),
-        _ if undefined() => Err(Unjudged::not_applicable(format!("the cluster has no {}", kind.resource()))),
-        other => other.map_err(Unjudged::from),
+    let is_undefined = may_be_undefined
+        && !is_built_in(kind)
+        && ctx.complete_list::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind));
+    if is_undefined {
+        return Err(Unjudged::not_applicable(format!("the cluster has no {}", kind.resource())));
     }
+    answer.map_err(Unjudged::from)
 }
