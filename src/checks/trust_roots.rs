@@ -5,11 +5,12 @@
 use sha2::{Digest, Sha256};
 
 use super::Context;
-use crate::certificates::BundlePrint;
+use crate::certificates::{BundlePrint, Certificate, from_bundle};
 use crate::item::Scope;
 use crate::missing::Missing;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
-use crate::objects::{ConfigMap, Pod};
+use crate::objects::{ConfigMap, Deployment, Pod};
 
 /// The ConfigMap from which identity and the injector read the trust anchors.
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
@@ -50,4 +51,70 @@ pub(super) fn is_hidden(pod: &Pod) -> bool {
 
 fn variable(pod: &Pod) -> Option<&EnvVar> {
     pod.spec.proxy()?.variable(TRUST_ANCHORS)
+}
+
+/// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the
+/// values are unknown.
+pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
+    ctx.values_for_steps().map(|values| values.bool("identity.externalCA") != Some(true))
+}
+
+/// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
+pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    foreign(ctx, ctx.optional_list::<Pod>(), in_force(ctx).ok().flatten())
+}
+
+/// Whether the control plane, once restarted, shares no trust anchor with running proxies.
+pub(super) fn strands_proxies(ctx: &Context<'_>) -> bool {
+    let current = current_for_steps(ctx).map(BundlePrint::from_pem);
+    foreign(ctx, ctx.for_steps::<Pod>(), current).next().is_some()
+}
+
+/// Those of some pods that share no trust anchor with a bundle.
+fn foreign<'a>(
+    ctx: &Context<'a>,
+    pods: &'a [Pod],
+    current: Option<BundlePrint>,
+) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    let home = ctx.namespaces().control_plane.as_str();
+    pods.iter().filter(move |pod| {
+        let meta = &pod.metadata;
+        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
+        own && current.as_ref().zip(held).is_some_and(|(current, held)| !current.overlaps(&held))
+    })
+}
+
+/// The text of the current bundle, if it was read.
+fn current_for_steps<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+    ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS)?.data.get(BUNDLE).map(String::as_str)
+}
+
+/// The hashes of trust anchors in the pod templates of the control plane. The chart restarts the control plane when
+/// it changes them.
+fn template_hashes<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a str> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let own = ctx.for_steps::<Deployment>().iter().filter(move |one| one.metadata.namespace == home);
+    own.filter_map(|deployment| deployment.spec.template.metadata.annotation(TRUST_ROOT_HASH))
+}
+
+/// Whether the installation may store other trust anchors than the current ones: its values have others, or the
+/// control plane was last applied with others.
+pub(super) fn may_store_others(ctx: &Context<'_>) -> bool {
+    let values = ctx.values_for_steps().filter(|_| chart_writes_bundle(ctx) == Some(true));
+    let stored = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
+    let (Some(current), Some(stored)) = (current_for_steps(ctx), stored) else { return false };
+    let sorted = |pem: &str| -> Option<Vec<Certificate>> {
+        let mut anchors = from_bundle(pem.trim()).ok()?;
+        anchors.sort_by_key(Certificate::print);
+        Some(anchors)
+    };
+    let Some(anchors) = sorted(current).filter(|anchors| !anchors.is_empty()) else { return false };
+    let is_of_none = |hash: &str| !is_hash_of(hash, current) && !is_hash_of(hash, stored);
+    sorted(stored).is_some_and(|stored| stored != anchors) || template_hashes(ctx).any(is_of_none)
+}
+
+/// Whether the chart with the current trust anchors changes the pod templates of the control plane.
+pub(super) fn changes_templates(ctx: &Context<'_>) -> bool {
+    current_for_steps(ctx).is_some_and(|current| template_hashes(ctx).any(|hash| !is_hash_of(hash, current)))
 }

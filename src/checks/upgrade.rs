@@ -5,27 +5,30 @@
 //! newest chart unless given a version, so the step passes the installed one.
 
 mod charts;
-mod current_issuer;
+mod current_certificates;
 mod guard;
 mod stored;
 mod unsaved_options;
 
 use crate::checks::Context;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, changes_templates, chart_writes_bundle, strands_proxies};
 use crate::checks::upgrades::gitops;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
-use crate::finding::{ChartSetting, ChartSettings, Forced, Remedy, StepKind};
+use crate::finding::{CUTS_OFF, ChartSetting, ChartSettings, Forced, Remedy, Restarts, Step, StepKind};
 use crate::item::Scope;
 use crate::knowledge::Knowledge;
 use crate::model::control_plane::{components, installed};
+use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
-use crate::objects::{CustomResourceDefinition, Deployment};
+use crate::objects::{CustomResourceDefinition, Deployment, Pod};
 use crate::version::LinkerdVersion;
 use charts::by_helm;
 pub(super) use charts::crds_by_helm;
 pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
-pub(super) use current_issuer::stored_instead;
+use current_certificates::Kept;
+pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::Stored;
 pub(super) use unsaved_options::{Unstored, unstored};
@@ -43,8 +46,8 @@ pub(super) struct Options<'a> {
     after_restarts: bool,
     /// Whether to pass the chart's values for high availability.
     ha: bool,
-    /// Whether the issuer that it sets is the current one.
-    keeps_issuer: bool,
+    /// What it keeps by setting the current certificates.
+    kept: Kept,
 }
 
 /// The chart values of the issuer.
@@ -101,6 +104,11 @@ impl<'a> Options<'a> {
         )
     }
 
+    /// Sets the trust anchors to the bundle of a file.
+    pub(super) fn anchors(self, bundle: &'static str) -> Options<'a> {
+        self.file("--identity-trust-anchors-file", stored::ANCHORS, bundle)
+    }
+
     /// Makes the CLI always skip its verification of proxies.
     pub(super) fn forced(mut self) -> Options<'a> {
         self.forced = true;
@@ -120,7 +128,7 @@ impl<'a> Options<'a> {
 
     /// The issuer that it writes.
     fn issuer(&self) -> IssuerWritten {
-        match self.sets(CERTIFICATE) && !self.keeps_issuer {
+        match self.sets(CERTIFICATE) && !self.kept.issuer {
             true => IssuerWritten::New,
             false => IssuerWritten::Kept,
         }
@@ -165,7 +173,8 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Adds the step that performs `act` on the control plane. Reads `deployments.apps`.
+/// Adds the step that performs `act` on the control plane, between the steps for files of the certificates that it
+/// keeps. If it changes trust anchors, it states a restart. Reads `deployments.apps`.
 pub(super) fn step(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -173,8 +182,39 @@ pub(super) fn step(
     act: &str,
     options: Options<'_>,
 ) -> Remedy {
-    let options = current_issuer::kept(ctx, options);
-    changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options))
+    let options = current_certificates::kept(ctx, options);
+    let kept = options.kept;
+    let changes_anchors = options.sets(stored::ANCHORS) && (!kept.anchors || changes_templates(ctx));
+    let remedy = kept.to_files(ctx, remedy);
+    let remedy = changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options));
+    kept.delete_files(if changes_anchors { restarted_by_chart(ctx, remedy) } else { remedy })
+}
+
+/// The last step of a remedy that is more than the deletion of files.
+pub(super) fn last_change(remedy: &Remedy) -> Option<&Step> {
+    remedy.steps.iter().rev().find(|step| step.text != current_certificates::DELETION)
+}
+
+/// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its
+/// pod templates have the hash of the chart's trust anchors. Anchors that another tool writes are not part of
+/// the chart.
+fn restarted_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let in_chart = chart_writes_bundle(ctx) == Some(true);
+    let mut own = ctx.for_steps::<Pod>().iter().map(|pod| &pod.metadata);
+    let hashed = own.any(|meta| {
+        meta.namespace == home
+            && meta.label(COMPONENT) == Some("identity")
+            && meta.annotation(TRUST_ROOT_HASH).is_some()
+    });
+    if !(in_chart && hashed) {
+        return remedy;
+    }
+    let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
+    if let Some(last) = remedy.steps.last_mut().filter(|_| strands_proxies(ctx)) {
+        last.insert(&format!(". The change restarts the control plane{CUTS_OFF}"));
+    }
+    remedy
 }
 
 /// Adds the step that installs the CRDs of a release, with the tool that installed the control plane. Reads
@@ -228,8 +268,7 @@ fn changed(
         (Some(Installer::Release(release)), version) => match &part {
             InstallationPart::ControlPlane(options) => {
                 let command = by_helm(ctx.knowledge, release, version.as_ref(), options);
-                let (command, passed) = current_issuer::with_files(ctx, command, options);
-                remedy.run(kind, format!("{act}, with Helm{passed}"), command)
+                remedy.run(kind, format!("{act}, with Helm"), command)
             }
             InstallationPart::Crds { release: wanted, .. } => remedy.run(
                 kind,
@@ -296,17 +335,13 @@ fn upgraded_by_cli(
     let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
     let line = |force| {
         let base = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
-        let upgrade =
-            guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force));
-        current_issuer::with_files(ctx, upgrade, options)
+        guarded(version, by_cli(unsaved_options::options(ctx, base, version, &set), options, force))
     };
     let is_always = options.forced || force.is_none();
-    let until = if is_always { None } else { guard::refused_workloads(ctx, issuer) };
-    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None).0 });
+    let forced = if is_always { None } else { guard::until_replaced(ctx, issuer, &line(None)) };
     let with = if version.is_some() { "" } else { ", with the linkerd CLI" };
     let why = if force.is_some() { FORCED } else { "" };
-    let (command, passed) = line(force);
-    remedy.run(kind, format!("{act}{with}{passed}{why}"), command).forced(forced)
+    remedy.run(kind, format!("{act}{with}{why}"), line(force)).forced(forced)
 }
 
 /// Whether the CLI manages the control plane and its `linkerd upgrade` cannot read the stored values, which
@@ -367,8 +402,7 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 }
 
 /// Why a printed `linkerd upgrade` is forced.
-pub(super) const FORCED: &str =
-    ". The option --force is needed as long as some proxies have other trust anchors";
+pub(super) const FORCED: &str = ". --force is needed while some proxies have other trust anchors";
 
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
@@ -387,17 +421,16 @@ pub(super) fn to_release(
     to: &LinkerdVersion,
     set: &[String],
 ) -> (Command, Option<Forced>, String) {
-    let options = current_issuer::kept(ctx, Options::none());
+    let options = current_certificates::kept(ctx, Options::none());
     let paths: Vec<&str> = set.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let line = |force| {
         let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
         let upgrade = unsaved_options::options(ctx, upgrade, Some(to), &paths);
         let upgrade = set.iter().fold(upgrade, |call, one| call.option("--set", one.as_str()));
-        current_issuer::with_files(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), &options)
+        current_certificates::with_files(ctx, guarded(Some(to), by_cli(upgrade, &options, force)), &options)
     };
-    let until = force.and_then(|_| guard::refused_workloads(ctx, IssuerWritten::Kept));
-    let forced = until.map(|until| Forced { reason: FORCED, until, without: line(None).0 });
+    let forced = force.and_then(|_| guard::until_replaced(ctx, IssuerWritten::Kept, &line(None).0));
     let (command, passed) = line(force);
     (command, forced, format!("{passed}{}", if force.is_some() { FORCED } else { "" }))
 }

@@ -337,8 +337,8 @@ pub struct Explain {
     /// or a text to explain; '-' reads a text from standard input.
     ///
     /// If several checks cover a row, they are listed. Known texts are lines of logs, the message of an
-    /// event, a response header l5d-proxy-error, a status code with its headers, and the exit code of a
-    /// program: 'exit code 95'.
+    /// event, a response header l5d-proxy-error, a status code with its headers, an annotation or label of
+    /// Linkerd ('linkerd.io/inject: enabled'), and the exit code of a program: 'exit code 95'.
     #[arg(value_name = "CHECK|TEXT", required = true)]
     pub text: Vec<String>,
     /// Output format.

@@ -280,3 +280,29 @@ fn logs_of_public_reports_are_known() {
     }
     assert!(read > 5, "{read}");
 }
+
+#[test]
+fn keys_of_linkerd_are_explained() {
+    let explained = |text: &str| {
+        let mut found = explained(text).meanings;
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        found.remove(0)
+    };
+    for row in Knowledge::embedded().annotations().keys().iter().filter(|row| !row.is_prefix()) {
+        let meaning = explained(&row.key);
+        assert!(matches!(meaning.kind, TextKind::Annotation | TextKind::Label), "{meaning:?}");
+        assert!(meaning.means.contains("It works in"), "{meaning:?}");
+    }
+    let ports = explained("  \"config.linkerd.io/skip-outbound-ports\": \"4222-\",");
+    assert!(ports.remedy.is_some_and(|fix| fix.contains("port numbers and ranges")), "an invalid value");
+    let good = explained("config.linkerd.io/skip-outbound-ports: 4222");
+    assert_eq!(good.remedy, None, "an accepted value");
+    let typo = explained("config.linkerd.io/skip-outbound-port");
+    let fix = typo.remedy.unwrap_or_default();
+    assert!(
+        typo.means.starts_with("no release") && fix.contains("config.linkerd.io/skip-outbound-ports"),
+        "{fix}"
+    );
+    assert_eq!(explained("linkerd.io/tls").kind, TextKind::Phrase);
+    assert!(explain(Knowledge::embedded(), "app.kubernetes.io/name: web").meanings.is_empty());
+}

@@ -1,5 +1,7 @@
-//! Explains texts that people paste: log lines, response headers, status codes, event messages and exit codes. The
-//! meanings are those that the checks use.
+//! Explains texts that people paste: log lines, response headers, status codes, event messages, exit codes, and
+//! annotations. The meanings are those that the checks use.
+
+mod key;
 
 use std::sync::LazyLock;
 
@@ -42,6 +44,10 @@ pub enum TextKind {
     /// A message of an event.
     Event,
     ExitCode,
+    /// An annotation of Linkerd, with its value or without.
+    Annotation,
+    /// A label of Linkerd, with its value or without.
+    Label,
     /// A part of an error, or the reason of a pod's state.
     Phrase,
 }
@@ -55,6 +61,8 @@ impl TextKind {
             TextKind::LogLine => "log line",
             TextKind::Event => "event",
             TextKind::ExitCode => "exit code",
+            TextKind::Annotation => "annotation",
+            TextKind::Label => "label",
             TextKind::Phrase => "text",
         }
     }
@@ -142,7 +150,7 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
             add(of_proxy(knowledge, TextKind::ProxyError, value));
             continue;
         }
-        if let Some(meaning) = of_grpc_status(knowledge, line) {
+        if let Some(meaning) = of_grpc_status(knowledge, line).or_else(|| key::of_key(knowledge, line)) {
             add(meaning);
             continue;
         }

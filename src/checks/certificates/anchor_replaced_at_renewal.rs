@@ -5,10 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use semver::Version;
 
 use super::identity::{BUNDLE, TRUST_ROOTS, anchor_tie, source_bundle};
-use super::remedy;
 use crate::certificates::{Certificate, from_bundle};
 use crate::checks::dates::span;
 use crate::checks::policy::defined;
+use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The time at which cert-manager renews a trust anchor that the chart does not write, if it does. Unavailable
 /// Certificates are noted.
 pub(super) fn renewal(ctx: &Context<'_>, anchor: &Certificate) -> Option<Timestamp> {
-    (remedy::chart_writes_bundle(ctx) == Some(false)).then_some(())?;
+    (chart_writes_bundle(ctx) == Some(false)).then_some(())?;
     let certificates = ctx.or_note(defined::<CertManagerCertificate>(ctx))?;
     let managed = certificates.iter().find(|managed| is_it(managed, anchor))?;
     managed.status.renewal_time.get().filter(|at| *at > ctx.now())

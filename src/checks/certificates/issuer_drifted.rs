@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said = |certificate: &Certificate| {
         format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()))
     };
-    let act = "Store the certificate and key of the current issuer in the installation";
+    let act = "Store the current issuer in the installation";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none());
     let finding = ctx
         .finding(issuer.subject(), message)

@@ -4,6 +4,7 @@ use super::identity::{identity_deployment, issuer};
 use super::{rejections, remedy};
 use crate::certificates::Validity;
 use crate::checks::dates;
+use crate::checks::trust_roots::foreign_pods;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
 
@@ -15,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the issuer's certificate is not valid yet: until then identity issues no certificates, so no \
              proxy becomes ready"
         }
-        Validity::Over if remedy::foreign_pods(ctx).next().is_some() => {
+        Validity::Over if foreign_pods(ctx).next().is_some() => {
             "the issuer's certificate has expired, and with it all certificates that it issued: identity issues \
                 no certificates under it, and no new proxy becomes ready"
         }

@@ -5,6 +5,7 @@ use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_an
 use super::{rejections, remedy};
 use crate::certificates::{Certificate, Obstacle, Path, Validity, reach};
 use crate::checks::dates;
+use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy};
@@ -133,7 +134,7 @@ fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
         ctx,
         Remedy::new(),
         "Write the current bundle to a file, and check that its content is correct",
-        remedy::IN_FORCE_FILE,
+        CURRENT_BUNDLE,
     );
-    remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
+    remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", CURRENT_BUNDLE)
 }

@@ -7,6 +7,7 @@ use super::identity::{
 use super::remedy;
 use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
+use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, upgrade};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
@@ -112,9 +113,9 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
                 ctx,
                 steps,
                 "Write the current bundle, which is complete, to a file",
-                remedy::IN_FORCE_FILE,
+                CURRENT_BUNDLE,
             );
-            remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
+            remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", CURRENT_BUNDLE)
         }
         Scheme::Linkerd if which == "missing" && upgrade::uses_stored_values(ctx) => {
             remedy::restored_secret(ctx, steps)

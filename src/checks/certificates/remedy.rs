@@ -8,15 +8,17 @@ use jiff::{SignedDuration, Timestamp};
 use super::identity::{
     Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
-use crate::certificates::{BundlePrint, Certificate, from_bundle};
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written};
+use crate::certificates::{Certificate, from_bundle};
+use crate::checks::trust_roots::{
+    TRUST_ROOT_HASH, chart_writes_bundle, foreign_pods, is_hash_of, strands_proxies,
+};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, own, program};
-use crate::finding::{CUTS_OFF, Remedy, Restarts, Step, StepKind};
-use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::finding::{Remedy, Restarts, Step, StepKind};
+use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
-use crate::objects::{ConfigMap, Deployment, Pod};
+use crate::objects::{ConfigMap, Pod};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
@@ -30,8 +32,6 @@ pub(super) const EDITED: &str = "bundle-edited.crt";
 const YEAR: &str = "8760h";
 /// The current trust anchor, as the cluster has it.
 const CURRENT_ROOT: &str = "ca-current.crt";
-/// The current bundle as it is.
-pub(in crate::checks) const IN_FORCE_FILE: &str = "bundle-current.crt";
 
 /// Adds the commands that make a new root and an issuer under it, valid for a year.
 pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
@@ -142,27 +142,9 @@ fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
     }
 }
 
-/// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the
-/// values are unknown.
-pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
-    ctx.values_for_steps().map(|values| values.bool("identity.externalCA") != Some(true))
-}
-
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = Options::none().pair(certificate, key);
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
-    if is_template_stale(ctx) { rolled_by_chart(ctx, remedy) } else { remedy }
-}
-
-/// Whether the pod templates of the control plane have the hash of other trust anchors than the chart's values: the
-/// next upgrade changes them.
-fn is_template_stale(ctx: &Context<'_>) -> bool {
-    let home = ctx.namespaces().control_plane.as_str();
-    let Some(values) = ctx.values_for_steps() else { return false };
-    let Some(anchors) = values.text("identityTrustAnchorsPEM") else { return false };
-    let own = ctx.for_steps::<Deployment>().iter().filter(|deployment| deployment.metadata.namespace == home);
-    own.filter_map(|deployment| deployment.spec.template.metadata.annotation(TRUST_ROOT_HASH))
-        .any(|hash| !is_hash_of(hash, anchors))
+    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
@@ -200,33 +182,6 @@ pub(super) fn restored_secret(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// The issuer to make if none can be restored.
 const NEW_ISSUER: &str = "a new issuer and put it in place. The commands are in";
 
-/// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
-pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
-    foreign(ctx, ctx.optional_list::<Pod>(), in_force(ctx).ok().flatten())
-}
-
-/// Whether the control plane, once restarted, shares no trust anchor with running proxies.
-fn strands_proxies(ctx: &Context<'_>) -> bool {
-    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
-    let current = roots.map(|roots| BundlePrint::from_pem(roots));
-    foreign(ctx, ctx.for_steps::<Pod>(), current).next().is_some()
-}
-
-/// Those of some pods that share no trust anchor with a bundle.
-fn foreign<'a>(
-    ctx: &Context<'a>,
-    pods: &'a [Pod],
-    current: Option<BundlePrint>,
-) -> impl Iterator<Item = &'a Pod> + use<'a> {
-    let home = ctx.namespaces().control_plane.as_str();
-    pods.iter().filter(move |pod| {
-        let meta = &pod.metadata;
-        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
-        own && current.as_ref().zip(held).is_some_and(|(current, held)| !current.overlaps(&held))
-    })
-}
-
 /// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors
 /// need more, which `data-plane-anchors-disjoint` describes.
 pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
@@ -235,10 +190,6 @@ pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and \
      a proxy without a valid certificate cannot request the next one";
     restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
-}
-
-fn anchors<'a>(file: &'static str) -> Options<'a> {
-    Options::none().file("--identity-trust-anchors-file", "identityTrustAnchorsPEM", file)
 }
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
@@ -256,30 +207,8 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
              these write them)"
         }
     };
-    let options = anchors(NEW_ROOT).pair("issuer-new.crt", "issuer-new.key").forced();
-    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, act, options))
-}
-
-/// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its
-/// pod templates have the hash of the chart's trust anchors. Anchors that another tool writes are not part of
-/// the chart.
-fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let home = ctx.namespaces().control_plane.as_str();
-    let in_chart = chart_writes_bundle(ctx) == Some(true);
-    let mut own = ctx.for_steps::<Pod>().iter().map(|pod| &pod.metadata);
-    let hashed = own.any(|meta| {
-        meta.namespace == home
-            && meta.label(COMPONENT) == Some("identity")
-            && meta.annotation(TRUST_ROOT_HASH).is_some()
-    });
-    if !(in_chart && hashed) {
-        return remedy;
-    }
-    let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
-    if let Some(last) = remedy.steps.last_mut().filter(|_| strands_proxies(ctx)) {
-        last.insert(&format!(". The change restarts the control plane{CUTS_OFF}"));
-    }
-    remedy
+    let options = Options::none().anchors(NEW_ROOT).pair("issuer-new.crt", "issuer-new.key").forced();
+    upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
@@ -294,7 +223,7 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 
 /// Whether the last step restarts the control plane.
 fn is_rolled(remedy: &Remedy) -> bool {
-    remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
+    upgrade::last_change(remedy).is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
 }
 
 /// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
@@ -312,7 +241,7 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&St
     };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
     // With another CLI, the step before or after does nothing, and neither may this one.
-    let guarded = next.or(remedy.steps.last());
+    let guarded = next.or(upgrade::last_change(&remedy));
     let restart = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
         Some(release) => Line::only_with_cli(release.to_owned(), restart),
         None => restart,
@@ -428,12 +357,12 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    put_bundle_with(ctx, remedy, act, (file, anchors(file)))
+    put_bundle_with(ctx, remedy, act, (file, Options::none().anchors(file)))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    put_bundle_with(ctx, remedy, act, (file, anchors(file).after_restarts()))
+    put_bundle_with(ctx, remedy, act, (file, Options::none().anchors(file).after_restarts()))
 }
 
 fn put_bundle_with(
@@ -447,7 +376,7 @@ fn put_bundle_with(
         Some(false) => return remedy.step(StepKind::Note, in_source(ctx, act, file)),
         None => format!("{act} (in trust-manager, if that writes it)"),
     };
-    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, &act, options))
+    upgrade::step(ctx, remedy, StepKind::Command, &act, options)
 }
 
 /// The instruction to change the source of a bundle that the chart does not write.

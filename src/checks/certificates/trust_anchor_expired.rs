@@ -5,6 +5,7 @@ use super::remedy;
 use super::role::{Role, of_each};
 use crate::certificates::Validity;
 use crate::checks::dates;
+use crate::checks::trust_roots::foreign_pods;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 
@@ -35,7 +36,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
             "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under \
              it, so no proxy becomes ready"
         }
-        (_, Role::Only) if is_long_ago && remedy::foreign_pods(ctx).next().is_some() => {
+        (_, Role::Only) if is_long_ago && foreign_pods(ctx).next().is_some() => {
             "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
                 of proxies with certificates under it fail"
         }

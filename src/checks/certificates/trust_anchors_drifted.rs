@@ -3,6 +3,7 @@
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
 use crate::certificates::{Certificate, Validity, from_bundle, reach};
+use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
 
@@ -79,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         "Write the current bundle to a file, and check that its content is correct",
-        remedy::IN_FORCE_FILE,
+        CURRENT_BUNDLE,
     );
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
@@ -93,12 +94,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "data.values: identityTrustAnchorsPEM",
             format!("only here: {}", list(&comes)),
         ))
-        .remedy(remedy::put_bundle(
-            ctx,
-            steps,
-            "Make it the bundle of the installation",
-            remedy::IN_FORCE_FILE,
-        ))
+        .remedy(remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", CURRENT_BUNDLE))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }

@@ -1,8 +1,8 @@
 //! `trust-roots-missing`: the ConfigMap with the trust anchors is missing or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
-use super::remedy::chart_writes_bundle;
 use crate::certificates::from_bundle;
+use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;

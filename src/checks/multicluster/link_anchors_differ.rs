@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::links::{CLUSTER, links, other_cluster, subject};
 use crate::certificates::{Certificate, from_bundle, from_pem};
 use crate::checks::certificates::remedy::{
-    IN_FORCE_FILE, add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
+    add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
 };
 use crate::checks::control_plane::installation::config;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS};
+use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -194,8 +195,8 @@ fn finding(ctx: &Context<'_>, link: &Link, found: AnchorDifference, said: &str) 
             kubectl().in_context(other_cluster()).namespace(theirs).words("get configmap linkerd-config"),
         ),
         AnchorDifference::OnPaper => {
-            let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
-            put_bundle(ctx, steps, "Set it as the bundle of the installation", IN_FORCE_FILE)
+            let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", CURRENT_BUNDLE);
+            put_bundle(ctx, steps, "Set it as the bundle of the installation", CURRENT_BUNDLE)
         }
         AnchorDifference::NoneShared | AnchorDifference::SomeShared => one_bundle(ctx, remedy, theirs),
     };

@@ -4,10 +4,13 @@
 
 use std::collections::BTreeSet;
 
+use super::FORCED;
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
 use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, written};
+use crate::command::{Command, kubectl};
+use crate::finding::Forced;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owners;
 use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Secret};
@@ -37,12 +40,21 @@ pub(in crate::checks) fn force(
         .then_some(FORCE)
 }
 
+/// The option as long as the pods for which an upgrade must be forced are not replaced; afterwards `upgrade`
+/// waits for their successors. `None` if a restart of one of their workloads is not a single command.
+pub(super) fn until_replaced(ctx: &Context<'_>, issuer: IssuerWritten, upgrade: &Command) -> Option<Forced> {
+    let until = refused_workloads(ctx, issuer)?;
+    let waits = until.iter().map(|(namespace, workload)| {
+        kubectl().namespace(namespace).words("rollout status").operand(workload).words("--timeout=10m")
+    });
+    let mut without = Command::lines(waits);
+    without.join([upgrade]);
+    Some(Forced { reason: FORCED, until, without: without.whole() })
+}
+
 /// The workloads of the pods for which an upgrade must be forced, as namespace and `deployment/web`; `None`
 /// if a restart of one of them is not a single command.
-pub(super) fn refused_workloads(
-    ctx: &Context<'_>,
-    issuer: IssuerWritten,
-) -> Option<BTreeSet<(String, String)>> {
+fn refused_workloads(ctx: &Context<'_>, issuer: IssuerWritten) -> Option<BTreeSet<(String, String)>> {
     let owners = Owners::new(ctx.for_steps::<ReplicaSet>(), ctx.for_steps::<Job>());
     let named = |pod: &Pod| {
         let owner = owners.owner(pod);

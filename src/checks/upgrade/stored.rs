@@ -32,7 +32,7 @@ pub(super) fn is_unusable(ctx: &Context<'_>) -> bool {
 }
 
 /// The part of an installation that a command writes anew, by its path in the chart values.
-const ANCHORS: &str = "identityTrustAnchorsPEM";
+pub(super) const ANCHORS: &str = "identityTrustAnchorsPEM";
 
 /// The values in effect, from which the stored ones are written again.
 pub(in crate::checks) struct Stored {
@@ -188,13 +188,17 @@ pub(super) fn instead(
 fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
     let mut lines = vec![entry(ctx, "get configmap linkerd-config", "values").to_file("stored-values.yaml")];
     if !options.sets(ANCHORS) {
-        let get = entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt");
-        lines.push(get.to_file("stored-ca.crt"));
+        lines.push(anchors_to_file(ctx, "stored-ca.crt"));
     }
     if !options.sets(CERTIFICATE) {
         lines.extend(issuer_to_files(ctx, "stored-issuer.crt", "stored-issuer.key"));
     }
     lines
+}
+
+/// The line that writes the current trust anchors to a file.
+pub(super) fn anchors_to_file(ctx: &Context<'_>, file: &'static str) -> Line {
+    entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt").to_file(file)
 }
 
 /// The lines that write the current issuer's certificate and key to files.

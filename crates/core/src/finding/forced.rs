@@ -9,6 +9,9 @@ use crate::command::{Command, Connection};
 /// The part of a step's text about a restart of the control plane that cuts off running proxies.
 pub const CUTS_OFF: &str = ", which old proxies cannot reach until they are replaced";
 
+/// The part of a step's text instead of the reason, once the option is removed.
+const WAITS: &str = ". The command first waits for the new pods";
+
 /// An option that a command needs only until some workloads are restarted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Forced {
@@ -16,7 +19,7 @@ pub struct Forced {
     pub reason: &'static str,
     /// The workloads: namespace, and name as `deployment/web`.
     pub until: BTreeSet<(String, String)>,
-    /// The command without the option.
+    /// The command without the option. It begins with waiting for those workloads.
     pub without: Command,
 }
 
@@ -47,7 +50,7 @@ pub fn lift_forced<'a>(steps: impl IntoIterator<Item = &'a mut Step>) {
         };
         let lifted = step.forced.as_ref().filter(|forced| forced.until.iter().all(is_restarted));
         if let Some(forced) = lifted.cloned() {
-            step.text = step.text.replace(forced.reason, "").replace(CUTS_OFF, "");
+            step.text = step.text.replace(forced.reason, WAITS).replace(CUTS_OFF, "");
             step.command = Some(forced.without.clone());
             step.forced = None;
         }

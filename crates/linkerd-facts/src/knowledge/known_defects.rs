@@ -195,12 +195,7 @@ impl KnownDefect {
 
     /// The affected releases: `edge-24.3.3 to before edge-25.7.6`.
     pub fn releases(&self) -> String {
-        match (self.range.from, self.range.until) {
-            (Some(from), Some(until)) => format!("{from} to before {until}"),
-            (Some(from), None) => format!("{from} and newer"),
-            (None, Some(until)) => format!("before {until}"),
-            (None, None) => "all releases".to_owned(),
-        }
+        self.range.to_string()
     }
 
     /// The first release without it: the edge, and the minor that it came with.

@@ -1,6 +1,7 @@
 //! A range of releases.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -27,6 +28,18 @@ pub struct ReleaseRange {
     /// Chart values, by path, with which the injector rejects the pod. Empty: never.
     #[serde(default)]
     pub refused: BTreeMap<String, bool>,
+}
+
+/// The edges: `edge-25.1.1 and newer`.
+impl fmt::Display for ReleaseRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.until) {
+            (Some(from), Some(until)) => write!(f, "{from} to before {until}"),
+            (Some(from), None) => write!(f, "{from} and newer"),
+            (None, Some(until)) => write!(f, "before {until}"),
+            (None, None) => f.write_str("all releases"),
+        }
+    }
 }
 
 impl ReleaseRange {

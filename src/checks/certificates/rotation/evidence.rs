@@ -8,8 +8,8 @@ use crate::certificates::{BundlePrint, Certificate, Validity, reach};
 use crate::checks::certificates::identity::{
     BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, clock_skew, issuance_lifetime, issuer,
 };
-use crate::checks::certificates::remedy::chart_writes_bundle;
 use crate::checks::multicluster::links::links;
+use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::{Context, Unjudged};
 use crate::fetched::Why;
 use crate::item::{Program, Scope};

@@ -1,0 +1,115 @@
+//! The meaning of an annotation or label of Linkerd, with its value or without.
+
+use super::{Explanation, TextKind};
+use crate::knowledge::{Key, KeyKind, Knowledge, ReleaseRange, WrittenBy};
+
+/// In the annotations of native sidecars.
+const NATIVE_SIDECAR: &str = "native-sidecar";
+
+/// The meaning of `KEY`, `KEY: VALUE` or `KEY=VALUE`, as written in YAML, in JSON or for kubectl; `None` if the key is
+/// not of Linkerd's domains.
+pub(super) fn of_key(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    let (key, value) = parse(line)?;
+    let known = knowledge.annotations();
+    if let Some(row) = known.get(key) {
+        return Some(of_known(knowledge, line, row, value));
+    }
+    if let Some(other) = known.not_a_key(key) {
+        let means = format!("it is neither an annotation nor a label, but the {}", other.used_as);
+        return Some(meaning(TextKind::Phrase, line, key, &means));
+    }
+    known.is_linkerds(key).then(|| of_unknown(knowledge, line, key))
+}
+
+fn parse(line: &str) -> Option<(&str, Option<&str>)> {
+    let line = line.trim().trim_end_matches(',');
+    let (key, value) = match line.split_once([':', '=']) {
+        Some((key, value)) => (key, Some(unquoted(value)).filter(|value| !value.is_empty())),
+        None => (line, None),
+    };
+    let key = unquoted(key);
+    let is_key = key.chars().all(|c| c.is_ascii_alphanumeric() || "-._/".contains(c));
+    (is_key && key.contains('/')).then_some((key, value))
+}
+
+fn unquoted(text: &str) -> &str {
+    text.trim().trim_matches(['"', '\'']).trim()
+}
+
+fn meaning(kind: TextKind, line: &str, key: &str, means: &str) -> Explanation {
+    let next =
+        if key.contains(NATIVE_SIDECAR) { "check --only native-sidecar" } else { "check --only annotations" };
+    Explanation {
+        next: Some(next),
+        ..Explanation::new(kind, line, means, &[], format!("annotations.yaml: {key}"))
+    }
+}
+
+fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -> Explanation {
+    let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
+    let places = places.join(", ");
+    let mut sentences = match row.set_by {
+        WrittenBy::User => vec![format!("Linkerd reads it from {places}")],
+        WrittenBy::Linkerd => vec![format!("Linkerd itself writes it to {places}")],
+    };
+    let releases: Vec<String> = row.works.iter().map(in_words).collect();
+    sentences.push(format!("It works in {}", releases.join("; ")));
+    if let Some(range) = &row.inherited {
+        sentences.push(format!("New pods take over the value of their namespace in {range}"));
+    }
+    if row.set_by == WrittenBy::User {
+        sentences.push(format!("Values: {}", row.value.accepted()));
+    }
+    sentences.extend(row.note.as_deref().map(|note| note.trim_end_matches('.').to_owned()));
+    let kind = match row.kind {
+        KeyKind::Annotation => TextKind::Annotation,
+        KeyKind::Label => TextKind::Label,
+    };
+    Explanation {
+        remedy: value
+            .and_then(|value| other_value(knowledge, row, value))
+            .or_else(|| successor(knowledge, row)),
+        ..meaning(kind, line, &row.key, &sentences.join(". "))
+    }
+}
+
+/// The step for a value that is not accepted.
+fn other_value(knowledge: &Knowledge, row: &Key, value: &str) -> Option<String> {
+    if row.set_by == WrittenBy::Linkerd {
+        return None;
+    }
+    let expected = row.check_value(value, None, knowledge.minors()).err()?;
+    Some(format!("Write another value: {expected}. With this one, {}", row.consequence(value)))
+}
+
+fn successor(knowledge: &Knowledge, row: &Key) -> Option<String> {
+    let name = row.successor.as_deref()?;
+    let range = knowledge.annotations().get(name).and_then(|successor| successor.works.last());
+    Some(match range {
+        Some(range) => format!("Use {name} in {range}"),
+        None => format!("Use {name}"),
+    })
+}
+
+/// A range, and the condition within it.
+fn in_words(range: &ReleaseRange) -> String {
+    match &range.when {
+        Some(when) => format!("{range}, when {when}"),
+        None => range.to_string(),
+    }
+}
+
+fn of_unknown(knowledge: &Knowledge, line: &str, key: &str) -> Explanation {
+    let suggestion = knowledge.annotations().suggest(key, |row| row.set_by == WrittenBy::User);
+    let meant = suggestion.and_then(|suggestion| suggestion.key);
+    let advice = suggestion.and_then(|suggestion| suggestion.advice).map(str::to_owned);
+    Explanation {
+        remedy: meant.map(|row| format!("Write {}, if that is meant", row.key)).or(advice),
+        ..meaning(
+            TextKind::Annotation,
+            line,
+            key,
+            "no release of Linkerd reads this key, so it has no effect",
+        )
+    }
+}
