@@ -102,7 +102,8 @@ mod tests {
             "-n shop rollout restart deployment/api deployment/web",
             "-n shop get deployment/web -o yaml | linkerd inject --manual - | kubectl apply -f -",
         ] {
-            assert_eq!(lifted(restart), ("Upgrade".to_owned(), "linkerd upgrade".to_owned()), "{restart}");
+            let waiting = format!("Upgrade{WAITS}");
+            assert_eq!(lifted(restart), (waiting, "linkerd upgrade".to_owned()), "{restart}");
         }
     }
 
