@@ -3,9 +3,6 @@
 use super::{Explanation, TextKind};
 use crate::knowledge::{Key, KeyKind, Knowledge, ReleaseRange, WrittenBy};
 
-/// In the annotations of native sidecars.
-const NATIVE_SIDECAR: &str = "native-sidecar";
-
 /// The meaning of `KEY`, `KEY: VALUE` or `KEY=VALUE`, as written in YAML, in JSON or for kubectl; `None` if the key is
 /// not of Linkerd's domains.
 pub(super) fn of_key(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
@@ -16,7 +13,7 @@ pub(super) fn of_key(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
     }
     if let Some(other) = known.not_a_key(key) {
         let means = format!("it is neither an annotation nor a label, but the {}", other.used_as);
-        return Some(meaning(TextKind::Phrase, line, key, &means));
+        return Some(meaning(knowledge, TextKind::Phrase, (line, key), &means));
     }
     known.is_linkerds(key).then(|| of_unknown(knowledge, line, key))
 }
@@ -36,9 +33,11 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\'']).trim()
 }
 
-fn meaning(kind: TextKind, line: &str, key: &str, means: &str) -> Explanation {
-    let next =
-        if key.contains(NATIVE_SIDECAR) { "check --only native-sidecar" } else { "check --only annotations" };
+fn meaning(knowledge: &Knowledge, kind: TextKind, (line, key): (&str, &str), means: &str) -> Explanation {
+    let next = match knowledge.native_sidecar().is_native_sidecar_family(key) {
+        true => "check --only native-sidecar",
+        false => "check --only annotations",
+    };
     Explanation {
         next: Some(next),
         ..Explanation::new(kind, line, means, &[], format!("annotations.yaml: {key}"))
@@ -69,7 +68,7 @@ fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -
         remedy: value
             .and_then(|value| other_value(knowledge, row, value))
             .or_else(|| successor(knowledge, row)),
-        ..meaning(kind, line, &row.key, &sentences.join(". "))
+        ..meaning(knowledge, kind, (line, &row.key), &sentences.join(". "))
     }
 }
 
@@ -106,9 +105,9 @@ fn of_unknown(knowledge: &Knowledge, line: &str, key: &str) -> Explanation {
     Explanation {
         remedy: meant.map(|row| format!("Write {}, if that is meant", row.key)).or(advice),
         ..meaning(
+            knowledge,
             TextKind::Annotation,
-            line,
-            key,
+            (line, key),
             "no release of Linkerd reads this key, so it has no effect",
         )
     }
