@@ -6,11 +6,12 @@ use sha2::{Digest, Sha256};
 
 use super::Context;
 use crate::certificates::{BundlePrint, Certificate, from_bundle};
+use crate::chart::values::Values;
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::container::{EnvVar, TRUST_ANCHORS};
-use crate::objects::{ConfigMap, Deployment, Pod};
+use crate::objects::{ConfigMap, Deployment, Meta, Pod};
 
 /// The ConfigMap from which identity and the injector read the trust anchors.
 pub(super) const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
@@ -56,7 +57,12 @@ fn variable(pod: &Pod) -> Option<&EnvVar> {
 /// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the
 /// values are unknown.
 pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
-    ctx.values_for_steps().map(|values| values.bool("identity.externalCA") != Some(true))
+    ctx.values_for_steps().map(|values| is_bundle_written(&values))
+}
+
+/// Whether the chart with these values writes the trust anchors.
+fn is_bundle_written(values: &Values) -> bool {
+    values.bool("identity.externalCA") != Some(true)
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
@@ -76,17 +82,25 @@ fn foreign<'a>(
     pods: &'a [Pod],
     current: Option<BundlePrint>,
 ) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    let held = held_outside(ctx, pods);
+    held.filter(move |(_, held)| current.as_ref().is_some_and(|current| !current.overlaps(held)))
+        .map(|(pod, _)| pod)
+}
+
+/// The meshed pods outside the control plane's namespace, with the fingerprints that their proxies were created with.
+pub(super) fn held_outside<'a>(
+    ctx: &Context<'a>,
+    pods: &'a [Pod],
+) -> impl Iterator<Item = (&'a Pod, BundlePrint)> + use<'a> {
     let home = ctx.namespaces().control_plane.as_str();
-    pods.iter().filter(move |pod| {
-        let meta = &pod.metadata;
-        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
-        own && current.as_ref().zip(held).is_some_and(|(current, held)| !current.overlaps(&held))
-    })
+    let is_own = move |meta: &Meta| meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
+    pods.iter()
+        .filter(move |pod| is_own(&pod.metadata))
+        .filter_map(|pod| Some((pod, written(pod)?.parse().ok()?)))
 }
 
 /// The text of the current bundle, if it was read.
-fn current_for_steps<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+pub(super) fn current_for_steps<'a>(ctx: &Context<'a>) -> Option<&'a str> {
     ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS)?.data.get(BUNDLE).map(String::as_str)
 }
 
@@ -101,7 +115,7 @@ fn template_hashes<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a str> {
 /// Whether the installation may store other trust anchors than the current ones: its values have others, or the
 /// control plane was last applied with others.
 pub(super) fn may_store_others(ctx: &Context<'_>) -> bool {
-    let values = ctx.values_for_steps().filter(|_| chart_writes_bundle(ctx) == Some(true));
+    let values = ctx.values_for_steps().filter(is_bundle_written);
     let stored = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let (Some(current), Some(stored)) = (current_for_steps(ctx), stored) else { return false };
     let sorted = |pem: &str| -> Option<Vec<Certificate>> {

@@ -6,11 +6,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::identity::{
-    Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
+    Anchor, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
 use crate::certificates::{Certificate, from_bundle};
 use crate::checks::trust_roots::{
-    TRUST_ROOT_HASH, chart_writes_bundle, foreign_pods, is_hash_of, strands_proxies,
+    TRUST_ROOT_HASH, chart_writes_bundle, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
 };
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
@@ -85,8 +85,7 @@ fn end_of_anchors(ctx: &Context<'_>) -> Option<Timestamp> {
 
 /// The trust anchors of the current bundle, if it can be read.
 fn current_anchors(ctx: &Context<'_>) -> Option<Vec<Certificate>> {
-    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS)?;
-    from_bundle(roots.data.get(BUNDLE)?).ok()
+    from_bundle(current_for_steps(ctx)?).ok()
 }
 
 /// `root.linkerd.cluster.local`, with the namespace and the trust domain of this mesh.
@@ -467,8 +466,7 @@ pub(super) fn identity_restarted(ctx: &Context<'_>, act: &str) -> Remedy {
 /// to its annotation.
 fn is_control_plane_stale(ctx: &Context<'_>) -> bool {
     let namespace = ctx.namespaces().control_plane.as_str();
-    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
-    let Some(current) = roots else { return false };
+    let Some(current) = current_for_steps(ctx) else { return false };
     ctx.for_steps::<Pod>().iter().any(|pod| {
         let meta = &pod.metadata;
         meta.namespace == namespace

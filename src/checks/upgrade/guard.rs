@@ -5,15 +5,15 @@
 use std::collections::BTreeSet;
 
 use super::FORCED;
+use super::stored::ISSUER;
 use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
 use crate::chart::values::Values;
 use crate::checks::Context;
-use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, written};
+use crate::checks::trust_roots::{current_for_steps, held_outside};
 use crate::command::{Command, kubectl};
 use crate::finding::Forced;
-use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owners;
-use crate::objects::{ConfigMap, Job, Pod, ReplicaSet, Secret};
+use crate::objects::{Job, Pod, ReplicaSet, Secret};
 use crate::version::LinkerdVersion;
 
 /// The option that skips the verification.
@@ -75,27 +75,21 @@ pub(super) fn is_issuer_written(values: &Values) -> bool {
 
 /// The meshed pods outside the control plane's namespace that do not trust the issuer.
 fn refused_pods<'a>(ctx: &Context<'a>, issuer: IssuerWritten) -> impl Iterator<Item = &'a Pod> {
-    let home = ctx.namespaces().control_plane.as_str();
-    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
-    let current = roots.map(|pem| BundlePrint::from_pem(pem)).filter(|current| !current.is_empty());
+    let roots = current_for_steps(ctx);
+    let current = roots.map(BundlePrint::from_pem).filter(|current| !current.is_empty());
     let signers = roots.filter(|_| issuer == IssuerWritten::Kept).and_then(|pem| signers(ctx, pem));
-    ctx.for_steps::<Pod>().iter().filter(move |pod| {
-        let meta = &pod.metadata;
-        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
-        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
-        let Some(held) = held.filter(|_| own) else { return false };
-        match (&signers, &current) {
-            (Some(signers), _) => !signers.iter().any(|signer| held.has(signer)),
-            (None, Some(current)) => !current.overlaps(&held),
-            (None, None) => false,
-        }
-    })
+    let is_refused = move |held: &BundlePrint| match (&signers, &current) {
+        (Some(signers), _) => !signers.iter().any(|signer| held.has(signer)),
+        (None, Some(current)) => !current.overlaps(held),
+        (None, None) => false,
+    };
+    held_outside(ctx, ctx.for_steps::<Pod>()).filter(move |(_, held)| is_refused(held)).map(|(pod, _)| pod)
 }
 
 /// The anchors of the bundle that the kept issuer chains to; `None` if the issuer is unknown or chains to
 /// none of them.
 fn signers(ctx: &Context<'_>, bundle: &str) -> Option<Vec<Certificate>> {
-    let secret = ctx.named_for_steps::<Secret>("linkerd-identity-issuer")?;
+    let secret = ctx.named_for_steps::<Secret>(ISSUER)?;
     let chain = from_base64_bundle(secret.data.get("crt.pem")?).ok()?;
     let anchors = from_bundle(bundle).ok()?;
     let leads = |anchor: &Certificate| trust(&chain, std::slice::from_ref(anchor)) == Trust::Yes;
