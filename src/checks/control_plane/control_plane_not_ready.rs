@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
+use super::control_plane_restarting::more_memory;
 use super::failing::{Failing, failing};
 use super::node_labels::{LABELS, labelled, labels_on_no_node, unplaced};
 use super::outage::{expired, outage};
@@ -319,6 +320,9 @@ fn unavailable(
     };
     let state = match reason {
         _ if component.wanted() == 0 => "is scaled to 0 replicas".to_owned(),
+        Some(Failing { container: Some(container), out_of_memory: true, .. }) => {
+            format!("has no ready pod, because its container {container} runs out of memory and is killed")
+        }
         Some(Failing { container: Some(container), crashed: true, .. }) => {
             format!("has no ready pod, because its container {container} crashes")
         }
@@ -388,6 +392,9 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
                 .arg(format!("deployment/{name}"))
                 .words("--replicas=1"),
         );
+    }
+    if let Some(Failing { container: Some(container), out_of_memory: true, .. }) = reason {
+        return more_memory(ctx, remedy, "Raise its memory limit", component.name, container);
     }
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(

@@ -123,13 +123,10 @@ fn finding(
     let name = group[0].0.metadata.name.as_str();
     let log = kubectl().namespace(home).words("logs --previous").operand(name).option("-c", container);
     let remedy = match why {
-        Why::Memory => upgrade::step(
-            ctx,
-            Remedy::new(),
-            StepKind::ChartValue,
-            "Raise its memory limit (several replicas restart one after the other)",
-            Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
-        ),
+        Why::Memory => {
+            let act = "Raise its memory limit (several replicas restart one after the other)";
+            more_memory(ctx, Remedy::new(), act, component, container)
+        }
         Why::Often => Remedy::new()
             .run(
                 StepKind::Command,
@@ -144,6 +141,18 @@ fn finding(
         .evidences(evidence)
         .timeline(times)
         .remedy(remedy)
+}
+
+/// Adds the step that raises the memory limit of a container.
+pub(super) fn more_memory(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    component: &str,
+    container: &str,
+) -> Remedy {
+    let options = Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT");
+    upgrade::step(ctx, remedy, StepKind::ChartValue, act, options)
 }
 
 /// The chart value that limits the memory of a container.

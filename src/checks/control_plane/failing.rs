@@ -14,6 +14,8 @@ pub(in crate::checks) struct Failing {
     pub crashed: bool,
     /// Whether the container runs now.
     pub running: bool,
+    /// Whether it does not run because its last run was killed for its memory.
+    pub out_of_memory: bool,
     pub evidence: Evidence,
 }
 
@@ -22,12 +24,24 @@ pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing>
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(said) = pod.scheduling_failure() {
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
-        return Some(Failing { container: None, crashed: false, running: false, evidence });
+        return Some(Failing {
+            container: None,
+            crashed: false,
+            running: false,
+            out_of_memory: false,
+            evidence,
+        });
     }
     if pod.is_finished() {
         let evidence =
             Evidence::field(object, "status.reason", format!("{} {}", pod.status.phase, pod.status.reason));
-        return Some(Failing { container: None, crashed: false, running: false, evidence });
+        return Some(Failing {
+            container: None,
+            crashed: false,
+            running: false,
+            out_of_memory: false,
+            evidence,
+        });
     }
     let init = pod.status.init_container_statuses.iter().find(|status| !passed(status));
     if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
@@ -50,7 +64,7 @@ pub(in crate::checks) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing>
         Some(event) => events::quoted(&object, event),
         None => Evidence::field(object, "status", waiting_said(pod)?),
     };
-    Some(Failing { container: None, crashed: false, running: false, evidence })
+    Some(Failing { container: None, crashed: false, running: false, out_of_memory: false, evidence })
 }
 
 fn is_about(event: &Event, pod: &Pod) -> bool {
@@ -99,6 +113,8 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
         container: Some(status.name.to_string()),
         crashed: status.last_state().terminated().is_some(),
         running: status.state.running().is_some(),
+        out_of_memory: status.state.running().is_none()
+            && ended.is_some_and(|ended| ended.reason == "OOMKilled"),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
@@ -23,6 +23,8 @@ use crate::objects::{Event, Pod, Time};
 const QUOTED: usize = 3;
 /// The field with the statuses of init containers.
 const INIT: &str = "initContainerStatuses";
+/// The time after which the startup probe of a native proxy has failed for good: 120 times a second by default.
+const PROBED_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// Maximum number of quoted characters of a container's last output.
 const WORDS: usize = 240;
 
@@ -33,6 +35,8 @@ enum Stage {
     Unready,
     /// The proxy runs and was ready, but its readiness probe fails now.
     Lost,
+    /// The proxy runs, but the kubelet no longer runs its startup probe.
+    Unprobed,
     /// The proxy started and exited.
     Ended,
     /// The proxy was shut down while other containers run, and the kubelet does not start it again.
@@ -147,6 +151,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let stage = match status.map(|status| &status.state) {
         Some(ContainerState::Running(_)) => match lost_readiness(pod, Some(PROXY_CONTAINER)) {
             Some(_) => return Some(Stage::Lost),
+            None if is_unprobed(ctx, pod) => return Some(Stage::Unprobed),
             None => Stage::Unready,
         },
         Some(ContainerState::Terminated(ended)) if is_stopped(pod, ended) => return Some(Stage::Stopped),
@@ -169,6 +174,21 @@ fn is_stopped(pod: &Pod, ended: &Terminated) -> bool {
         && stays_ended
         && !pod.spec.has_native_proxy()
         && others.any(|status| status.state.running().is_some())
+}
+
+/// Whether the kubelet no longer runs the startup probe of a native proxy. In a pod that never restarts it stops
+/// when the first run ends (kubernetes/kubernetes#132826). Otherwise it kills a proxy whose probe fails too often.
+fn is_unprobed(ctx: &Context<'_>, pod: &Pod) -> bool {
+    let Some(status) = of_proxy(pod).filter(|status| status.restart_count > 0) else { return false };
+    let started = status.state.running().and_then(|running| running.started_at.get());
+    let is_late = started.is_some_and(|at| ctx.now().duration_since(at) > PROBED_FOR);
+    let has_probe = pod.spec.proxy().is_some_and(|proxy| proxy.startup_probe.is_some());
+    // The kubelet starts them once the startup probe of the proxy has passed.
+    let is_waiting = |status: &ContainerStatus| {
+        status.state.waiting().is_some_and(|waiting| waiting.reason == "PodInitializing")
+    };
+    let waits = pod.status.container_statuses.iter().any(is_waiting);
+    pod.spec.restart_policy == "Never" && pod.spec.has_native_proxy() && has_probe && waits && is_late
 }
 
 /// How a container's previous run ended, if that was an OOM kill.
@@ -208,6 +228,10 @@ fn message(stage: Stage) -> &'static str {
         Stage::Unready => {
             "linkerd-proxy runs but is not ready, and so is its pod: it lacks its certificate from identity, or its \
              configuration from destination or policy"
+        }
+        Stage::Unprobed => {
+            "linkerd-proxy was restarted, and the kubelet no longer runs its startup probe. The containers after it \
+             never start, until the pod is replaced"
         }
         Stage::Lost => {
             "linkerd-proxy was ready, but its readiness probe fails now. Its pod is not ready, and connections through \
@@ -267,6 +291,7 @@ fn finding(
         },
         Stage::Unscheduled | Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
         Stage::Stopped => stopped(ctx, owner, pods, &names),
+        Stage::Unprobed => unprobed(ctx, owner, first, &names),
         Stage::Unready | Stage::Lost | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -304,7 +329,7 @@ fn finding(
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
-        Stage::Lost | Stage::Ended | Stage::Stopped | Stage::NotStarted => finding,
+        Stage::Lost | Stage::Unprobed | Stage::Ended | Stage::Stopped | Stage::NotStarted => finding,
         // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
@@ -333,6 +358,21 @@ fn stopped(ctx: &Context<'_>, owner: &Owner, pods: &[&Pod], names: &[String]) ->
     };
     remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "a proxy of this pod does not start again"));
     remedy
+}
+
+/// The steps for a native sidecar whose startup probe no longer runs.
+fn unprobed(ctx: &Context<'_>, owner: &Owner, pod: &Pod, names: &[String]) -> Remedy {
+    let log = kubectl().namespace(&owner.namespace).words("logs --previous").operand(&pod.metadata.name);
+    let mut remedy = Remedy::new().run(
+        StepKind::Command,
+        "Read why the first run of the proxy ended",
+        log.option("-c", PROXY_CONTAINER),
+    );
+    remedy.steps.push(renew(ctx, owner, names, Needs::NewPods, "the probe of this pod does not run again"));
+    remedy.step(
+        StepKind::Note,
+        "Upgrade the kubelets. Kubernetes 1.35 and later patch releases of 1.33 and 1.34 run the probe again",
+    )
 }
 
 fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {
