@@ -37,13 +37,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let timeouts = timeouts(ctx);
     let mut findings = Vec::new();
     for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
-        let (mut missing, mut unnamed) = (Vec::new(), BTreeSet::new());
+        let mut missing = Vec::new();
         for port in service.spec.tcp_ports() {
             let behind = mesh.behind(ctx, service, port);
-            let sign = sign(ctx, service, port, &behind);
-            if sign.is_none() && (is_http(port) || !timeouts.iter().any(|one| one.is_to(service, port))) {
-                continue;
-            }
+            let Some(sign) = sign(ctx, service, port, &behind) else { continue };
             // Default ports that a list leaves out belong to `opaque-defaults-lost`.
             let default = &ctx.knowledge.protocols().default_opaque;
             let told = !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number));
@@ -56,14 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 }),
             };
             if detected && !told && !default.contains(&port.port) {
-                match sign {
-                    Some(sign) => missing.push((port, sign)),
-                    None => _ = unnamed.insert(port.port),
-                }
+                missing.push((port, sign));
             }
-        }
-        if !unnamed.is_empty() {
-            findings.push(unnamed_finding(ctx, service, &unnamed, &timeouts, &mesh.default));
         }
         // The callers are unknown. If no pod of the namespace is meshed, most likely no client uses a
         // proxy.
@@ -79,20 +70,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Connections for which a client's proxy waited in vain for the client to send.
-struct Timeout {
-    /// The address of a Service.
-    to: SocketAddr,
-    evidence: Evidence,
-    /// Whether the lines have timestamps.
-    is_dated: bool,
-}
-
-impl Timeout {
-    fn is_to(&self, service: &Service, port: &ServicePort) -> bool {
-        service.spec.has_address(self.to.ip()) && self.to.port() == port.port
-    }
-}
+/// The address of a Service to which a client's proxy waited in vain for the client to send, the evidence,
+/// and whether its lines have timestamps.
+type Timeout = (SocketAddr, Evidence, bool);
 
 /// Those that the logs of proxies report repeatedly.
 fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
@@ -105,11 +85,7 @@ fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
         let lines = failed_connections(ctx, log, pod, row);
         let is_dated = lines.iter().all(|one| one.is_dated);
         for (to, lines) in repeated(lines, "proxy{addr=", row.times) {
-            found.extend(lines.first().map(|line| Timeout {
-                to,
-                evidence: quoted(pod, &lines, line),
-                is_dated,
-            }));
+            found.extend(lines.first().map(|line| (to, quoted(pod, &lines, line), is_dated)));
         }
     }
     found
@@ -135,7 +111,10 @@ fn sign<'a>(
         known.ports.contains(&port.port) || behind.iter().any(|(_, _, number)| known.ports.contains(number))
     })?;
     // A name of another protocol outweighs the number.
-    if is_http(port) {
+    let http = ["http", "grpc", "web", "metrics", "tls", "https"]
+        .iter()
+        .any(|word| port.name.starts_with(word) || port.app_protocol.to_ascii_lowercase().contains(word));
+    if http {
         return None;
     }
     for (_, pod, _) in behind {
@@ -170,9 +149,11 @@ fn finding(
     default: &opaque::Opaque,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
-    let is_meant = |one: &&Timeout| missing.iter().any(|(port, _)| one.is_to(service, port));
-    let observed: Vec<&Timeout> = timeouts.iter().filter(is_meant).take(QUOTED).collect();
-    let is_seen = observed.iter().any(|one| one.is_dated);
+    let is_meant = |to: &SocketAddr| {
+        let mut ports = missing.iter().filter(|(_, sign)| sign.protocol.first == First::Server);
+        service.spec.has_address(to.ip()) && ports.any(|(port, _)| port.port == to.port())
+    };
+    let observed: Vec<&Timeout> = timeouts.iter().filter(|(to, ..)| is_meant(to)).take(QUOTED).collect();
     let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server && !sign.weak);
     let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
@@ -180,10 +161,6 @@ fn finding(
         true => format!(
             "a port of the Service carries {titles}, in which the server sends first, and is not opaque. \
              Connections of meshed clients wait ten seconds, or hang"
-        ),
-        false if is_seen => format!(
-            "a port of the Service looks like {titles} and is not opaque. Proxies of clients waited ten seconds for \
-             the client to send"
         ),
         false => format!(
             "a port of the Service looks like {titles} and is not opaque. If the server sends first, \
@@ -194,45 +171,16 @@ fn finding(
     let listed = service.metadata.annotation(ANNOTATION).unwrap_or("not set, and not opaque by default");
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
-        .evidences(observed.iter().map(|one| one.evidence.clone()))
+        .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
         .evidences(missing.iter().map(|(_, sign)| sign.evidence.clone()))
         .evidence(Evidence::field(
             format!("Service {namespace}/{name}"),
             format!("metadata.annotations[{ANNOTATION}]"),
             listed,
         ));
-    let severity = if (sure && near) || is_seen { Severity::Warning } else { Severity::Info };
-    let finding = if is_seen { finding } else { finding.likely() };
+    let severity = if sure && near { Severity::Warning } else { Severity::Info };
+    let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
     finding.severity(severity).remedy(remedy(service, default, &ports))
-}
-
-/// A finding for ports whose protocol is unknown, but on which proxies of clients waited in vain.
-fn unnamed_finding(
-    ctx: &Context<'_>,
-    service: &Service,
-    ports: &BTreeSet<u16>,
-    timeouts: &[Timeout],
-    default: &opaque::Opaque,
-) -> Finding {
-    let is_meant = |one: &&Timeout| service.spec.has_address(one.to.ip()) && ports.contains(&one.to.port());
-    let observed: Vec<&Timeout> = timeouts.iter().filter(is_meant).take(QUOTED).collect();
-    let is_seen = observed.iter().any(|one| one.is_dated);
-    let message = "proxies of clients waited ten seconds for the client to send on a port of the Service that is not \
-         opaque: most likely the server sends first";
-    let subject = Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name);
-    ctx.finding(subject, message)
-        .parameter("unnamed")
-        .likely()
-        .severity(if is_seen { Severity::Warning } else { Severity::Info })
-        .evidences(observed.iter().map(|one| one.evidence.clone()))
-        .remedy(remedy(service, default, ports))
-}
-
-/// Whether the name or the application protocol of a port is of HTTP or TLS.
-fn is_http(port: &ServicePort) -> bool {
-    ["http", "grpc", "web", "metrics", "tls", "https"]
-        .iter()
-        .any(|word| port.name.starts_with(word) || port.app_protocol.to_ascii_lowercase().contains(word))
 }
 
 /// Writes the Service's list with these ports. It replaces the mesh's list, so it must also contain the
