@@ -96,10 +96,18 @@ pub struct Machine {
     world: server::Shared,
 }
 
-/// The kubectl of this machine.
-fn kubectl() -> Option<PathBuf> {
+/// A program on the PATH of this machine.
+fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join("kubectl")).find(|file| file.is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// The kubectl of this machine. That of the Google Cloud CLI asks each server for its release and then starts the kubectl
+/// of that release, which is taken here at once.
+fn kubectl() -> Option<PathBuf> {
+    let found = on_path("kubectl")?.canonicalize().ok()?;
+    let released = found.with_file_name(format!("kubectl.{}", server::RELEASE));
+    Some(if released.is_file() { released } else { found })
 }
 
 impl Machine {
@@ -107,9 +115,13 @@ impl Machine {
     pub fn new() -> Option<Machine> {
         let kubectl = kubectl()?;
         let (programs, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        programs::write(programs.path(), &kubectl);
         let world: server::Shared = Arc::new(Mutex::new(None));
         let port = server::start(Arc::clone(&world));
+        programs::write(
+            programs.path(),
+            &kubectl,
+            &programs::sender(&kubectl, on_path("curl").as_deref(), port),
+        );
         let kubeconfig = format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: case\nclusters:\n\
              - {{name: case, cluster: {{server: \"http://127.0.0.1:{port}\"}}}}\n\
@@ -128,6 +140,8 @@ impl Machine {
         shell.args(["-euc", &lines.join("\n")]).current_dir(folder).env_clear();
         shell.env("PATH", path).env("HOME", self.home.path());
         shell.env("KUBECONFIG", self.home.path().join("kubeconfig")).envs(VARIABLES);
+        // kubectl ends before it would have to collect garbage.
+        shell.env("GOGC", "off");
         // Nothing leaves the machine.
         shell.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
         let output = shell.stdin(Stdio::null()).output().unwrap();

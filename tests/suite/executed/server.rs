@@ -15,6 +15,9 @@ use super::{programs, strategic};
 /// The cluster of the current case.
 pub type Shared = Arc<Mutex<Option<World>>>;
 
+/// The release of Kubernetes that the server states, without patch number.
+pub const RELEASE: &str = "1.31";
+
 /// Starts the server; it ends with the process.
 pub fn start(world: Shared) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -125,7 +128,7 @@ fn failure(code: u16, message: &str) -> Value {
 fn answer(world: &mut World, request: &Request) -> (u16, Value) {
     let words: Vec<&str> = request.path.split('/').skip(1).collect();
     match words.as_slice() {
-        ["version"] => (200, json!({"major": "1", "minor": "31", "gitVersion": "v1.31.5"})),
+        ["version"] => (200, json!({"major": "1", "minor": "31", "gitVersion": format!("v{RELEASE}.5")})),
         ["api"] => (200, json!({"kind": "APIVersions", "apiVersion": "v1", "versions": ["v1"]})),
         ["apis"] => (200, groups()),
         ["api", version] => resources("", version),
