@@ -75,6 +75,7 @@ pub use upgrades::is_downgrade;
 pub use upgrades::phases::{Phase, Plan};
 
 use crate::card::Card;
+use crate::command::Command;
 use crate::fetched::{Fetched, Why};
 use crate::finding::{FailedRows, Finding, Remedy, When};
 use crate::item::Item;
@@ -107,6 +108,11 @@ impl From<Vec<Finding>> for Verdict {
     fn from(findings: Vec<Finding>) -> Verdict {
         Verdict(findings)
     }
+}
+
+/// Installs the linkerd CLI of a release; `None` if the text is no version of Linkerd.
+pub fn cli_installation(release: &str) -> Option<Command> {
+    Some(versions::cli_install::install(Knowledge::embedded(), &release.parse().ok()?))
 }
 
 /// Validates the expressions of `defects.yaml`, which the knowledge itself cannot parse.

@@ -28,7 +28,7 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 use current_certificates::Kept;
-pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead};
+pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::Stored;
 pub(super) use unsaved_options::{Unstored, unstored};
@@ -44,6 +44,8 @@ pub(super) struct Options<'a> {
     forced: bool,
     /// Whether every proxy has been restarted by then.
     after_restarts: bool,
+    /// Whether steps before it make the installation store the current certificates.
+    stores_current: bool,
     /// Whether to pass the chart's values for high availability.
     ha: bool,
     /// What it keeps by setting the current certificates.
@@ -121,6 +123,13 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// For a step after others of the same remedy that restart every proxy and put the current certificates in place
+    /// with the tool that installed Linkerd.
+    pub(super) fn in_rotation(mut self) -> Options<'a> {
+        self.stores_current = true;
+        self.after_restarts()
+    }
+
     /// Whether it sets a value to the content of a file.
     fn sets(&self, path: &str) -> bool {
         self.files.iter().any(|(_, set, _)| *set == path)
@@ -185,20 +194,21 @@ pub(super) fn step(
     let options = current_certificates::kept(ctx, options);
     let kept = options.kept;
     let changes_anchors = options.sets(stored::ANCHORS) && (!kept.anchors || changes_templates(ctx));
+    let cuts_off = !options.after_restarts && strands_proxies(ctx);
     let remedy = kept.to_files(ctx, remedy);
     let remedy = changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options));
-    kept.delete_files(if changes_anchors { restarted_by_chart(ctx, remedy) } else { remedy })
+    kept.delete_files(if changes_anchors { restarted_by_chart(ctx, remedy, cuts_off) } else { remedy })
 }
 
 /// The last step of a remedy that is more than the deletion of files.
 pub(super) fn last_change(remedy: &Remedy) -> Option<&Step> {
-    remedy.steps.iter().rev().find(|step| step.text != current_certificates::DELETION)
+    remedy.steps.iter().rev().find(|step| !current_certificates::is_deletion(step))
 }
 
 /// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its
 /// pod templates have the hash of the chart's trust anchors. Anchors that another tool writes are not part of
-/// the chart.
-fn restarted_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+/// the chart. `cuts_off`: whether the restart cuts off running proxies.
+fn restarted_by_chart(ctx: &Context<'_>, remedy: Remedy, cuts_off: bool) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let in_chart = chart_writes_bundle(ctx) == Some(true);
     let mut own = ctx.for_steps::<Pod>().iter().map(|pod| &pod.metadata);
@@ -211,7 +221,7 @@ fn restarted_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         return remedy;
     }
     let mut remedy = remedy.restarting(Restarts::ControlPlaneByUpgrade);
-    if let Some(last) = remedy.steps.last_mut().filter(|_| strands_proxies(ctx)) {
+    if let Some(last) = remedy.steps.last_mut().filter(|_| cuts_off) {
         last.insert(&format!(". The change restarts the control plane{CUTS_OFF}"));
     }
     remedy

@@ -11,7 +11,7 @@ use crate::golden;
 
 /// The pages by part, in reading order. The pages of checks follow the last part but one, by category.
 const PARTS: &[(&str, &[&str])] = &[
-    ("Start", &["quickstart", "install", "install-as-extension"]),
+    ("Start", &["README", "quickstart", "install", "install-as-extension"]),
     (
         "Guides",
         &[
@@ -71,7 +71,8 @@ fn contents() -> String {
         _ = write!(summary, "\n# {part}\n\n");
         for page in *names {
             let file = format!("{page}.md");
-            _ = writeln!(summary, "- [{}]({file})", title(&root().join("docs").join(&file)));
+            let to = place(&format!("docs/{file}")).unwrap();
+            _ = writeln!(summary, "- [{}]({to})", title(&root().join("docs").join(&file)));
             if *page == "node-evidence" {
                 _ = writeln!(
                     summary,

@@ -36,7 +36,7 @@ pub(super) fn refused_by_proxies(
 fn another_root(ctx: &Context<'_>) -> Remedy {
     let steps = Remedy::new();
     let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
-    remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
+    remedy::restart_meshed_apart(ctx, remedy::restart_control_plane(ctx, steps))
 }
 
 /// Why proxies reject a path.

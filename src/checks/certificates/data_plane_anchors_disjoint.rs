@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
-use super::remedy;
+use super::remedy::{self, Traffic};
 use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
@@ -88,11 +88,15 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 }
 
 /// The steps: findings about the issuer or the trust anchors come before this one, as their cards declare.
-fn steps(ctx: &Context<'_>, control_plane: ControlPlane, renewed: Step) -> Remedy {
+fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: Step) -> Remedy {
+    let traffic = match loss {
+        Loss::AfterRestart => Traffic::Works,
+        Loss::Now | Loss::AtExpiry => Traffic::Unknown,
+    };
     let mut remedy = match control_plane {
         ControlPlane::Current => Remedy::new(),
         ControlPlane::Older | ControlPlane::Unknown => {
-            remedy::restart_before(ctx, Remedy::new(), Some(&renewed))
+            remedy::restart_before(ctx, Remedy::new(), Some((&renewed, traffic)))
         }
     };
     remedy.steps.push(renewed);
@@ -198,7 +202,7 @@ fn finding(
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))
         .evidence(bundle.evidence(anchors.join(", ")))
-        .remedy(steps(ctx, control_plane, renewed));
+        .remedy(steps(ctx, control_plane, loss, renewed));
     match issuer {
         Some(issuer) => {
             finding.evidence(issuer.quoted(format!("signed by {}", issuer.certificate().issuer())))

@@ -22,6 +22,8 @@ use crate::objects::{ConfigMap, Pod};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
+/// The key of an issuer under it.
+const NEW_KEY: &str = "issuer-new.key";
 /// The current bundle with a new anchor.
 pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
 /// The current bundle with the anchor above the issuer.
@@ -120,15 +122,21 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
     }
 }
 
-/// Adds the step that puts the issuer under a new trust anchor in place.
+/// Adds the step that puts the issuer under a new trust anchor in place, once every proxy trusts the anchor.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    put_new_issuer_with(ctx, remedy, Options::none().after_restarts())
+}
+
+/// As [`put_new_issuer`], with further options.
+pub(super) fn put_new_issuer_with(ctx: &Context<'_>, remedy: Remedy, options: Options<'_>) -> Remedy {
     if ctx.values_for_steps().is_some_and(|values| scheme(Some(&values), None) == Scheme::External) {
         let act = "Have cert-manager, or the tool used instead, issue the issuer under the new anchor. This \
              command puts the new one in place by hand";
-        return by_owner_of(ctx, remedy, act, ["issuer-new.crt", "issuer-new.key", NEW_ROOT]);
+        return by_owner_of(ctx, remedy, act, ["issuer-new.crt", NEW_KEY, NEW_ROOT]);
     }
-    let options = Options::none().pair("issuer-new.crt", "issuer-new.key").after_restarts();
-    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
+    let options = options.pair("issuer-new.crt", NEW_KEY);
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
+    upgrade::without_key(ctx, remedy, NEW_KEY)
 }
 
 /// The instruction to put a new issuer in place.
@@ -143,7 +151,8 @@ fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = Options::none().pair(certificate, key);
-    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
+    upgrade::without_key(ctx, remedy, key)
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
@@ -206,8 +215,9 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
              these write them)"
         }
     };
-    let options = Options::none().anchors(NEW_ROOT).pair("issuer-new.crt", "issuer-new.key").forced();
-    upgrade::step(ctx, remedy, StepKind::Command, act, options)
+    let options = Options::none().anchors(NEW_ROOT).pair("issuer-new.crt", NEW_KEY).forced();
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, act, options);
+    upgrade::without_key(ctx, remedy, NEW_KEY)
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
@@ -225,22 +235,34 @@ fn is_rolled(remedy: &Remedy) -> bool {
     upgrade::last_change(remedy).is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade)
 }
 
+/// The state of meshed connections before a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Traffic {
+    /// Proxies have working certificates.
+    Works,
+    Unknown,
+}
+
 /// Adds the restart of the control plane. `next`: the step that must follow at once, since the old proxies cannot
 /// reach the restarted control plane. If it needs a release of the linkerd CLI, so does the restart.
-pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<&Step>) -> Remedy {
+pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&Step, Traffic)>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let act = match next.is_some() || strands_proxies(ctx) {
-        true => {
+    let act = match (next, strands_proxies(ctx)) {
+        (Some((_, Traffic::Works)), _) => {
+            "Restart the control plane, which reads the trust anchors only at startup. Traffic works until then: choose \
+             a quiet time, and replace the old pods at once, since they cannot reach it"
+        }
+        (Some((_, Traffic::Unknown)), _) | (None, true) => {
             "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \
              once: they cannot reach it"
         }
-        false => {
+        (None, false) => {
             "Restart the control plane, which reads the trust anchors only at startup, and wait until it runs"
         }
     };
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
     // With another CLI, the step before or after does nothing, and neither may this one.
-    let guarded = next.or(upgrade::last_change(&remedy));
+    let guarded = next.map(|(step, _)| step).or(upgrade::last_change(&remedy));
     let restart = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
         Some(release) => Line::only_with_cli(release.to_owned(), restart),
         None => restart,
@@ -261,6 +283,15 @@ pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Re
     restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
 }
 
+/// As [`restart_meshed`], if old and new proxies share no trust anchor.
+pub(super) fn restart_meshed_apart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let mut remedy = restart_meshed(ctx, remedy);
+    if let Some(last) = remedy.steps.last_mut() {
+        last.insert(". Connections between old and new pods fail meanwhile");
+    }
+    remedy
+}
+
 /// Adds the steps that remove the unreadable part of the bundle.
 pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let remedy = read_bundle(
@@ -276,7 +307,8 @@ pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(super) fn take_out_anchor(ctx: &Context<'_>, remedy: Remedy, anchor: &Anchor<'_>) -> Remedy {
     let remedy = without_anchor(ctx, remedy, "Write the bundle", anchor);
     let remedy = put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED);
-    restart_meshed(ctx, restart_control_plane(ctx, remedy))
+    let remedy = restart_control_plane(ctx, remedy);
+    if strands_proxies(ctx) { restart_meshed_apart(ctx, remedy) } else { restart_meshed(ctx, remedy) }
 }
 
 /// Adds the step that writes the current bundle without an anchor to [`EDITED`], and shows the fingerprints
@@ -356,26 +388,28 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    put_bundle_with(ctx, remedy, act, (file, Options::none().anchors(file)))
+    put_bundle_with(ctx, remedy, act, file, Options::none())
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    put_bundle_with(ctx, remedy, act, (file, Options::none().anchors(file).after_restarts()))
+    put_bundle_with(ctx, remedy, act, file, Options::none().after_restarts())
 }
 
-fn put_bundle_with(
+/// As [`put_bundle`], with further options.
+pub(super) fn put_bundle_with(
     ctx: &Context<'_>,
     remedy: Remedy,
     act: &str,
-    (file, options): (&'static str, Options<'_>),
+    file: &'static str,
+    options: Options<'_>,
 ) -> Remedy {
     let act = match chart_writes_bundle(ctx) {
         Some(true) => act.to_owned(),
         Some(false) => return remedy.step(StepKind::Note, in_source(ctx, act, file)),
         None => format!("{act} (in trust-manager, if that writes it)"),
     };
-    upgrade::step(ctx, remedy, StepKind::Command, &act, options)
+    upgrade::step(ctx, remedy, StepKind::Command, &act, options.anchors(file))
 }
 
 /// The instruction to change the source of a bundle that the chart does not write.

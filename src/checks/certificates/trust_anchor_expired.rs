@@ -63,7 +63,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
     let steps = match role {
         Role::Only | Role::Unknown => {
             let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
-            remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
+            remedy::restart_meshed_apart(ctx, remedy::restart_control_plane(ctx, steps))
         }
         Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
             steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")

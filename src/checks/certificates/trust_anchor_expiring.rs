@@ -8,6 +8,7 @@ use super::remedy;
 use super::role::{Role, of_each};
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow, expiry};
+use crate::checks::upgrade::Options;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -105,8 +106,15 @@ fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
     );
     let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
-    let steps = remedy::put_new_issuer(ctx, steps);
     let steps = steps
+        .run(
+            StepKind::Command,
+            "Wait until every proxy trusts both anchors. The command then exits with status 0",
+            meshdoctor().words("rotate --may replace-issuer"),
+        )
+        .later();
+    let steps = remedy::put_new_issuer_with(ctx, steps, Options::none().in_rotation());
+    let steps = remedy::see_it_loaded(ctx, steps)
         .run(
             StepKind::Command,
             "Wait until every proxy has a certificate under the new anchor, by default one day. The command then \
@@ -115,6 +123,12 @@ fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
         )
         .later();
     let steps = remedy::without_anchor(ctx, steps, "Write the bundle", anchor);
-    let steps = remedy::put_known_bundle(ctx, steps, "Put the edited bundle in place", remedy::EDITED);
+    let steps = remedy::put_bundle_with(
+        ctx,
+        steps,
+        "Put the edited bundle in place",
+        remedy::EDITED,
+        Options::none().in_rotation(),
+    );
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -56,7 +56,7 @@ fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     )
     .evidences(anchor.evidence(&message(anchor)))
     .parameter(certificate.print())
-    .remedy(remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps)))
+    .remedy(remedy::restart_meshed_apart(ctx, remedy::restart_control_plane(ctx, steps)))
     .tie(anchor_tie(certificate))
 }
 

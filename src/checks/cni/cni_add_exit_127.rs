@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         first_with(ctx, IptablesMode::Plain)
     );
     let remedy = remedy::changed(ctx, remedy, words, None, &[ChartValue::new("iptablesMode", "plain")]);
-    let remedy = failed_deleted(remedy, &failing);
+    let remedy = failed_deleted(ctx, remedy, &failing);
     let message =
         "meshed pods cannot start: linkerd-cni runs an iptables binary that their node does not have";
     Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())

@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "Provide the node's CNI files: meshdoctor then names the file, the line and the pod of the token",
         remedy::with_node_files(),
     );
-    let remedy = failed_deleted(remedy::through_host_network(ctx, remedy), &failing);
+    let remedy = failed_deleted(ctx, remedy::through_host_network(ctx, remedy), &failing);
     let message = "pods cannot start: the API server rejects the token that linkerd-cni authenticates with \
                    on their node";
     Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())

@@ -154,5 +154,5 @@ fn remedy(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
                  value in the control plane's chart. If they have, install the ip6tables of the mode on the \
                  node instead";
     let values = [ChartValue::new("disableIPv6", "true")];
-    failed_deleted(changed(ctx, Remedy::new(), words, None, &values), failing)
+    failed_deleted(ctx, changed(ctx, Remedy::new(), words, None, &values), failing)
 }

@@ -116,5 +116,5 @@ fn remedy(
          the binaries of the other backend and use their mode",
         [program("modprobe").operand(module)],
     );
-    failed_deleted(remedy, failing)
+    failed_deleted(ctx, remedy, failing)
 }

@@ -174,5 +174,5 @@ fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 fn deleted_too(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let adds = hinted_add_failures(ctx);
     let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
-    failed_deleted(remedy, &failing)
+    failed_deleted(ctx, remedy, &failing)
 }

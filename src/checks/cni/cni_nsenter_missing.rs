@@ -109,5 +109,5 @@ fn remedy(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>
          linkerd-init has its own iptables and needs the capability NET_ADMIN in each pod",
         Options::none().set("cniEnabled", "false"),
     );
-    failed_deleted(remedy, failing)
+    failed_deleted(ctx, remedy, failing)
 }

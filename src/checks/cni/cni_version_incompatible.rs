@@ -150,5 +150,5 @@ fn finish(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         "Do not change cniVersion: the network that owns the file rewrites it, and its own plugins may need \
          it",
     );
-    failed_deleted(remedy, &failing)
+    failed_deleted(ctx, remedy, &failing)
 }

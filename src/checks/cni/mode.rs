@@ -76,7 +76,7 @@ pub(super) fn mode_remedy(
     {
         let install = "Install iptables on the node (in its image, or as a package), which lacks the \
                        binaries of every mode. Or use linkerd-init instead of linkerd-cni";
-        return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
+        return failed_deleted(ctx, remedy.step(StepKind::NodeFile, install), failing);
     }
     let plan = Plan::from_context(ctx, version);
     // The mode is already correct, but the nodes do not have it yet.
@@ -84,7 +84,7 @@ pub(super) fn mode_remedy(
         && usable.has(mode)
         && plan.accepts(ctx, mode)
     {
-        return failed_deleted(restarted(ctx, remedy), failing);
+        return failed_deleted(ctx, restarted(ctx, remedy), failing);
     }
     let remedy = match usable {
         Usable::Expected(modes) if modes.is_empty() => which_binaries(remedy, node),
@@ -95,7 +95,7 @@ pub(super) fn mode_remedy(
     let image = plan.image(ctx, mode);
     let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
     values.extend(image.iter().map(image_version));
-    failed_deleted(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
+    failed_deleted(ctx, changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
 }
 
 /// The installed version and chart at the time of the change.

@@ -14,15 +14,27 @@ use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
 /// Number of pods that one line names.
 const NAMED: usize = 20;
 
-/// Adds the step that deletes all known pods for which linkerd-cni failed. Without it the kubelet retries
-/// later.
-pub(super) fn failed_deleted(remedy: Remedy, adds: &[&AddFailure<'_>]) -> Remedy {
-    deleted(
-        remedy,
-        "Delete the pods that could not start, or wait until the kubelet retries (a pod without an owner is \
-         not recreated: keep its manifest)",
-        adds.iter().map(|add| (add.namespace.as_ref(), add.pod.as_ref())),
-    )
+/// Adds the steps that delete all known pods for which linkerd-cni failed. Without them the kubelet retries later. The
+/// control plane's pods come first: until the injector runs, new pods get no proxy.
+pub(super) fn failed_deleted(ctx: &Context<'_>, remedy: Remedy, adds: &[&AddFailure<'_>]) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let named = adds.iter().map(|add| (add.namespace.as_ref(), add.pod.as_ref()));
+    let (own, others): (Vec<_>, Vec<_>) = named.partition(|(namespace, _)| *namespace == home);
+    let remedy = match own.is_empty() {
+        true => remedy,
+        false => {
+            let words =
+                "Delete the control plane's pods that could not start, or wait until the kubelet retries";
+            deleted(remedy, words, own.into_iter()).run(
+                StepKind::Command,
+                "Wait until the control plane runs: before, new pods get no proxy",
+                kubectl().namespace(home).words("rollout status deployment --timeout=5m"),
+            )
+        }
+    };
+    let words = "Delete the pods that could not start, or wait until the kubelet retries (a pod without an owner is \
+                 not recreated: keep its manifest)";
+    deleted(remedy, words, others.into_iter())
 }
 
 /// Adds a step that deletes pods by namespace and name, if there are any.

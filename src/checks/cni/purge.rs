@@ -27,7 +27,7 @@ pub(super) fn purge_entry(
     let remedy = Remedy::new();
     if target.clean_up_broken(ctx) {
         // This version would leave the entry behind again when its pod is replaced.
-        return failed_deleted(through_host_network(ctx, remedy), failing);
+        return failed_deleted(ctx, through_host_network(ctx, remedy), failing);
     }
     let returns = may_cover(ctx, node);
     let why = if returns {
@@ -58,7 +58,7 @@ pub(super) fn purge_entry(
                 || add.owner.name != target.name
         })
         .collect();
-    failed_deleted(remedy, &left)
+    failed_deleted(ctx, remedy, &left)
 }
 
 /// Adds the step after which the next installer of a node writes a new token and entry.

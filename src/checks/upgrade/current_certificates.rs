@@ -10,7 +10,7 @@ use crate::chart::values::Values;
 use crate::checks::Context;
 use crate::checks::trust_roots::may_store_others;
 use crate::command::{Command, Line, program};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Remedy, Step, StepKind};
 use crate::objects::Secret;
 
 /// The files that the commands write.
@@ -26,8 +26,27 @@ pub(super) struct Kept {
     pub(super) anchors: bool,
 }
 
-/// The text of the step that deletes the issuer's files.
-pub(super) const DELETION: &str = "Delete the issuer's files, which contain its private key";
+/// The texts of the steps that delete the files of the current issuer and the key of a new one.
+const DELETION: &str = "Delete the issuer's files, which contain its private key";
+const KEY_DELETION: &str = "Delete the file of the issuer's private key: the installation stores it";
+
+/// Whether a step only deletes files.
+pub(super) fn is_deletion(step: &Step) -> bool {
+    [DELETION, KEY_DELETION].contains(&step.without_requirement())
+}
+
+/// Adds the step that deletes the file of a new issuer's key, if the step before put it into the stored values. If
+/// that step needs a release of the linkerd CLI, so does the deletion.
+pub(in crate::checks) fn without_key(ctx: &Context<'_>, remedy: Remedy, key: &'static str) -> Remedy {
+    let last = remedy.steps.last().and_then(|last| last.command.as_ref());
+    let Some(command) = last.filter(|_| uses_stored_values(ctx)) else { return remedy };
+    let delete = Line::from(program("rm").words("-f").arg(key));
+    let delete = match command.required_cli().map(str::to_owned) {
+        Some(release) => Line::only_with_cli(release, delete),
+        None => delete,
+    };
+    remedy.run(StepKind::Command, KEY_DELETION, delete)
+}
 
 impl Kept {
     /// The lines that write the files.
@@ -75,7 +94,7 @@ pub(in crate::checks) fn stored_instead(values: &Values, secret: &Secret) -> Opt
 /// The options of a change, with files of the current issuer and trust anchors if it keeps them and the CLI or
 /// Helm would use others.
 pub(super) fn kept<'a>(ctx: &Context<'_>, mut options: Options<'a>) -> Options<'a> {
-    if !uses_stored_values(ctx) {
+    if options.stores_current || !uses_stored_values(ctx) {
         return options;
     }
     options.kept = Kept {

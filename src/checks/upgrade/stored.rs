@@ -201,12 +201,14 @@ pub(super) fn anchors_to_file(ctx: &Context<'_>, file: &'static str) -> Line {
     entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt").to_file(file)
 }
 
-/// The lines that write the current issuer's certificate and key to files.
-pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key: &'static str) -> [Line; 2] {
-    [("crt.pem", certificate), ("key.pem", key)].map(|(name, file)| {
+/// The lines that write the current issuer's certificate and key to files, of which only the user may read the key.
+pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key: &'static str) -> [Line; 3] {
+    let written = |name: &str, file: &'static str| {
         let get = entry(ctx, "get secret linkerd-identity-issuer", name);
         get.pipe(program("base64").words("-d")).to_file(file)
-    })
+    };
+    let private = Line::from(program("install").words("-m 600 /dev/null").arg(key));
+    [written("crt.pem", certificate), private, written("key.pem", key)]
 }
 
 /// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:

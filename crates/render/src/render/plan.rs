@@ -47,7 +47,7 @@ pub fn markdown(report: &Report) -> String {
         _ = writeln!(text, "{words} {by_then}; the steps below do not upgrade Kubernetes.\n");
     }
     _ = writeln!(text, "**{}**\n", rehearsal::verdict(report, rehearsal));
-    for row in rehearsal::rows(report, rehearsal) {
+    for row in rehearsal::rows(report, rehearsal, true) {
         _ = writeln!(text, "- {}", clean(&row));
     }
     text.push('\n');

@@ -85,7 +85,7 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
     let change = change(report, rehearsal).to_uppercase();
     let first = format!("{change} to {}{by_then}: {verdict}", rehearsal.target);
     let room = look.prose() - 2;
-    let rest = rows(report, rehearsal).into_iter().flat_map(|words| wrap(&words, room));
+    let rest = rows(report, rehearsal, false).into_iter().flat_map(|words| wrap(&words, room));
     std::iter::once(first).chain(rest.map(|line| format!("  {line}"))).collect()
 }
 
@@ -124,8 +124,8 @@ fn is_downgrade(report: &Report, rehearsal: &Rehearsal) -> bool {
     versions().next().is_some() && versions().all(is_newer)
 }
 
-/// The rows below the verdict.
-pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
+/// The rows below the verdict. `is_plan`: the steps and the missing evidence follow.
+pub(super) fn rows(report: &Report, rehearsal: &Rehearsal, is_plan: bool) -> Vec<String> {
     let change = change(report, rehearsal);
     let mut rows = Vec::new();
     if is_downgrade(report, rehearsal) {
@@ -133,11 +133,13 @@ pub(super) fn rows(report: &Report, rehearsal: &Rehearsal) -> Vec<String> {
     }
     rows.extend([today(report), change_summary(report, change)]);
     if Readiness::from_report(report) == Readiness::Undetermined {
-        rows.push(format!("evidence about the {change} is missing, see not checked"));
+        let place = if is_plan { "\"Could not be rehearsed\" below" } else { "not checked" };
+        rows.push(format!("evidence about the {change} is missing, see {place}"));
     }
     if let Some(plan) = &rehearsal.plan {
         let phases = count(plan.phases.len(), "phase", "phases");
-        rows.push(format!("plan: {phases}; -o plan prints the steps in order"));
+        let print = if is_plan { "" } else { "; -o plan prints the steps in order" };
+        rows.push(format!("plan: {phases}{print}"));
         rows.extend(pulled(plan));
         rows.extend(rollback_until(plan).map(|phase| {
             format!(

@@ -1,18 +1,23 @@
 //! The repair plan of a report as text: the findings in the order of their repair, the merged steps under
 //! them, and the next step at the end.
 
+mod next;
+mod verification;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Form, Printer, named_within};
 use super::look::Look;
-use super::steps::{alternatives_to_first, describe, in_plan};
+use super::steps::{describe, in_plan};
 use super::subject;
 use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
-use crate::finding::{Finding, Severity, Standing, Step, Subject, When};
+use crate::finding::{Finding, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
+pub use next::next;
+pub use verification::verify_lines;
 
 /// Maximum number of lines shown of a step's command.
 const COMMAND_LINES: usize = 8;
@@ -26,6 +31,9 @@ const NEXT_LINES: usize = 1;
 /// Maximum number of subjects of a kind that a heading names; the same in a plan of several findings.
 const NAMED: usize = 5;
 const NAMED_OF_SEVERAL: usize = 3;
+
+/// The label of the lines that install the linkerd CLI.
+const CLI: &str = "cli";
 
 /// Maximum number of findings of one check in a row that a short plan prints in full.
 const ALIKE: usize = 1;
@@ -66,6 +74,7 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
         PlanPrinter { report, extent, look, digits, order, folding, details, hidden, risks: risks.clone() };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
+    let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for row in rows {
         match row {
             Row::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
@@ -79,12 +88,14 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
                 let required = step.step.command.as_ref().and_then(Command::required_cli);
                 let is_stated = required.is_some() && required == stated;
                 stated = required.or(stated);
+                wanted.extend(required.filter(|release| printer.is_to_install(release)));
                 lines.extend(printer.step(number, step, repairs, is_stated));
             }
         }
     }
     lines.extend(printer.risks(&risks));
     lines.extend(printer.verify());
+    lines.extend(printer.installations(&wanted));
     if extent == Extent::Short {
         lines.extend(printer.symptoms());
     }
@@ -470,15 +481,41 @@ impl PlanPrinter<'_> {
         let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
             return String::new();
         };
-        let installs = |other: &PlanStep| {
-            let installed = other.step.command.as_ref().and_then(Command::installed_cli);
-            installed.is_some_and(|installed| installed == release)
-        };
-        match self.report.repair.steps.iter().position(installs) {
+        match self.installing(release) {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
+            None if self.is_to_install(release) => {
+                format!("(does nothing without linkerd CLI {release}, which the line `{CLI}` below installs)")
+            }
             None => step.step.text[plain.len()..].trim().to_owned(),
         }
+    }
+
+    /// The index of the step that installs the linkerd CLI of a release.
+    fn installing(&self, release: &str) -> Option<usize> {
+        self.report.repair.steps.iter().position(|step| {
+            let installed = step.step.command.as_ref().and_then(Command::installed_cli);
+            installed.is_some_and(|installed| installed == release)
+        })
+    }
+
+    /// Whether the reader may lack the linkerd CLI of a release, and no step installs it.
+    fn is_to_install(&self, release: &str) -> bool {
+        self.report.subject.cli.as_deref() != Some(release) && self.installing(release).is_none()
+    }
+
+    /// The commands that install these releases of the linkerd CLI.
+    fn installations(&self, releases: &BTreeSet<&str>) -> Vec<String> {
+        let commands = releases.iter().filter_map(|release| checks::cli_installation(release));
+        let lines: Vec<String> = commands.flat_map(|command| lines_of(&command)).collect();
+        self.labelled(CLI, &lines)
+    }
+
+    /// Lines of commands with a label.
+    fn labelled(&self, label: &str, lines: &[String]) -> Vec<String> {
+        let label = |at| self.look.faint(&pad(if at == 0 { label } else { "" }, 10));
+        let each = lines.iter().enumerate();
+        each.map(|(at, line)| format!("  {}{}", label(at), self.look.command(line))).collect()
     }
 
     /// The verification of the findings whose steps are printed.
@@ -524,157 +561,8 @@ impl PlanPrinter<'_> {
     }
 }
 
-/// The verification commands, as lines. Commands that differ only in the checks are merged.
-pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
-    let mut runs: Vec<VerifyRun> = Vec::new();
-    for command in commands {
-        let run = VerifyRun::from_lines(lines_of(command));
-        match runs.iter_mut().find(|known| known.is_like(&run)) {
-            Some(known) => known.add(run),
-            None => runs.push(run),
-        }
-    }
-    runs.into_iter().map(VerifyRun::into_lines).collect()
-}
-
-/// A verification command: `FRAME[0] --only CHECKS FRAME[1]` if it runs checks, else only its lines.
-struct VerifyRun {
-    frame: Vec<String>,
-    checks: Vec<String>,
-}
-
-impl VerifyRun {
-    const ONLY: &str = " --only ";
-    const WARNINGS: &str = " --fail-on warning";
-
-    fn from_lines(lines: Vec<String>) -> VerifyRun {
-        // Comments before the command stay above it.
-        let split = match lines.as_slice() {
-            [comments @ .., line] if comments.iter().all(|line| line.starts_with('#')) => {
-                line.split_once(Self::ONLY).map(|parts| (comments, parts))
-            }
-            _ => None,
-        };
-        let Some((comments, (before, rest))) = split else {
-            return VerifyRun { frame: lines, checks: Vec::new() };
-        };
-        let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-        let before = comments.iter().map(String::as_str).chain([before]).collect::<Vec<_>>().join("\n");
-        VerifyRun { frame: vec![before, after.to_owned()], checks: vec![check.to_owned()] }
-    }
-
-    /// Whether one command can run the checks of both. The one for warnings also fails on errors.
-    fn is_like(&self, other: &VerifyRun) -> bool {
-        let ungated = |run: &VerifyRun| {
-            let frame = run.frame.iter().map(|part| part.strip_suffix(Self::WARNINGS).unwrap_or(part));
-            frame.map(str::to_owned).collect::<Vec<_>>()
-        };
-        !self.checks.is_empty() && !other.checks.is_empty() && ungated(self) == ungated(other)
-    }
-
-    fn add(&mut self, other: VerifyRun) {
-        for check in other.checks {
-            if !self.checks.contains(&check) {
-                self.checks.push(check);
-            }
-        }
-        if other.frame.last().is_some_and(|end| end.ends_with(Self::WARNINGS)) {
-            self.frame = other.frame;
-        }
-    }
-
-    fn into_lines(self) -> Vec<String> {
-        match self.checks.is_empty() {
-            true => self.frame,
-            false => {
-                let text = self.frame.join(&format!("{}{}", Self::ONLY, self.checks.join(",")));
-                text.split('\n').map(str::to_owned).collect()
-            }
-        }
-    }
-}
-
 fn lines_of(command: &Command) -> Vec<String> {
     command.rendered().iter().map(|line| clean(line).into_owned()).collect()
-}
-
-/// The first step again, as the last lines of a report: the check, the object, and the command. If the step
-/// has only words, they are printed, and the first command of the finding after them. If it depends on a
-/// condition, only its words are.
-pub fn next(report: &Report, look: Look) -> Vec<String> {
-    let steps = &report.repair.steps;
-    let Some(first) = steps.first() else { return of_upgrade(report, look) };
-    let label = |words: &str| look.faint(&pad(words, 10));
-    let instead = alternatives_to_first(&report.repair);
-    let step = match instead.as_slice() {
-        [] if report.repair.findings.len() > 1 => "step 1: ".to_owned(),
-        [] => String::new(),
-        numbers => format!("step 1, or instead {}: ", describe(numbers)),
-    };
-    let command = |step: &PlanStep| -> Vec<String> {
-        let lines: Vec<String> =
-            step.step.command.iter().flat_map(|command| command_lines(command, look)).collect();
-        // An assignment alone does nothing.
-        let is_set = lines
-            .first()
-            .is_some_and(|line| line.split_once('=').is_some_and(|(name, _)| !name.contains(' ')));
-        let shown = lines.into_iter().take(NEXT_LINES + usize::from(is_set));
-        let shown = shown.flat_map(|line| in_two_lines(line, look.columns().saturating_sub(12)));
-        shown.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
-    };
-    let about = repaired_by(report, first).map_or_else(String::new, |finding| {
-        format!("{step}{}, {}", finding.check, subject::brief(finding.subjects.iter()))
-    });
-    let room = look.prose() - 10;
-    let about = wrap(&about, room).into_iter().enumerate();
-    let mut lines: Vec<String> =
-        about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
-    if first.step.command.is_some() && !first.step.is_conditional() {
-        lines.extend(command(first));
-        return lines;
-    }
-    let words = wrap(&clean(first.step.without_requirement()), room);
-    lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
-    // Its command stands in the plan, after the other cases.
-    if first.step.is_conditional() {
-        return lines;
-    }
-    let same = |step: &PlanStep| step.repairs.intersection(&first.repairs).next().is_some();
-    let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some() && same(step));
-    if let Some((step, number)) = then {
-        lines.push(format!("{}step {number}", label("then")));
-        lines.extend(command(step));
-    }
-    lines
-}
-
-/// The first step of what a rehearsed upgrade brings. That of a downgrade leads back.
-fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
-    let begins = |finding: &&Finding| {
-        finding.when == When::AfterUpgrade
-            && finding.caused_by.is_empty()
-            && finding.severity > Severity::Info
-            && matches!(finding.standing, Standing::Passes | Standing::Fails)
-    };
-    let mut found = report.findings.iter().filter(begins);
-    let Some((finding, step)) = found.find_map(|finding| Some((finding, finding.remedy.steps.first()?)))
-    else {
-        return Vec::new();
-    };
-    let words = format!("{}: {}", finding.check, clean(step.without_requirement()));
-    let label = |at| look.faint(&pad(if at == 0 { "next" } else { "" }, 10));
-    let words = wrap(&words, look.prose() - 10).into_iter().enumerate();
-    let mut lines: Vec<String> = words.map(|(at, line)| format!("{}{line}", label(at))).collect();
-    let command = step.command.iter().flat_map(|command| command_lines(command, look)).take(NEXT_LINES);
-    lines.extend(command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))));
-    lines
-}
-
-/// The first finding that a step repairs.
-fn repaired_by<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a Finding> {
-    let findings = &report.repair.findings;
-    let (&at, _) = findings.iter().find(|(_, planned)| step.repairs.contains(&planned.number))?;
-    Some(&report.findings[at])
 }
 
 /// The lines of a command. If it has one line for each of very many subjects, the rest is a comment.
@@ -738,26 +626,4 @@ pub(super) fn numbered(report: &Report, numbers: &BTreeSet<usize>) -> String {
         format!("{}{plural} {numbers}", severity.label())
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::command::{Line, meshdoctor};
-
-    #[test]
-    fn verifications_below_one_comment_are_merged() {
-        let run = |check: &str, end: &'static str| {
-            let call = meshdoctor().words("check --diagnostics before.txt --only").arg(check.to_owned());
-            Command::lines([Line::comment("# first collect these files again"), Line::from(call.words(end))])
-        };
-        let lines = verify_lines(&[run("a", ""), run("b", "--fail-on warning")]);
-        assert_eq!(
-            lines,
-            [[
-                "# first collect these files again",
-                "meshdoctor check --diagnostics before.txt --only a,b --fail-on warning"
-            ]]
-        );
-    }
 }

@@ -100,14 +100,18 @@ fn anchors(text: &mut String, rotation: &Rotation, now: Timestamp, look: Look) {
             0 => String::new(),
             unknown => format!(", not known of {unknown}"),
         };
+        let trusted = match rotation.meshed {
+            Some(meshed) => {
+                format!("{} of {}{unknown}", anchor.trusted_by, count(meshed, "meshed pod", "meshed pods"))
+            }
+            None => "an unknown number of meshed pods".to_owned(),
+        };
         let said = format!(
-            "{} {} ({}), {}; trusted by {} of {}{unknown}",
+            "{} {} ({}), {}; trusted by {trusted}",
             clean(&anchor.subject),
             short(&anchor.print),
             role(anchor.role),
             expiry(anchor.not_after, now),
-            anchor.trusted_by,
-            count(rotation.meshed, "meshed pod", "meshed pods"),
         );
         section(text, label, &said, look);
     }
@@ -387,8 +391,8 @@ pub fn json(answer: &Answer, asked: Option<Stage>) -> Value {
                 "sha256": anchor.print,
                 "notBefore": anchor.not_before.to_string(),
                 "notAfter": anchor.not_after.to_string(),
-                "trustedBy": anchor.trusted_by,
-                "unknown": anchor.unknown,
+                "trustedBy": rotation.meshed.map(|_| anchor.trusted_by),
+                "unknown": rotation.meshed.map(|_| anchor.unknown),
             })
         })
         .collect();

@@ -45,40 +45,80 @@ fn meaning(knowledge: &Knowledge, kind: TextKind, (line, key): (&str, &str), mea
 }
 
 fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -> Explanation {
+    let value =
+        value.filter(|_| row.set_by == WrittenBy::User).map(|value| Value::new(knowledge, row, value));
+    let mut sentences = Vec::new();
+    match &value {
+        Some(Value { wrong: None, text }) => sentences.push(format!("{text} is an accepted value")),
+        Some(Value { wrong: Some(wrong), text }) => {
+            sentences.push(format!("{wrong} is not accepted, so {}", row.consequence(text)));
+        }
+        None => {}
+    }
     let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
-    let places = places.join(", ");
-    let mut sentences = match row.set_by {
-        WrittenBy::User => vec![format!("Linkerd reads it from {places}")],
-        WrittenBy::Linkerd => vec![format!("Linkerd itself writes it to {places}")],
-    };
+    let places = one_of(&places);
+    sentences.push(match row.set_by {
+        WrittenBy::User => format!("Linkerd reads it from {places}"),
+        WrittenBy::Linkerd => format!("Linkerd itself writes it to {places}"),
+    });
     let releases: Vec<String> = row.works.iter().map(in_words).collect();
     sentences.push(format!("It works in {}", releases.join("; ")));
     if let Some(range) = &row.inherited {
         sentences.push(format!("New pods take over the value of their namespace in {range}"));
     }
-    if row.set_by == WrittenBy::User {
-        sentences.push(format!("Values: {}", row.value.accepted()));
+    let is_wrong = value.as_ref().is_some_and(|value| value.wrong.is_some());
+    if row.set_by == WrittenBy::User && !is_wrong {
+        sentences.push(format!("Values: {}", accepted(row)));
     }
-    sentences.extend(row.note.as_deref().map(|note| note.trim_end_matches('.').to_owned()));
+    let note = row.note.as_deref().filter(|_| !is_wrong);
+    sentences.extend(note.map(|note| note.trim_end_matches('.').to_owned()));
     let kind = match row.kind {
         KeyKind::Annotation => TextKind::Annotation,
         KeyKind::Label => TextKind::Label,
     };
     Explanation {
-        remedy: value
-            .and_then(|value| other_value(knowledge, row, value))
-            .or_else(|| successor(knowledge, row)),
+        remedy: match is_wrong {
+            true => Some(format!("Write another value: {}", accepted(row))),
+            false => successor(knowledge, row),
+        },
         ..meaning(knowledge, kind, (line, &row.key), &sentences.join(". "))
     }
 }
 
-/// The step for a value that is not accepted.
-fn other_value(knowledge: &Knowledge, row: &Key, value: &str) -> Option<String> {
-    if row.set_by == WrittenBy::Linkerd {
-        return None;
+/// A value that a user wrote.
+struct Value<'a> {
+    text: &'a str,
+    /// The part that is not accepted.
+    wrong: Option<String>,
+}
+
+impl<'a> Value<'a> {
+    fn new(knowledge: &Knowledge, row: &Key, text: &'a str) -> Value<'a> {
+        let is_wrong = |part: &str| row.check_value(part, None, knowledge.minors()).is_err();
+        let parts: Vec<&str> = text.split(',').filter(|part| is_wrong(part)).collect();
+        // Only a list has elements that are accepted alone.
+        let is_of_list = !parts.is_empty() && parts.len() < text.split(',').count();
+        let named = if is_of_list {
+            one_of(&parts.iter().map(|part| format!("{part:?}")).collect::<Vec<_>>())
+        } else {
+            text.to_owned()
+        };
+        Value { text, wrong: is_wrong(text).then_some(named) }
     }
-    let expected = row.check_value(value, None, knowledge.minors()).err()?;
-    Some(format!("Write another value: {expected}. With this one, {}", row.consequence(value)))
+}
+
+/// The accepted values, without the verb of a message.
+fn accepted(row: &Key) -> String {
+    let values = row.value.accepted();
+    values.strip_prefix("expected ").map_or(values.clone(), str::to_owned)
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn one_of(all: &[String]) -> String {
+    match all {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        all => all.concat(),
+    }
 }
 
 fn successor(knowledge: &Knowledge, row: &Key) -> Option<String> {

@@ -55,7 +55,9 @@ pub(super) fn rotation(ctx: &Context<'_>, evidence: &Evidence<'_>, obstacles: &O
         is_due: evidence.due.is_some(),
         anchors: anchors(evidence),
         issuer: evidence.issuer.as_ref().map(|issuer| issuer_row(evidence, issuer.certificate())),
-        meshed: evidence.proxies.iter().filter(|proxy| !proxy.is_control_plane).count(),
+        meshed: evidence
+            .knows_proxies
+            .then(|| evidence.proxies.iter().filter(|proxy| !proxy.is_control_plane).count()),
         workloads: workloads(evidence),
         not_yet: not_yet(phase, of, evidence, &plan),
         notes: notes(phase, evidence),

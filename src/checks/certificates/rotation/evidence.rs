@@ -48,6 +48,8 @@ pub(super) struct Evidence<'a> {
     pub(super) since: Option<(Timestamp, String)>,
     pub(super) lifetime: Lifetime,
     pub(super) proxies: Vec<Proxy<'a>>,
+    /// Whether all pods were read.
+    pub(super) knows_proxies: bool,
     /// Linked clusters, or why they are unknown.
     pub(super) linked: Result<Vec<Linked>, Missing>,
     /// Number of workloads outside the cluster, or why it is unknown.
@@ -74,7 +76,9 @@ impl<'a> Evidence<'a> {
         });
         let metrics = reading.context(METRICS);
         let proxies = proxies(ctx, &metrics, bundled.as_ref());
-        let proxies = proxies.map_err(|missing| gaps.push(missing)).unwrap_or_default();
+        let proxies = proxies.map_err(|missing| gaps.push(missing)).ok();
+        let knows_proxies = proxies.is_some();
+        let proxies = proxies.unwrap_or_default();
         if let Some(bundled) = &mut bundled {
             let print = &bundled.print;
             let created = proxies.iter().filter_map(|proxy| proxy.created_with(print)).min();
@@ -99,6 +103,7 @@ impl<'a> Evidence<'a> {
             lifetime,
             since: since.map(|(at, source, _)| (at, source)),
             proxies,
+            knows_proxies,
             linked: linked(reading),
             external: external(reading),
             statements: statements.clone(),

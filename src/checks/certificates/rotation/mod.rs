@@ -317,8 +317,8 @@ pub struct Rotation {
     /// The anchors of the bundle.
     pub anchors: Vec<AnchorRow>,
     pub issuer: Option<IssuerRow>,
-    /// Number of meshed pods outside the control plane.
-    pub meshed: usize,
+    /// Number of meshed pods outside the control plane, if all pods were read.
+    pub meshed: Option<usize>,
     /// Meshed workloads, and Deployments of the control plane.
     pub workloads: Vec<Workload>,
     /// The steps, in order.

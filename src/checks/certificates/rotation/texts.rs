@@ -1,5 +1,7 @@
 //! The sentences of the answer: the phase, the steps that must wait, and additional facts.
 
+use std::collections::BTreeSet;
+
 use super::evidence::{Evidence, is_current, renewed, trusts_next};
 use super::proxies::Proxy;
 use super::{Known, Obstacles, Phase, PlannedStage, Progress, Role, Stage, Subject};
@@ -11,7 +13,14 @@ pub(super) fn summary(phase: Phase, evidence: &Evidence<'_>, obstacles: &Obstacl
     let count = |is: &dyn Fn(&Proxy<'_>) -> bool| proxies.iter().filter(|proxy| is(proxy)).count();
     match phase {
         Phase::Unknown => {
-            "The state is unknown: evidence is missing. Change neither trust anchors nor issuer".to_owned()
+            let missing: BTreeSet<String> =
+                evidence.gaps.iter().map(|missing| missing.request.to_string()).collect();
+            let missing: Vec<String> = missing.into_iter().collect();
+            let about =
+                if missing.is_empty() { String::new() } else { format!(" about {}", missing.join(", ")) };
+            format!(
+                "The state is unknown: evidence{about} is missing. Change neither trust anchors nor issuer"
+            )
         }
         Phase::Broken => {
             let first = obstacles.broken.first().map(|finding| finding.check).unwrap_or_default();
