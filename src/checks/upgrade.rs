@@ -48,6 +48,8 @@ pub(super) struct Options<'a> {
     stores_current: bool,
     /// Whether to pass the chart's values for high availability.
     ha: bool,
+    /// The file to which a step before it writes the current trust anchors.
+    bundle: Option<&'static str>,
     /// What it keeps by setting the current certificates.
     kept: Kept,
 }
@@ -109,6 +111,12 @@ impl<'a> Options<'a> {
     /// Sets the trust anchors to the bundle of a file.
     pub(super) fn anchors(self, bundle: &'static str) -> Options<'a> {
         self.file("--identity-trust-anchors-file", stored::ANCHORS, bundle)
+    }
+
+    /// For a step after one that writes the current trust anchors to a file.
+    pub(super) fn with_bundle_in(mut self, file: &'static str) -> Options<'a> {
+        self.bundle = Some(file);
+        self
     }
 
     /// Makes the CLI always skip its verification of proxies.

@@ -95,7 +95,7 @@ fn read(name: &str) -> String {
 #[test]
 fn pages_written_by_hand_show_what_the_doctor_says_today() {
     for (file, marker, content) in [
-        ("docs/reading-a-report.md", "example", example("cni-unauthorized", None)),
+        ("docs/reading-a-report.md", "example", example("debug-image-ignored", None)),
         ("README.md", "example", example("injector-fails-open", Some(13))),
         ("README.md", "exit", docgen::exit_table()),
         ("docs/config.md", "params", docgen::parameters()),

@@ -196,7 +196,7 @@ fn finding(
         .finding(held.owner.subject(names), message(issuer.is_some(), loss, &ONE))
         .of_several(message(issuer.is_some(), loss, &SEVERAL))
         .evidence(held.compared(
-            "the issuer needs",
+            if issuer.is_some() { "the issuer is signed by" } else { "the current anchors are" },
             &needed.iter().map(|anchor| anchor.brief()).collect::<Vec<_>>().join(", "),
         ))
         .evidences(held.evidence())

@@ -151,6 +151,13 @@ fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = Options::none().pair(certificate, key);
+    // With several anchors, the reader keeps one of them in the file.
+    let is_whole = current_anchors(ctx).is_some_and(|anchors| anchors.len() == 1);
+    let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref());
+    let options = match is_whole && commands.any(|command| command.to_string().contains(CURRENT_ROOT)) {
+        true => options.with_bundle_in(CURRENT_ROOT),
+        false => options,
+    };
     let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
     upgrade::without_key(ctx, remedy, key)
 }
@@ -249,8 +256,8 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&S
     let namespace = &ctx.namespaces().control_plane;
     let act = match (next, strands_proxies(ctx)) {
         (Some((_, Traffic::Works)), _) => {
-            "Restart the control plane, which reads the trust anchors only at startup. Traffic works until then: choose \
-             a quiet time, and replace the old pods at once, since they cannot reach it"
+            "At a quiet time, restart the control plane, which reads trust anchors only at startup. Then replace the \
+             old pods at once: they cannot reach it"
         }
         (Some((_, Traffic::Unknown)), _) | (None, true) => {
             "Restart the control plane, which reads the trust anchors only at startup. Then replace the old pods at \

@@ -6,9 +6,11 @@ use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::remedy::changed_rolled_out;
 use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::missing::Missing;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 use crate::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
 
@@ -51,7 +53,15 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
-    let remedy = meshed_restarted(ctx, install_again(ctx));
+    let started = kubectl()
+        .words("get pods -A -l")
+        .arg(format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane));
+    let remedy = meshed_restarted(ctx, install_again(ctx)).run(
+        StepKind::Command,
+        "List the meshed pods that wait for their network since, and delete them: a pod keeps the network that it \
+         started with",
+        started.words("--field-selector status.phase=Pending"),
+    );
     let finding = ctx
         .finding(subject, message)
         .evidence(because)

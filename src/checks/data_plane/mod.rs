@@ -36,6 +36,7 @@ mod pod_address_shared;
 mod pod_dns_bypasses_cluster;
 mod probe_fails_behind_proxy;
 mod protocol_detection_times_out;
+mod protocol_not_detected;
 mod proxies_fail_on_some_nodes;
 mod proxy_control_plane_differs;
 mod proxy_cpu_limit_low;
@@ -104,6 +105,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "pod-dns-bypasses-cluster", pod_dns_bypasses_cluster),
     row!("data-plane", "probe-fails-behind-proxy", probe_fails_behind_proxy),
     row!("data-plane", "protocol-detection-times-out", protocol_detection_times_out),
+    row!("data-plane", "protocol-not-detected", protocol_not_detected),
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-control-plane-differs", proxy_control_plane_differs),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),

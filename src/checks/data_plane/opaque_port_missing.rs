@@ -19,7 +19,7 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Pod, Server, Service, ServicePort};
 
 /// The number of clients whose log lines are quoted.
-const QUOTED: usize = 3;
+pub(super) const QUOTED: usize = 3;
 
 /// Evidence for the protocol of a port.
 struct Sign<'a> {
@@ -72,10 +72,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// The address of a Service to which a client's proxy waited in vain for the client to send, the evidence,
 /// and whether its lines have timestamps.
-type Timeout = (SocketAddr, Evidence, bool);
+pub(super) type Timeout = (SocketAddr, Evidence, bool);
 
 /// Those that the logs of proxies report repeatedly.
-fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
+pub(super) fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
     let row = ctx.knowledge.mesh_logs().get("detection-timed-out");
     let (Some(row), Ok(clients)) = (row, meshed(ctx)) else { return Vec::new() };
     let logs = ctx.log_hints();
@@ -89,6 +89,16 @@ fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
         }
     }
     found
+}
+
+/// Whether a port shows signs of a protocol whose server sends first.
+pub(super) fn is_server_first(
+    ctx: &Context<'_>,
+    service: &Service,
+    port: &ServicePort,
+    behind: &[Behind<'_>],
+) -> bool {
+    sign(ctx, service, port, behind).is_some_and(|sign| sign.protocol.first == First::Server)
 }
 
 /// Finds evidence that a port carries a protocol that detection delays.

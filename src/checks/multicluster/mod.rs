@@ -18,6 +18,7 @@ mod link_invalid;
 mod link_probe_port_undeclared;
 mod link_version_skew;
 pub(super) mod links;
+mod mirror_endpoints_outdated;
 mod mirror_service_orphaned;
 mod mirror_service_pruned;
 mod mirror_service_without_endpoints;
@@ -46,6 +47,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "link-invalid", link_invalid),
     row!("multicluster", "link-probe-port-undeclared", link_probe_port_undeclared),
     row!("multicluster", "link-version-skew", link_version_skew),
+    row!("multicluster", "mirror-endpoints-outdated", mirror_endpoints_outdated),
     row!("multicluster", "mirror-service-orphaned", mirror_service_orphaned),
     row!("multicluster", "mirror-service-pruned", mirror_service_pruned),
     row!("multicluster", "mirror-service-without-endpoints", mirror_service_without_endpoints),

@@ -10,12 +10,14 @@ use crate::checks::written::Reader;
 use crate::checks::{Context, Judgement, Upgrade};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
-use crate::item::Kind;
+use crate::item::{Item, Kind};
+use crate::missing::Missing;
 use crate::model::validation::{RejectedBy, Rejection, ServerIndex, Validation};
 use crate::objects::mistyped::Mistyped;
 use crate::objects::{
     CustomResourceDefinition, Meta, Namespace, ValidatingWebhookConfiguration, Webhook, is_undefined,
 };
+use crate::request::Request;
 use crate::version::{EdgeTag, LinkerdVersion};
 
 /// The kinds that have a schema or a webhook of Linkerd.
@@ -124,15 +126,23 @@ fn by_api_server(
     (kind, object, is_applied): (Kind, &Value, bool),
     ctx: &Context<'_>,
 ) -> Vec<Rejection> {
+    let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
+    let schema = || match validation.schemas_unknown_before().filter(|_| !is_foreign) {
+        Some(first) => {
+            let message = format!("the schemas of releases before {first} are not known");
+            ctx.gap(Missing::whole(Request::new(Item::List(kind)), Why::NotJudged { message }));
+            Vec::new()
+        }
+        None => validation.schema(kind, object),
+    };
     if !is_applied {
-        let is_foreign = kind.info().group == Kind::HTTPRoute.info().group;
-        return if is_foreign { Vec::new() } else { validation.schema(kind, object) };
+        return if is_foreign { Vec::new() } else { schema() };
     }
     let served = served_versions(ctx, kind);
     if let Some(unserved) = validation.unserved(kind, object, served.as_deref()) {
         return vec![unserved];
     }
-    let mut found = validation.schema(kind, object);
+    let mut found = schema();
     found.extend(validation.unknown_fields(kind, object));
     found.extend(validation.dropped(kind, object));
     found

@@ -24,6 +24,8 @@ pub(in crate::checks) const BUNDLE: &str = "bundle-current.crt";
 pub(super) struct Kept {
     pub(super) issuer: bool,
     pub(super) anchors: bool,
+    /// Whether a step before it writes the file of the trust anchors.
+    has_bundle: bool,
 }
 
 /// The texts of the steps that delete the files of the current issuer and the key of a new one.
@@ -51,14 +53,14 @@ pub(in crate::checks) fn without_key(ctx: &Context<'_>, remedy: Remedy, key: &'s
 impl Kept {
     /// The lines that write the files.
     fn lines(self, ctx: &Context<'_>) -> Vec<Line> {
-        let anchors = self.anchors.then(|| anchors_to_file(ctx, BUNDLE));
+        let anchors = (self.anchors && !self.has_bundle).then(|| anchors_to_file(ctx, BUNDLE));
         let issuer = self.issuer.then(|| issuer_to_files(ctx, CERTIFICATE, KEY));
         anchors.into_iter().chain(issuer.into_iter().flatten()).collect()
     }
 
     /// Adds the step that writes the files.
     pub(super) fn to_files(self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-        let what = match (self.issuer, self.anchors) {
+        let what = match (self.issuer, self.anchors && !self.has_bundle) {
             (false, false) => return remedy,
             (false, true) => {
                 "trust anchors to a file for the upgrade, since the installation may store others"
@@ -100,9 +102,11 @@ pub(super) fn kept<'a>(ctx: &Context<'_>, mut options: Options<'a>) -> Options<'
     options.kept = Kept {
         issuer: !options.sets(super::CERTIFICATE) && is_other(ctx),
         anchors: !options.sets(ANCHORS) && may_store_others(ctx),
+        has_bundle: options.bundle.is_some(),
     };
-    let Kept { issuer, anchors } = options.kept;
-    let options = if anchors { options.anchors(BUNDLE) } else { options };
+    let Kept { issuer, anchors, .. } = options.kept;
+    let bundle = options.bundle.unwrap_or(BUNDLE);
+    let options = if anchors { options.anchors(bundle) } else { options };
     if issuer { options.pair(CERTIFICATE, KEY) } else { options }
 }
 

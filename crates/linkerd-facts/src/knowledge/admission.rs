@@ -17,6 +17,7 @@ use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion};
 pub struct AdmissionRules {
     source: String,
     date: jiff::civil::Date,
+    schemas_from: EdgeTag,
     called: BTreeMap<String, ReleaseRange>,
     rules: BTreeMap<AdmissionRule, ReleaseRange>,
     parts: BTreeMap<String, WrittenSchema>,
@@ -231,6 +232,17 @@ impl AdmissionRules {
     /// Whether a webhook of a release is called for a resource: `servers.policy.linkerd.io`.
     pub fn calls(&self, resource: &str, version: Option<&LinkerdVersion>, of: &Knowledge) -> bool {
         self.called.get(resource).is_some_and(|range| covers(range, version, of))
+    }
+
+    /// The first release whose schemas are known, if a release is older.
+    pub fn schemas_unknown_before(
+        &self,
+        version: Option<&LinkerdVersion>,
+        of: &Knowledge,
+    ) -> Option<EdgeTag> {
+        let first = Introduced::at_edge(self.schemas_from);
+        let is_older = version.is_some_and(|version| version.contains(&first, of.minors()) == Contains::No);
+        is_older.then_some(self.schemas_from)
     }
 
     /// The schema of a version (`v1beta3`) of a resource.

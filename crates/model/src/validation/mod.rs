@@ -74,6 +74,11 @@ impl<'k> Validation<'k> {
         self.rules().holds(rule, self.version, self.knowledge)
     }
 
+    /// The first release whose schemas of Linkerd's kinds are known, if this one is older.
+    pub fn schemas_unknown_before(&self) -> Option<EdgeTag> {
+        self.rules().schemas_unknown_before(self.version, self.knowledge)
+    }
+
     /// The fields that the schema of the object's CRD rejects.
     pub fn schema(&self, kind: Kind, object: &Value) -> Vec<Rejection> {
         let version = version_of(kind, object);

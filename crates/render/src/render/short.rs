@@ -1,24 +1,25 @@
 //! The report in lines, for grep, awk and chat windows. The form of a line is a contract:
 //!
 //! ```text
-//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[,
-//! CHECK...]]] not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT] not-provided N checks lack
-//! evidence: add OPTION[, OPTION...] crashed CHECK: MESSAGE trouble: MESSAGE config FILE sets FLAG[,
-//! FLAG...] result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked,
-//! N crashed; exit STATUS
+//! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[, ...]]]
+//! not-checked CHECK[,CHECK...] WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
+//! not-provided N checks lack evidence: add OPTION[, OPTION...]
+//! crashed CHECK: MESSAGE
+//! trouble: MESSAGE
+//! config FILE sets FLAG[, FLAG...]
+//! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit N
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then
-//! symptoms; infos last), a check with a piece of requested evidence it could not get, all checks for which evidence
-//! was not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so that
-//! an empty answer never looks like a good one.
+//! symptoms; infos last), a piece of requested evidence that could not be read with its checks, all checks for which
+//! evidence was not provided, a crash, the configuration file that sets flags of the gate, and always one `result`, so
+//! that an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::text::clean;
 use super::unchecked;
-use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
@@ -36,10 +37,10 @@ pub fn report(report: &Report) -> String {
     for finding in others.into_iter().chain(infos) {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
+    for line in not_checked(report) {
+        _ = writeln!(text, "not-checked {line}");
+    }
     for check in &report.checks {
-        for line in not_checked(check) {
-            _ = writeln!(text, "not-checked {} {line}", check.id);
-        }
         if let Outcome::Crashed(message) = &check.outcome {
             _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
         }
@@ -70,18 +71,24 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// A line for each piece of requested evidence that is missing for one reason; its parts together.
-fn not_checked(check: &CheckOutcome) -> Vec<String> {
-    let mut parts: BTreeMap<(&Request, &Why, &GapRemediation), Vec<&str>> = BTreeMap::new();
-    let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
-    for (gap, close) in requested {
-        parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
+/// A line for each piece of requested evidence that is missing for one reason; its checks and parts together.
+fn not_checked(report: &Report) -> Vec<String> {
+    type Reason<'r> = (&'r Request, &'r Why, &'r GapRemediation);
+    let mut found: BTreeMap<Reason<'_>, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    for check in &report.checks {
+        let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
+        for (gap, close) in requested {
+            let (checks, parts) = found.entry((&gap.request, &gap.why, close)).or_default();
+            checks.insert(check.id);
+            parts.extend(gap.part.as_deref());
+        }
     }
-    let line = |((request, why, close), parts): ((&Request, &Why, &GapRemediation), Vec<&str>)| {
-        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-        clean(&format!("{request}{parts}: {why} [{close}]")).into_owned()
+    let listed = |words: BTreeSet<&str>, between: &str| words.into_iter().collect::<Vec<_>>().join(between);
+    let line = |((request, why, close), (checks, parts)): (Reason<'_>, (BTreeSet<&str>, BTreeSet<&str>))| {
+        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", listed(parts, ", ")) };
+        clean(&format!("{} {request}{parts}: {why} [{close}]", listed(checks, ","))).into_owned()
     };
-    parts.into_iter().map(line).collect()
+    found.into_iter().map(line).collect()
 }
 
 fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {

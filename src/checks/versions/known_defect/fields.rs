@@ -324,6 +324,7 @@ fn status(object: &Pod) -> Value {
     };
     json!({
         "phase": object.status.phase.as_str(),
+        "podIP": object.status.pod_ip.map(|address| address.to_string()).unwrap_or_default(),
         "containerStatuses": statuses(&object.status.container_statuses),
         "initContainerStatuses": statuses(&object.status.init_container_statuses),
     })

@@ -1,7 +1,8 @@
 //! Objects that trigger a defect: the expression of the row is true for them.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -31,9 +32,9 @@ const LATELY: SignedDuration = SignedDuration::from_hours(1);
 struct Parsed<'a> {
     affected: &'a Affected<'a>,
     trigger: &'a DefectTrigger,
-    only_where: Option<Expression>,
-    expression: Expression,
-    quote: Option<Expression>,
+    only_where: Option<Rc<Expression>>,
+    expression: Rc<Expression>,
+    quote: Option<Rc<Expression>>,
     /// The kind of `others`, if the row has `with`.
     with: Option<Kind>,
     /// A scope with `others`, read when the first object needs it. Its budget is its own.
@@ -180,23 +181,36 @@ fn of_object<'c, 'r, 'a>(
     found.collect()
 }
 
+thread_local! {
+    /// Expressions by their text: a process may judge many clusters, and parsing takes longer than evaluating.
+    static PARSED: RefCell<HashMap<String, Rc<Expression>>> = RefCell::new(HashMap::new());
+}
+
+fn expression(text: &str) -> Result<Rc<Expression>, String> {
+    if let Some(known) = PARSED.with_borrow(|parsed| parsed.get(text).cloned()) {
+        return Ok(known);
+    }
+    let new = Rc::new(Expression::parse(text, &VARIABLES)?);
+    PARSED.with_borrow_mut(|parsed| parsed.insert(text.to_owned(), Rc::clone(&new)));
+    Ok(new)
+}
+
 /// The row's expressions; `None` if they are not valid, which is a gap.
 fn parse<'a>(ctx: &Context<'_>, affected: &'a Affected<'a>) -> Option<Parsed<'a>> {
     let trigger = affected.row.trigger.as_ref()?;
     let kind = trigger.kinds.first().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Service);
     let read = |text: &String| {
-        let parsed = Expression::parse(text, &VARIABLES);
-        parsed.map_err(|why| {
+        expression(text).map_err(|why| {
             let message = format!("defects.yaml, row {}: {why}", affected.row.id);
             let close = "correct the expression in defects.yaml".to_owned();
             ctx.gap(ctx.missing(Item::List(kind), Why::NoValue { message, close }, "some of them"));
         })
     };
-    let expression = read(&trigger.expression).ok()?;
+    let decisive = read(&trigger.expression).ok()?;
     let quote = trigger.quote.as_ref().map(read).transpose().ok()?;
     let only_where = trigger.only_where.as_ref().map(read).transpose().ok()?;
     let with = trigger.with.as_ref().and_then(|kind| kind.parse().ok());
-    Some(Parsed { affected, trigger, only_where, expression, quote, with, scope: OnceCell::new() })
+    Some(Parsed { affected, trigger, only_where, expression: decisive, quote, with, scope: OnceCell::new() })
 }
 
 impl Parsed<'_> {

@@ -2,6 +2,7 @@
 
 use super::{NEXT_LINES, command_lines, in_two_lines};
 use crate::finding::{Finding, Restarts, Severity, Standing, When};
+use crate::kubectl::{self, Action};
 use crate::render::look::Look;
 use crate::render::steps::{alternatives_to_first, describe};
 use crate::render::subject;
@@ -41,7 +42,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
     // What the command leaves to the reader is in the words.
     let is_whole = first.step.command.is_some() && !first.step.is_conditional();
-    if !is_whole || first.step.restarts == Restarts::ControlPlane {
+    if !is_whole || first.step.restarts == Restarts::ControlPlane || only_reads(first) {
         let words = wrap(&clean(first.step.without_requirement()), room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
@@ -60,6 +61,12 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(step));
     }
     lines
+}
+
+/// Whether the command of a step changes nothing.
+fn only_reads(step: &PlanStep) -> bool {
+    let actions = step.step.command.as_ref().map(|command| kubectl::actions(&command.to_string()));
+    actions.is_some_and(|actions| actions.is_ok_and(|all| all.iter().all(|one| *one == Action::Observe)))
 }
 
 /// The first step of what a rehearsed upgrade brings. That of a downgrade leads back.
