@@ -83,7 +83,7 @@ pub(super) fn template_only(
         }),
         Kind::Job => {
             let text = format!(
-                "{}: its template cannot be changed",
+                "{}, which repeats its work: its template cannot be changed",
                 act.inject_again("the Job's manifest", "the Job")
             );
             step(remedy, act, text, object, || job(object, changes))

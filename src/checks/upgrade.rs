@@ -28,7 +28,7 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 use current_certificates::Kept;
-pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
+pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, deletes_key, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::Stored;
 pub(super) use unsaved_options::{Unstored, unstored};
@@ -206,6 +206,23 @@ pub(super) fn step(
     let remedy = kept.to_files(ctx, remedy);
     let remedy = changed(ctx, remedy, kind, act, InstallationPart::ControlPlane(options));
     kept.delete_files(if changes_anchors { restarted_by_chart(ctx, remedy, cuts_off) } else { remedy })
+}
+
+/// Adds the wait for the injector, which adds proxies with its new settings only then, if the last command
+/// changes the control plane.
+pub(super) fn injector_awaited(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let mut own = remedy.steps.iter().rev().filter(|step| !current_certificates::is_deletion(step));
+    let last = own.find_map(|step| step.command.as_ref()).map(Command::rendered);
+    let is_change = |line: &String| {
+        let by_cli = line.contains("linkerd") && line.contains(" upgrade ") && line.contains("kubectl apply");
+        by_cli || line.starts_with("helm upgrade ") && line.contains("control-plane")
+    };
+    if !last.is_some_and(|lines| lines.iter().any(is_change)) {
+        return remedy;
+    }
+    let rollout = kubectl().namespace(&ctx.namespaces().control_plane);
+    let rollout = rollout.words("rollout status deployment/linkerd-proxy-injector --timeout=5m");
+    remedy.run(StepKind::Command, "Wait until the injector runs with the change", rollout)
 }
 
 /// The last step of a remedy that is more than the deletion of files.

@@ -297,6 +297,9 @@ fn keys_of_linkerd_are_explained() {
     assert!(ports.remedy.is_some_and(|fix| fix.contains("port numbers and ranges")), "an invalid value");
     let good = explained("config.linkerd.io/skip-outbound-ports: 4222");
     assert_eq!(good.remedy, None, "an accepted value");
+    assert!(good.means.starts_with("4222 is an accepted value. "), "{}", good.means);
+    let several = explained("config.linkerd.io/skip-outbound-ports: 80, 6222,x").means;
+    assert!(several.starts_with("\" 6222\" and \"x\" are not accepted, so "), "{several}");
     let typo = explained("config.linkerd.io/skip-outbound-port");
     let fix = typo.remedy.unwrap_or_default();
     assert!(

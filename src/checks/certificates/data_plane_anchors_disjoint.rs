@@ -9,7 +9,8 @@ use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Moment, Remedy, Step};
+use crate::command::own;
+use crate::finding::{Finding, Moment, Remedy, Step, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
@@ -99,6 +100,11 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
             remedy::restart_before(ctx, Remedy::new(), Some((&renewed, traffic)))
         }
     };
+    if traffic == Traffic::Works {
+        let page = own("explain data-plane-anchors-disjoint");
+        let text = format!("Or first put the old trust anchor back, which keeps the traffic, as in: {page}");
+        remedy = remedy.step(StepKind::Note, text);
+    }
     remedy.steps.push(renewed);
     remedy
 }

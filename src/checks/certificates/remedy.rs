@@ -22,7 +22,9 @@ use crate::objects::{ConfigMap, Pod};
 
 /// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
-/// The key of an issuer under it.
+/// The key of a new issuer under the current anchor.
+const KEY: &str = "issuer.key";
+/// The key of an issuer under the new anchor.
 const NEW_KEY: &str = "issuer-new.key";
 /// The current bundle with a new anchor.
 pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
@@ -118,7 +120,7 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
             )
         }
         Some((_, Scheme::External, _)) => by_owner(ctx, remedy),
-        _ => put_pair(ctx, remedy, "issuer.crt", "issuer.key"),
+        _ => put_pair(ctx, remedy, "issuer.crt", KEY),
     }
 }
 
@@ -135,8 +137,7 @@ pub(super) fn put_new_issuer_with(ctx: &Context<'_>, remedy: Remedy, options: Op
         return by_owner_of(ctx, remedy, act, ["issuer-new.crt", NEW_KEY, NEW_ROOT]);
     }
     let options = options.pair("issuer-new.crt", NEW_KEY);
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
-    upgrade::without_key(ctx, remedy, NEW_KEY)
+    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
 }
 
 /// The instruction to put a new issuer in place.
@@ -158,8 +159,7 @@ fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &
         true => options.with_bundle_in(CURRENT_ROOT),
         false => options,
     };
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options);
-    upgrade::without_key(ctx, remedy, key)
+    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
@@ -223,8 +223,7 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         }
     };
     let options = Options::none().anchors(NEW_ROOT).pair("issuer-new.crt", NEW_KEY).forced();
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, act, options);
-    upgrade::without_key(ctx, remedy, NEW_KEY)
+    upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
 /// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step
@@ -232,9 +231,24 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_rolled(&remedy) {
         let act = "Wait until the control plane runs with the current trust anchors: the change restarts it";
-        return remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
+        return without_key(ctx, remedy.run(StepKind::Command, act, control_plane_rolled(ctx)));
     }
-    restart_before(ctx, remedy, None)
+    without_key(ctx, restart_before(ctx, remedy, None))
+}
+
+/// Adds the deletion of a new issuer's key file, if a step before puts it in place.
+pub(super) fn without_key(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let is_given = |key: &&str| {
+        let texts = remedy.steps.iter().filter_map(|step| step.command.as_ref()).map(Command::rendered);
+        let mut words = texts
+            .flatten()
+            .flat_map(|line| line.split([' ', '=', ',']).map(str::to_owned).collect::<Vec<_>>());
+        words.any(|word| word == **key)
+    };
+    match [KEY, NEW_KEY].into_iter().find(is_given) {
+        Some(key) if !upgrade::deletes_key(&remedy) => upgrade::without_key(ctx, remedy, key),
+        Some(_) | None => remedy,
+    }
 }
 
 /// Whether the last step restarts the control plane.
@@ -439,7 +453,7 @@ fn in_source(ctx: &Context<'_>, act: &str, file: &str) -> String {
 /// are named: no key is shown.
 pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Have cert-manager, or the tool used instead, write the Secret again. These commands write it by hand";
-    by_owner_of(ctx, remedy, act, ["issuer.crt", "issuer.key", CURRENT_ROOT])
+    by_owner_of(ctx, remedy, act, ["issuer.crt", KEY, CURRENT_ROOT])
 }
 
 /// As [`by_owner`], with the files of the issuer's certificate, its key and its trust anchors.
@@ -480,7 +494,7 @@ pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         return restart_control_plane(ctx, remedy);
     }
     let namespace = &ctx.namespaces().control_plane;
-    remedy
+    let remedy = remedy
         .run(
             StepKind::Command,
             "Check that identity has loaded it: an event IssuerUpdated appears within two minutes",
@@ -490,7 +504,8 @@ pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             StepKind::Command,
             "If there is no such event, restart identity",
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-        )
+        );
+    without_key(ctx, remedy)
 }
 
 /// The remedy that restarts identity, which reads the issuer and the trust anchors when it starts.

@@ -193,6 +193,7 @@ impl Judge<'_, '_> {
                 StepKind::Upgrade,
                 format!("Or upgrade Linkerd to {} or later, which honors the annotations", self.fixed()),
             );
+            remedy = upgrade::injector_awaited(self.ctx, remedy);
         }
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {

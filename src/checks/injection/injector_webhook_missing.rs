@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let again = "Reapply the control plane";
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, again, Options::none());
-    let remedy = restart_unmeshed(ctx, remedy, None);
+    let remedy = restart_unmeshed(ctx, upgrade::injector_awaited(ctx, remedy), None);
     let finding = ctx
         .finding(
             Subject::object(Kind::MutatingWebhookConfiguration, "", CONFIGURATION),

@@ -8,7 +8,7 @@ use super::one::{KEEPS_PROXY, STATIC, each_deleted};
 use super::rollouts::{Inject, Needs, Rollouts};
 use crate::checks::Context;
 use crate::checks::quota::{Obstacle, Refusal};
-use crate::checks::upgrade::{cli_of, release_of_cli};
+use crate::checks::upgrade::{cli_of, injector_awaited, release_of_cli};
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, Restarts, StepKind};
@@ -118,7 +118,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Owned
     };
     let mut step = EveryStep { cli, ..EveryStep::default() };
     found.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
-    step.finish(remedy, act)
+    step.finish(injector_awaited(ctx, remedy), act)
 }
 
 /// Adds the step that recreates the pods of workloads, each with its affected pods.

@@ -37,13 +37,20 @@ pub(super) fn is_deletion(step: &Step) -> bool {
     [DELETION, KEY_DELETION].contains(&step.without_requirement())
 }
 
-/// Adds the step that deletes the file of a new issuer's key, if the step before put it into the stored values. If
-/// that step needs a release of the linkerd CLI, so does the deletion.
+/// Whether a step deletes the key file of a new issuer.
+pub(in crate::checks) fn deletes_key(remedy: &Remedy) -> bool {
+    remedy.steps.iter().any(|step| step.without_requirement() == KEY_DELETION)
+}
+
+/// Adds the step that deletes the key file of a new issuer, if a step before put it into the stored values. If that
+/// step needs a release of the linkerd CLI, so does the deletion.
 pub(in crate::checks) fn without_key(ctx: &Context<'_>, remedy: Remedy, key: &'static str) -> Remedy {
-    let last = remedy.steps.last().and_then(|last| last.command.as_ref());
-    let Some(command) = last.filter(|_| uses_stored_values(ctx)) else { return remedy };
+    if !uses_stored_values(ctx) {
+        return remedy;
+    }
     let delete = Line::from(program("rm").words("-f").arg(key));
-    let delete = match command.required_cli().map(str::to_owned) {
+    let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref());
+    let delete = match commands.find_map(Command::required_cli).map(str::to_owned) {
         Some(release) => Line::only_with_cli(release, delete),
         None => delete,
     };

@@ -136,7 +136,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, state: &TapProblem) -> Finding {
         }
         TapProblem::Unreached { socket: Some(_) } => {
             "The API server's egress proxy does not answer. linkerd viz tap does not work, requests that list all API \
-             groups wait or fail, and most likely no webhook is called, such as the injector's"
+             groups wait or fail, and webhooks such as the injector's may not be called"
         }
     };
     let fix = match state {

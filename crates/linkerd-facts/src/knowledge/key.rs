@@ -186,6 +186,8 @@ pub struct Key {
     pub scopes: Vec<KeyScope>,
     /// Its intended author.
     pub set_by: WrittenBy,
+    /// What it does, as a sentence without its period.
+    pub effect: Option<String>,
     /// Accepted values.
     pub value: ValueType,
     /// Effect of an invalid value.

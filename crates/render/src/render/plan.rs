@@ -1,14 +1,16 @@
 //! The plan of a rehearsed upgrade as Markdown, for a change request: the breaking and other changes, then
 //! the steps in order, with a check for each phase.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::rehearsal;
 use super::text::clean;
 use super::{coverage, subject};
 use crate::checks::words::sentence;
-use crate::checks::{AFTER, Plan, find};
-use crate::finding::{Finding, Remedy, Severity, When};
+use crate::checks::{AFTER, Phase, Plan, find};
+use crate::command::Command;
+use crate::finding::{Finding, Remedy, Severity, Step, When};
 use crate::report::Report;
 
 /// The sections of findings that begin with the upgrade: errors, and others.
@@ -81,16 +83,24 @@ pub fn markdown(report: &Report) -> String {
     for (number, phase) in (1..).zip(&plan.phases) {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
         let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
-        let resolved_by_steps = phase.part.resolves_findings();
-        if !resolved_by_steps {
-            resolutions(&mut text, &here);
-        }
-        for line in reminders(&here).iter().filter(|_| resolved_by_steps) {
+        let by_steps = |finding: &&Finding| phase.part.resolves_findings() || repeats(phase, finding);
+        let (resolved, others): (Vec<&Finding>, Vec<&Finding>) = here.into_iter().partition(by_steps);
+        resolutions(&mut text, &others);
+        for line in reminders(&resolved) {
             _ = writeln!(text, "These steps resolve {line}.\n");
         }
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// Whether the steps of a phase have all commands of a finding's steps.
+fn repeats(phase: &Phase, finding: &Finding) -> bool {
+    let lines = |steps: &[Step]| -> BTreeSet<String> {
+        steps.iter().filter_map(|step| step.command.as_ref()).flat_map(Command::rendered).collect()
+    };
+    let own = lines(&finding.remedy.steps);
+    !own.is_empty() && own.is_subset(&lines(&phase.remedy.steps))
 }
 
 /// The findings that a phase resolves. A short remedy is repeated here, where it is carried out.

@@ -485,7 +485,7 @@ impl PlanPrinter<'_> {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None if self.is_to_install(release) => {
-                format!("(does nothing without linkerd CLI {release}, which the line `{CLI}` below installs)")
+                format!("(does nothing without linkerd CLI {release}: see `{CLI}` below)")
             }
             None => step.step.text[plain.len()..].trim().to_owned(),
         }

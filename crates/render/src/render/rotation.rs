@@ -1,5 +1,6 @@
 //! The answer of `meshdoctor rotate`, as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, lasting, pad, some_of, width, wrap};
+use crate::checks::cli_installation;
 use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
@@ -62,8 +64,25 @@ pub fn text(answer: &Answer, asked: Option<Stage>, now: Timestamp, look: Look) -
         text.push('\n');
         others(&mut text, &answer.others, look);
     }
+    installations(&mut text, answer, look);
     _ = writeln!(text, "\n{}", result(answer, asked, look));
     escape_ci_commands(&text).into_owned()
+}
+
+/// The commands that install the linkerd CLI of each release that a printed command needs.
+fn installations(text: &mut String, answer: &Answer, look: Look) {
+    let of_plan = answer.rotation.plan.iter().map(|planned| &planned.remedy);
+    let remedies = of_plan.chain(answer.broken.iter().map(|finding| &finding.remedy));
+    let commands = remedies.flat_map(|remedy| &remedy.steps).filter_map(|step| step.command.as_ref());
+    let needed: BTreeSet<&str> = commands.filter_map(Command::required_cli).collect();
+    let printed = needed.into_iter().filter(|release| text.contains(&format!("grep -Fx {release}")));
+    let lines: Vec<String> =
+        printed.filter_map(cli_installation).flat_map(|command| command.rendered()).collect();
+    for (at, line) in lines.iter().enumerate() {
+        let label = if at == 0 { look.strong(&pad("cli", LABELS)) } else { " ".repeat(LABELS) };
+        let gap = if at == 0 { "\n" } else { "" };
+        _ = writeln!(text, "{gap}{label}{}", look.command(&clean(line)));
+    }
 }
 
 /// A text after a label, wrapped.

@@ -51,12 +51,13 @@ fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -
     match &value {
         Some(Value { wrong: None, text }) => sentences.push(format!("{text} is an accepted value")),
         Some(Value { wrong: Some(wrong), text }) => {
-            sentences.push(format!("{wrong} is not accepted, so {}", row.consequence(text)));
+            sentences.push(format!("{wrong} not accepted, so {}", row.consequence(text)));
         }
         None => {}
     }
+    sentences.extend(row.effect.clone());
     let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
-    let places = one_of(&places);
+    let places = joined(&places, "or");
     sentences.push(match row.set_by {
         WrittenBy::User => format!("Linkerd reads it from {places}"),
         WrittenBy::Linkerd => format!("Linkerd itself writes it to {places}"),
@@ -88,7 +89,7 @@ fn of_known(knowledge: &Knowledge, line: &str, row: &Key, value: Option<&str>) -
 /// A value that a user wrote.
 struct Value<'a> {
     text: &'a str,
-    /// The part that is not accepted.
+    /// The part that is not accepted, with its verb.
     wrong: Option<String>,
 }
 
@@ -98,10 +99,11 @@ impl<'a> Value<'a> {
         let parts: Vec<&str> = text.split(',').filter(|part| is_wrong(part)).collect();
         // Only a list has elements that are accepted alone.
         let is_of_list = !parts.is_empty() && parts.len() < text.split(',').count();
-        let named = if is_of_list {
-            one_of(&parts.iter().map(|part| format!("{part:?}")).collect::<Vec<_>>())
-        } else {
-            text.to_owned()
+        let quoted: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
+        let named = match (is_of_list, quoted.len()) {
+            (false, _) => format!("{text} is"),
+            (true, 1) => format!("{} is", quoted[0]),
+            (true, _) => format!("{} are", joined(&quoted, "and")),
         };
         Value { text, wrong: is_wrong(text).then_some(named) }
     }
@@ -114,9 +116,9 @@ fn accepted(row: &Key) -> String {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-fn one_of(all: &[String]) -> String {
+fn joined(all: &[String], word: &str) -> String {
     match all {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} {word} {last}", first.join(", ")),
         all => all.concat(),
     }
 }

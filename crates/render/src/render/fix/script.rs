@@ -1,7 +1,10 @@
 //! The repair plan as a shell script. It stops at the first failure and at each manual step, and continues from the
 //! step that is given as its argument.
 
+use std::collections::BTreeSet;
+
 use super::{configured, found_card, from_found_card, planned, proof_text};
+use crate::checks;
 use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
 use crate::finding::Applies;
 use crate::kubectl::shell::{Word, pipelines};
@@ -105,6 +108,18 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     let path = commands.filter(|command| command.installed_cli().is_some()).flat_map(Command::rendered);
     if let Some(path) = path.into_iter().find(|line| line.starts_with("export PATH=")) {
         script.line(&path);
+    }
+    let needed: BTreeSet<&str> =
+        steps.iter().filter_map(|step| step.step.command.as_ref()?.required_cli()).collect();
+    let is_installed = |release: &&str| {
+        let mut commands = steps.iter().filter_map(|step| step.step.command.as_ref());
+        commands.any(|command| command.installed_cli().as_deref() == Some(*release))
+    };
+    for release in needed.into_iter().filter(|release| !is_installed(release)) {
+        script.comment(&format!("This installs the linkerd CLI {release}, which steps need:"));
+        let install = checks::cli_installation(release);
+        install.iter().flat_map(Command::rendered).for_each(|line| script.command(&line));
+        script.0.push('\n');
     }
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
         script.step((at + 1, steps.len()), step, proof, found_card(report, step));
