@@ -9,7 +9,7 @@ use crate::checks::restart::after_change;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Kind, Scope};
 use crate::model::annotated::Annotated;
 use crate::model::owners::Owner;
@@ -153,10 +153,7 @@ fn finding(
             Lacks::Pods => "pods",
         });
     // One Service may have both kinds of ports.
-    let finding = match harmless {
-        true => finding.parameter("default").severity(Severity::Info).rows_as(Severity::Warning),
-        false => finding,
-    };
+    let finding = if harmless { finding.parameter("default") } else { finding };
     finding
         .evidence(Evidence::field(&object, &path, said(service.metadata.annotation(ANNOTATION))))
         .evidence(Evidence::field(&object, "spec.ports", ports.join("; ")))

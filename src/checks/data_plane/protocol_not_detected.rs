@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::exposed::{Mesh, Treated};
 use super::opaque_port_missing::{QUOTED, Timeout, is_server_first, remedy, timeouts};
 use crate::checks::policy::defined;
+use crate::checks::reported::meshed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Severity, Subject};
 use crate::item::Kind;
@@ -12,6 +13,7 @@ use crate::objects::{Server, Service, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ctx.logs()?;
+    meshed(ctx)?;
     let services = ctx.partial_list::<Service>()?;
     let timeouts = timeouts(ctx);
     if timeouts.is_empty() {

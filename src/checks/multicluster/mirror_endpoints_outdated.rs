@@ -8,7 +8,7 @@ use super::links::{
     no_links, subject,
 };
 use crate::checks::grace::spared;
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Restarts, StepKind};
 use crate::objects::{Deployment, EndpointSlice, Link, Service};
@@ -23,9 +23,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let literal: Vec<(&Link, BTreeSet<IpAddr>)> =
         links.iter().filter_map(|link| Some((link, addresses(link)?))).collect();
-    if literal.is_empty() {
-        return Ok(Verdict::fine());
-    }
     let services = ctx.partial_list::<Service>()?;
     let slices = ctx.partial_list::<EndpointSlice>()?;
     let findings = literal.iter().filter_map(|(link, gateway)| {
@@ -33,7 +30,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = (!outdated.is_empty()).then(|| finding(ctx, link, &outdated))?;
         Some(spared(finding, ctx.within_grace(link.metadata.creation_timestamp)))
     });
-    Ok(findings.collect::<Vec<_>>().into())
+    let findings: Vec<Finding> = findings.collect();
+    if findings.is_empty() {
+        ctx.complete_list::<Service>()?;
+        ctx.complete_list::<EndpointSlice>()?;
+    }
+    Ok(findings.into())
 }
 
 /// The gateway's addresses, if none is a name, whose addresses are not known.
