@@ -136,6 +136,8 @@ fn lines_fit_the_terminal_and_commands_stay_whole() {
                         || line.starts_with("--complete ")
                         || line.starts_with("kubectl ")
                         || line.starts_with("meshdoctor ")
+                        // The installation of the linkerd CLI.
+                        || line.starts_with("curl ")
                 };
                 let whole = command(line) || command(beside_label(line)) || is_one_word(line);
                 assert!(whole, "{name} at {width} columns: {line}");

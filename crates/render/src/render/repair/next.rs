@@ -1,7 +1,8 @@
 //! The next step, as the last lines of a report.
 
 use super::{NEXT_LINES, command_lines, in_two_lines};
-use crate::finding::{Finding, Restarts, Severity, Standing, When};
+use crate::command::Command;
+use crate::finding::{Finding, Severity, Standing, When};
 use crate::kubectl::{self, Action};
 use crate::render::look::Look;
 use crate::render::steps::{alternatives_to_first, describe};
@@ -42,7 +43,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
     // What the command leaves to the reader is in the words.
     let is_whole = first.step.command.is_some() && !first.step.is_conditional();
-    if !is_whole || first.step.restarts == Restarts::ControlPlane || only_reads(first) {
+    if !is_whole || restarts_all(first) || only_reads(first) {
         let words = wrap(&clean(first.step.without_requirement()), room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
@@ -61,6 +62,12 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(step));
     }
     lines
+}
+
+/// Whether the command of a step restarts all Deployments of a namespace: the control plane.
+fn restarts_all(step: &PlanStep) -> bool {
+    let lines = step.step.command.as_ref().map(Command::rendered).unwrap_or_default();
+    lines.iter().any(|line| line.ends_with(" rollout restart deployment"))
 }
 
 /// Whether the command of a step changes nothing.
