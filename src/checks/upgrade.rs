@@ -214,8 +214,8 @@ pub(super) fn injector_awaited(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let mut own = remedy.steps.iter().rev().filter(|step| !current_certificates::is_deletion(step));
     let last = own.find_map(|step| step.command.as_ref()).map(Command::rendered);
     let is_change = |line: &String| {
-        let by_cli = line.contains("linkerd") && line.contains(" upgrade ") && line.contains("kubectl apply");
-        by_cli || line.starts_with("helm upgrade ") && line.contains("control-plane")
+        let by_cli = line.contains("linkerd") && line.contains(" upgrade") && line.contains(" apply ");
+        by_cli || line.contains("helm upgrade ") && line.contains("control-plane")
     };
     if !last.is_some_and(|lines| lines.iter().any(is_change)) {
         return remedy;

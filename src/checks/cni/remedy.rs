@@ -97,16 +97,7 @@ pub(super) fn changed(
         values.push(image_version(&clean));
     }
     if !broken {
-        let changes_image = values.iter().any(|value| value.key == "image.version");
-        let remedy = set(ctx, remedy, words, chart, &values);
-        return match changes_image {
-            true => remedy.run(
-                StepKind::Command,
-                "Wait until the new version runs on every node",
-                changed_rolled_out(ctx),
-            ),
-            false => restarted(ctx, remedy),
-        };
+        return restarted(ctx, set(ctx, remedy, words, chart, &values));
     }
     let remedy = gitops::paused(ctx, remedy);
     let remedy = target.onto_host_network(remedy, Some((&clean, LEAVES_TOKENS)));

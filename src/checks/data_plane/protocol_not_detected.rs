@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use super::exposed::{Mesh, Treated};
 use super::opaque_port_missing::{QUOTED, Timeout, is_server_first, remedy, timeouts};
 use crate::checks::policy::defined;
-use crate::checks::reported::meshed;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Finding, Severity, Subject};
 use crate::item::Kind;
-use crate::objects::{Server, Service, ServicePort};
+use crate::objects::{Pod, Server, Service, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ctx.logs()?;
-    meshed(ctx)?;
+    ctx.partial_list::<Pod>()?;
     let services = ctx.partial_list::<Service>()?;
     let timeouts = timeouts(ctx);
     if timeouts.is_empty() {
