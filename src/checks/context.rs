@@ -27,11 +27,11 @@ use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
 use crate::model::skipped::{CniSkips, is_redirected_by_cni};
 use crate::objects::{
-    ConfigMap, Deployment, Job, KindOf, Link, Listed, Node, Object, Pod, ReplicaSet, Secret, is_built_in,
+    ConfigMap, Deployment, Job, KindOf, Link, Listed, Object, Pod, ReplicaSet, Secret, is_built_in,
 };
 use crate::redact::{WITHHELD, withheld_entries};
 use crate::request::Request;
-use crate::version::{K8sMinor, K8sVersion, LinkerdVersion};
+use crate::version::{K8sVersion, LinkerdVersion};
 
 /// The reason of a gap that a defect of a check causes: it reads an item or a parameter that its card does
 /// not declare. No case of any card may cause it.
@@ -483,16 +483,6 @@ impl<'a> Context<'a> {
             .server_version
             .as_ref()
             .map_err(|why| Missing::whole(Request::new(Item::ServerVersion), why.clone()))
-    }
-
-    /// Whether the API server and all nodes are known to have a minor of Kubernetes or a newer one, as
-    /// [`Context::for_steps`].
-    pub(super) fn has_kubernetes_for_steps(&self, wanted: K8sMinor) -> bool {
-        let has = |version: &K8sVersion| version.minor() >= wanted;
-        let nodes = self.every_for_steps::<Node>();
-        let of_node = |node: &Node| node.status.node_info.kubelet_version.parse().is_ok_and(|one| has(&one));
-        self.cluster.server_version.as_ref().is_ok_and(has)
-            && nodes.is_some_and(|nodes| nodes.iter().all(of_node))
     }
 
     /// The version of the operator's own `linkerd` command.

@@ -14,11 +14,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ctx.logs()?;
     ctx.partial_list::<Pod>()?;
     let services = ctx.partial_list::<Service>()?;
+    let mesh = Mesh::from_context(ctx)?;
     let timeouts = timeouts(ctx);
     if timeouts.is_empty() {
         return Ok(Verdict::fine());
     }
-    let mesh = Mesh::from_context(ctx)?;
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         for port in service.spec.tcp_ports() {

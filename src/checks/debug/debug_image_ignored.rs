@@ -14,7 +14,7 @@ use crate::knowledge::KeyStatus;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 use crate::objects::container::DEBUG_CONTAINER;
-use crate::version::{Channel, Contains, LinkerdVersion};
+use crate::version::{Contains, LinkerdVersion};
 
 /// The row of the releases table with the affected releases.
 const DEFECT: &str = "debug-image-ignored";
@@ -175,11 +175,8 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// The first release without the defect in the channel of the installed one.
     fn fixed(&self) -> String {
-        let is_enterprise = self.reader.version().is_some_and(|one| one.channel() == Channel::Enterprise);
         match self.ctx.knowledge.releases().defect(DEFECT) {
-            Some(defect) if is_enterprise => format!("enterprise-{}.0", defect.fixed_in_minor),
             Some(defect) => format!("{} ({})", defect.until, defect.fixed_in_minor),
             None => "2.18".to_owned(),
         }
@@ -193,7 +190,6 @@ impl Judge<'_, '_> {
                 StepKind::Upgrade,
                 format!("Or upgrade Linkerd to {} or later, which honors the annotations", self.fixed()),
             );
-            remedy = upgrade::injector_awaited(self.ctx, remedy);
         }
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {

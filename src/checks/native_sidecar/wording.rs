@@ -6,7 +6,7 @@ use crate::checks::rewrite::{self, Act};
 use crate::checks::written::{go_bool, values};
 use crate::finding::{Finding, Remedy, StepKind, Tie};
 use crate::item::Kind;
-use crate::knowledge::{KeyScope, KeyStatus};
+use crate::knowledge::{KeyScope, KeyStatus, NativeSidecar};
 
 /// An empty remedy of this family.
 pub(super) fn remedy() -> Remedy {
@@ -81,7 +81,7 @@ pub(super) fn with_right_key(
     let remedy = rewrite::restart(ctx, remedy, &found.object);
     match go_bool(value) {
         Some(false) => remedy,
-        _ => floor(ctx, remedy),
+        _ => floor(remedy, ctx.knowledge.native_sidecar()),
     }
 }
 
@@ -135,13 +135,9 @@ pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, w
     remedy.step(StepKind::Note, way + &needs)
 }
 
-/// Adds the Kubernetes version that native sidecars require, unless the cluster is known to have it.
-pub(super) fn floor(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let knowledge = ctx.knowledge.native_sidecar();
+/// Adds the Kubernetes version that native sidecars require.
+pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     let (gated, free) = (knowledge.kubernetes_minimum(), knowledge.kubernetes_on_by_default());
-    if ctx.has_kubernetes_for_steps(free) {
-        return remedy;
-    }
     remedy.step(
         StepKind::Note,
         format!(
