@@ -660,6 +660,7 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
+'*::files -- Bundles, dumps or folders to read instead of the cluster, as with --bundle:_files' \
 && ret=0
 ;;
 (node-snapshot)

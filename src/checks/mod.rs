@@ -110,7 +110,7 @@ impl From<Vec<Finding>> for Verdict {
     }
 }
 
-/// Installs the linkerd CLI of a release; `None` if the text is no version of Linkerd.
+/// Installs the linkerd CLI of a release; `None` if the text is not a version of Linkerd.
 pub fn cli_installation(release: &str) -> Option<Command> {
     Some(versions::cli_install::install(Knowledge::embedded(), &release.parse().ok()?))
 }

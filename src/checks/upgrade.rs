@@ -28,7 +28,7 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 use current_certificates::Kept;
-pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, deletes_key, stored_instead, without_key};
+pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
 pub(super) use stored::Stored;
 pub(super) use unsaved_options::{Unstored, unstored};
@@ -57,6 +57,8 @@ pub(super) struct Options<'a> {
 /// The chart values of the issuer.
 const CERTIFICATE: &str = "identity.issuer.tls.crtPEM";
 const KEY: &str = "identity.issuer.tls.keyPEM";
+/// The CLI's option for the issuer's key.
+const KEY_OPTION: &str = "--identity-issuer-key-file";
 
 impl<'a> Options<'a> {
     /// Nothing: the manifests are applied again with the current values.
@@ -101,11 +103,7 @@ impl<'a> Options<'a> {
 
     /// Sets the issuer to the certificate and key of these files.
     pub(super) fn pair(self, certificate: &'static str, key: &'static str) -> Options<'a> {
-        self.file("--identity-issuer-certificate-file", CERTIFICATE, certificate).file(
-            "--identity-issuer-key-file",
-            KEY,
-            key,
-        )
+        self.file("--identity-issuer-certificate-file", CERTIFICATE, certificate).file(KEY_OPTION, KEY, key)
     }
 
     /// Sets the trust anchors to the bundle of a file.
@@ -214,7 +212,8 @@ pub(super) fn injector_awaited(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let mut own = remedy.steps.iter().rev().filter(|step| !current_certificates::is_deletion(step));
     let last = own.find_map(|step| step.command.as_ref()).map(Command::rendered);
     let is_change = |line: &String| {
-        let by_cli = line.contains("linkerd") && line.contains(" upgrade") && line.contains(" apply ");
+        let renders = line.contains(" upgrade") || line.contains(" install --ignore-cluster");
+        let by_cli = line.contains("linkerd") && renders && line.contains(" apply ");
         by_cli || line.contains("helm upgrade ") && line.contains("control-plane")
     };
     if !last.is_some_and(|lines| lines.iter().any(is_change)) {

@@ -29,6 +29,8 @@ use crate::ticket::{self, Ticket};
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let began = Instant::now();
+    let evidence = evidence::with_files(&args.evidence, &args.files, |_| None)?;
+    let args = &Args { evidence, files: Vec::new(), ..args.clone() };
     let writer = writer(args)?;
     let mode = match args.to {
         Some(_) => Mode::Upgrade,

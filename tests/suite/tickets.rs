@@ -126,7 +126,7 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let whole = collected("injector-fails-open", State::Before, folder.path());
     let target = folder.path().join("ticket.tar.gz");
-    let args = ["ticket", "--bundle", whole.to_str().unwrap(), "--dry-run"];
+    let args = ["ticket", whole.to_str().unwrap(), "--dry-run"];
     for more in [&[][..], &["-o", target.to_str().unwrap()]] {
         // On a narrower terminal, long names take several lines.
         let output = ran(meshdoctor(&[&args[..], more].concat()).env("COLUMNS", "200"));

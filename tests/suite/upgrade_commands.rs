@@ -1,5 +1,6 @@
 //! Every printed `linkerd upgrade` passes the verification that the command runs before it prints anything.
 
+use meshdoctor::card::CaseKind;
 use meshdoctor::checks;
 use meshdoctor::report::Report;
 
@@ -38,4 +39,40 @@ fn every_upgrade_is_forced_if_proxies_do_not_trust_the_issuer() {
         upgrades.iter().all(|line| line.contains("linkerd upgrade") && line.contains("--force |")),
         "{upgrades:#?}"
     );
+}
+
+/// The files that a line deletes.
+fn deleted(line: &str) -> Vec<&str> {
+    let words = line.split_once("rm -f ").map(|(_, files)| files.split([';', ' ', '&']));
+    words.into_iter().flatten().take_while(|word| !word.is_empty()).collect()
+}
+
+#[test]
+fn no_step_deletes_a_file_that_a_later_step_needs() {
+    let mut count = 0;
+    for check in checks::all().filter(|check| check.card().front.category == "certificates") {
+        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
+            let report = judge(&live(check, case).0);
+            let own = report.findings.iter().filter(|finding| finding.check == check.id);
+            for finding in own {
+                let commands = finding.remedy.steps.iter().filter_map(|step| step.command.as_ref());
+                let lines: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
+                for (at, line) in lines.iter().enumerate() {
+                    for file in deleted(line) {
+                        let names =
+                            |line: &&String| line.split([' ', '=', ',', ';']).any(|word| word == file);
+                        let shown = || format!("{}, case {:?}: {file}\n{lines:#?}", check.id, case.title);
+                        let changes =
+                            |line: &String| line.contains(" apply ") || line.contains("helm upgrade");
+                        let is_given = lines[..at].iter().any(|line| names(&line) && changes(line));
+                        assert!(is_given, "given to nothing before: {}", shown());
+                        let mut later = lines[at + 1..].iter().filter(names);
+                        assert_eq!(later.next(), None, "needed later: {}", shown());
+                        count += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 20, "{count} files are deleted");
 }

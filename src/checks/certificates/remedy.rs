@@ -26,6 +26,8 @@ pub(super) const NEW_ROOT: &str = "ca-new.crt";
 const KEY: &str = "issuer.key";
 /// The key of an issuer under the new anchor.
 const NEW_KEY: &str = "issuer-new.key";
+/// The keys that a step may put into the installation, which stores them.
+const KEYS: [&str; 2] = [KEY, NEW_KEY];
 /// The current bundle with a new anchor.
 pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
 /// The current bundle with the anchor above the issuer.
@@ -231,24 +233,10 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_rolled(&remedy) {
         let act = "Wait until the control plane runs with the current trust anchors: the change restarts it";
-        return without_key(ctx, remedy.run(StepKind::Command, act, control_plane_rolled(ctx)));
+        let remedy = remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
+        return upgrade::without_key(remedy, &KEYS);
     }
-    without_key(ctx, restart_before(ctx, remedy, None))
-}
-
-/// Adds the deletion of a new issuer's key file, if a step before puts it in place.
-pub(super) fn without_key(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let is_given = |key: &&str| {
-        let texts = remedy.steps.iter().filter_map(|step| step.command.as_ref()).map(Command::rendered);
-        let mut words = texts
-            .flatten()
-            .flat_map(|line| line.split([' ', '=', ',']).map(str::to_owned).collect::<Vec<_>>());
-        words.any(|word| word == **key)
-    };
-    match [KEY, NEW_KEY].into_iter().find(is_given) {
-        Some(key) if !upgrade::deletes_key(&remedy) => upgrade::without_key(ctx, remedy, key),
-        Some(_) | None => remedy,
-    }
+    upgrade::without_key(restart_before(ctx, remedy, None), &KEYS)
 }
 
 /// Whether the last step restarts the control plane.
@@ -505,7 +493,7 @@ pub(super) fn see_it_loaded(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             "If there is no such event, restart identity",
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
         );
-    without_key(ctx, remedy)
+    upgrade::without_key(remedy, &KEYS)
 }
 
 /// The remedy that restarts identity, which reads the issuer and the trust anchors when it starts.

@@ -61,7 +61,7 @@ fn finding(
     finding.likely()
 }
 
-/// Whether the port is said to be HTTP.
+/// Whether the port is declared as HTTP.
 fn is_http(port: &ServicePort) -> bool {
     let words = [port.name.to_ascii_lowercase(), port.app_protocol.to_ascii_lowercase()];
     words.iter().any(|word| ["http", "grpc", "web"].iter().any(|http| word.contains(http)))

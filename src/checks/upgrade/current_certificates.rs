@@ -4,7 +4,7 @@
 
 use super::guard::is_issuer_written;
 use super::stored::{ANCHORS, ISSUER, anchors_to_file, issuer_to_files};
-use super::{Options, uses_stored_values};
+use super::{KEY as KEY_VALUE, KEY_OPTION, Options, uses_stored_values};
 use crate::certificates::{Certificate, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
 use crate::checks::Context;
@@ -37,24 +37,31 @@ pub(super) fn is_deletion(step: &Step) -> bool {
     [DELETION, KEY_DELETION].contains(&step.without_requirement())
 }
 
-/// Whether a step deletes the key file of a new issuer.
-pub(in crate::checks) fn deletes_key(remedy: &Remedy) -> bool {
-    remedy.steps.iter().any(|step| step.without_requirement() == KEY_DELETION)
-}
-
-/// Adds the step that deletes the key file of a new issuer, if a step before put it into the stored values. If that
-/// step needs a release of the linkerd CLI, so does the deletion.
-pub(in crate::checks) fn without_key(ctx: &Context<'_>, remedy: Remedy, key: &'static str) -> Remedy {
-    if !uses_stored_values(ctx) {
+/// Adds the step that deletes the key file of a new issuer, one of `keys`, if a step before puts it into the stored
+/// values. If that step needs a release of the linkerd CLI, so does the deletion.
+pub(in crate::checks) fn without_key(remedy: Remedy, keys: &[&'static str]) -> Remedy {
+    if remedy.steps.iter().any(|step| step.without_requirement() == KEY_DELETION) {
         return remedy;
     }
-    let delete = Line::from(program("rm").words("-f").arg(key));
     let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref());
-    let delete = match commands.find_map(Command::required_cli).map(str::to_owned) {
+    let Some((key, command)) = commands.find_map(|command| Some((given_key(command, keys)?, command))) else {
+        return remedy;
+    };
+    let delete = Line::from(program("rm").words("-f").arg(key));
+    let delete = match command.required_cli().map(str::to_owned) {
         Some(release) => Line::only_with_cli(release, delete),
         None => delete,
     };
     remedy.run(StepKind::Command, KEY_DELETION, delete)
+}
+
+/// The key file that a command puts into the values of the installation, by the CLI's option or Helm's.
+fn given_key(command: &Command, keys: &[&'static str]) -> Option<&'static str> {
+    let text = command.to_string();
+    let is_given = |key: &str| {
+        text.contains(&format!("{KEY_OPTION} {key} ")) || text.contains(&format!("{KEY_VALUE}={key}"))
+    };
+    keys.iter().copied().find(|key| is_given(key))
 }
 
 impl Kept {

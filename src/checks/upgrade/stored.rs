@@ -15,8 +15,11 @@ use crate::version::LinkerdVersion;
 
 /// The Secret of the issuer.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
-/// Every file that the commands write.
-const FILES: &str = "stored-values.yaml stored-ca.crt stored-issuer.crt stored-issuer.key";
+/// The files that the commands write.
+const VALUES_FILE: &str = "stored-values.yaml";
+const ANCHORS_FILE: &str = "stored-ca.crt";
+const CERTIFICATE_FILE: &str = "stored-issuer.crt";
+const KEY_FILE: &str = "stored-issuer.key";
 
 /// Whether `linkerd upgrade` is known to find no usable values. Only for control planes that the CLI manages:
 /// Helm writes no such Secret.
@@ -154,7 +157,7 @@ impl Stored {
             .run(
                 StepKind::Command,
                 "Delete the files: one of them is the issuer's private key",
-                program("rm").words(FILES),
+                deletion(&none),
             )
     }
 }
@@ -173,27 +176,38 @@ pub(super) fn instead(
     if let Some(needed) = stored.by_hand_with(options) {
         return (stored.written_by_hand(ctx, remedy, needed), true);
     }
+    let contents = if options.sets(CERTIFICATE) { "" } else { ", which contain the issuer's private key" };
     let text = format!(
-        "{act}. `linkerd upgrade` cannot read its stored values (Secret {STORED_VALUES}), so `linkerd \
-         install` renders the current ones. The last command deletes the files, which contain the issuer's \
-         private key"
+        "{act}. `linkerd upgrade` cannot read its stored values (Secret {STORED_VALUES}), so `linkerd install` \
+         renders the current ones. The last command deletes the files{contents}"
     );
     let mut command = Command::lines(files(ctx, options));
-    let delete = program("rm").words("-f").words(FILES);
-    command.join([&guarded(version, install(ctx, options)), &Command::from(Line::from(delete))]);
+    command.join([&guarded(version, install(ctx, options)), &Command::from(Line::from(deletion(options)))]);
     (remedy.run(kind, text, command.whole()), false)
 }
 
 /// The lines that write the current values, trust anchors and issuer to files, without those that the options replace.
 fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
-    let mut lines = vec![entry(ctx, "get configmap linkerd-config", "values").to_file("stored-values.yaml")];
+    let mut lines = vec![entry(ctx, "get configmap linkerd-config", "values").to_file(VALUES_FILE)];
     if !options.sets(ANCHORS) {
-        lines.push(anchors_to_file(ctx, "stored-ca.crt"));
+        lines.push(anchors_to_file(ctx, ANCHORS_FILE));
     }
     if !options.sets(CERTIFICATE) {
-        lines.extend(issuer_to_files(ctx, "stored-issuer.crt", "stored-issuer.key"));
+        lines.extend(issuer_to_files(ctx, CERTIFICATE_FILE, KEY_FILE));
     }
     lines
+}
+
+/// The values that come from files, each with its file, without those that the options replace.
+fn current(options: &Options<'_>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = [(ANCHORS, ANCHORS_FILE), (CERTIFICATE, CERTIFICATE_FILE), (KEY, KEY_FILE)];
+    all.into_iter().filter(|(path, _)| !options.sets(path))
+}
+
+/// Deletes the files.
+fn deletion(options: &Options<'_>) -> Call {
+    let written = current(options).map(|(_, file)| file);
+    written.fold(program("rm").words("-f").arg(VALUES_FILE), Call::arg)
 }
 
 /// The line that writes the current trust anchors to a file.
@@ -201,7 +215,7 @@ pub(super) fn anchors_to_file(ctx: &Context<'_>, file: &'static str) -> Line {
     entry(ctx, "get configmap linkerd-identity-trust-roots", "ca-bundle.crt").to_file(file)
 }
 
-/// The lines that write the current issuer's certificate and key to files, of which only the user may read the key.
+/// The lines that write the current issuer's certificate and key to files. Only the user may read the key.
 pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key: &'static str) -> [Line; 3] {
     let written = |name: &str, file: &'static str| {
         let get = entry(ctx, "get secret linkerd-identity-issuer", name);
@@ -216,14 +230,13 @@ pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key:
 fn install(ctx: &Context<'_>, options: &Options<'_>) -> Line {
     let install = linkerd()
         .control_plane(&ctx.namespaces().control_plane)
-        .words("install --ignore-cluster --values stored-values.yaml");
+        .words("install --ignore-cluster --values")
+        .arg(VALUES_FILE);
     let install = if options.ha { install.words("--ha") } else { install };
     let install = options.settings(str::to_owned).fold(install, |install, set| install.option("--set", set));
-    let current =
-        [(ANCHORS, "stored-ca.crt"), (CERTIFICATE, "stored-issuer.crt"), (KEY, "stored-issuer.key")];
-    let kept = current.into_iter().filter(|(path, _)| !options.sets(path));
     let given = options.files.iter().map(|(_, path, file)| (*path, *file));
-    let pem: Vec<String> = kept.chain(given).map(|(path, file)| format!("{path}={file}")).collect();
+    let pem: Vec<String> =
+        current(options).chain(given).map(|(path, file)| format!("{path}={file}")).collect();
     install.option("--set-file", pem.join(",")).pipe(apply())
 }
 

@@ -11,9 +11,12 @@ use crate::cli::values::{
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// `meshdoctor ticket`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = help::of_ticket())]
 pub struct Ticket {
+    /// Bundles, dumps or folders to read instead of the cluster, as with --bundle.
+    #[arg(value_name = "FILE", conflicts_with = "live")]
+    pub files: Vec<PathBuf>,
     /// Destination: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output.
     #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,

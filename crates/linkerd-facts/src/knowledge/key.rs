@@ -186,7 +186,7 @@ pub struct Key {
     pub scopes: Vec<KeyScope>,
     /// Its intended author.
     pub set_by: WrittenBy,
-    /// What it does, as a sentence without its period.
+    /// Its effect, as a sentence without its period.
     pub effect: Option<String>,
     /// Accepted values.
     pub value: ValueType,

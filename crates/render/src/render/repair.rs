@@ -481,7 +481,7 @@ impl PlanPrinter<'_> {
         let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
             return String::new();
         };
-        match self.installing(release) {
+        match self.report.repair.installing_cli(release) {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None if self.is_to_install(release) => {
@@ -491,17 +491,10 @@ impl PlanPrinter<'_> {
         }
     }
 
-    /// The index of the step that installs the linkerd CLI of a release.
-    fn installing(&self, release: &str) -> Option<usize> {
-        self.report.repair.steps.iter().position(|step| {
-            let installed = step.step.command.as_ref().and_then(Command::installed_cli);
-            installed.is_some_and(|installed| installed == release)
-        })
-    }
-
     /// Whether the reader may lack the linkerd CLI of a release, and no step installs it.
     fn is_to_install(&self, release: &str) -> bool {
-        self.report.subject.cli.as_deref() != Some(release) && self.installing(release).is_none()
+        let plan = &self.report.repair;
+        self.report.subject.cli.as_deref() != Some(release) && plan.installing_cli(release).is_none()
     }
 
     /// The commands that install these releases of the linkerd CLI.

@@ -41,6 +41,12 @@ pub struct PlanStep {
 }
 
 impl RepairPlan {
+    /// The index of the step that installs the linkerd CLI of a release, if one does.
+    pub fn installing_cli(&self, release: &str) -> Option<usize> {
+        let installed = |step: &PlanStep| step.step.command.as_ref().and_then(Command::installed_cli);
+        self.steps.iter().position(|step| installed(step).as_deref() == Some(release))
+    }
+
     /// The plan for findings that are sorted in the order of their repair.
     pub fn from_findings(findings: &[Finding]) -> RepairPlan {
         let planned = number(findings);

@@ -111,11 +111,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     }
     let needed: BTreeSet<&str> =
         steps.iter().filter_map(|step| step.step.command.as_ref()?.required_cli()).collect();
-    let is_installed = |release: &&str| {
-        let mut commands = steps.iter().filter_map(|step| step.step.command.as_ref());
-        commands.any(|command| command.installed_cli().as_deref() == Some(*release))
-    };
-    for release in needed.into_iter().filter(|release| !is_installed(release)) {
+    for release in needed.into_iter().filter(|release| report.repair.installing_cli(release).is_none()) {
         script.comment(&format!("This installs the linkerd CLI {release}, which steps need:"));
         let install = checks::cli_installation(release);
         install.iter().flat_map(Command::rendered).for_each(|line| script.command(&line));

@@ -51,7 +51,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(first));
         return lines;
     }
-    // Its command stands in the plan, after the other cases.
+    // The plan has its command after the other cases.
     if first.step.is_conditional() {
         return lines;
     }
