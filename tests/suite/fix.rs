@@ -487,3 +487,19 @@ fn a_found_file_that_hides_findings_is_named_in_every_form() {
     assert_eq!(document["config"]["gate"], serde_json::json!(["skip"]), "{document:#}");
     assert_eq!(document["config"]["named"], false);
 }
+
+#[test]
+fn steps_on_one_node_before_the_next_are_not_run_on_all_nodes_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.json").display().to_string();
+    ran_to(1, meshdoctor(&["demo", "cni-unauthorized", "-o", &format!("json={file}")]));
+    let script = ran_to(1, meshdoctor(&["fix", "--no-config", &file, "-o", "script"])).out;
+    assert!(script.contains("#   kubectl cordon \"$NODE\""), "{script}");
+    assert!(!script.lines().any(|line| line.starts_with("kubectl cordon")), "{script}");
+    let (_, errors) = run(folder.path(), &script, &[], 1);
+    let asked = "step 1 is manual: do steps 1 to 4 on one node before the next: ip-10-0-1-12, ip-10-0-1-40";
+    assert!(errors.contains(asked), "{errors}");
+    let (_, errors) = run(folder.path(), &script, &["3"], 1);
+    assert!(errors.contains(asked), "{errors}");
+    assert!(errors.contains("sh ") && errors.contains(" 5\n"), "{errors}");
+}

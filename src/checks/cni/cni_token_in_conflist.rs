@@ -6,8 +6,9 @@ use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_subject, in_file};
 use super::remedy::{advised_version, changed};
+use super::target::target;
 use crate::checks::{Context, Judgement};
-use crate::command::program;
+use crate::command::{kubectl, program};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::System;
@@ -98,10 +99,13 @@ fn remedy(
     let remedy = changed(ctx, remedy, words, Some(&chart), &values);
     match severity {
         Severity::Info => remedy,
-        Severity::Warning | Severity::Error => remedy.step(
-            StepKind::Note,
-            "Invalidate the token by deleting its pod, or its Secret (of type \
-             kubernetes.io/service-account-token, in the namespace of linkerd-cni)",
+        Severity::Warning | Severity::Error => remedy.run(
+            StepKind::Command,
+            "Invalidate the token: one of a pod ends with the pod, which the restart replaces; one of a Secret ends \
+             when you delete the Secret. This command lists such Secrets",
+            kubectl()
+                .namespace(target(ctx).namespace)
+                .words("get secrets --field-selector type=kubernetes.io/service-account-token"),
         ),
     }
 }

@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use super::cluster::{Cluster, Reading};
 use crate::cli::output::print_line;
 use crate::cli::stop::Stop;
-use crate::command::own;
-use crate::finding::Applies;
+use crate::command::{self, own};
+use crate::finding::{Applies, NodeRound};
 use crate::render::fix as render;
 use crate::repair::{JudgedPlan, Proof, State};
-use crate::report::{PlanStep, Report};
+use crate::report::{PlanStep, RepairPlan, Report};
 
 /// The shell that runs the commands.
 const SHELL: &str = if cfg!(unix) { "/bin/sh" } else { "sh" };
@@ -37,19 +37,22 @@ pub(super) fn run(
     let mut latest = None;
     // An alternative is only needed if the step before it was not run.
     let mut declined = false;
-    for (number, (step, proof)) in (1..).zip(steps.iter().zip(&plan.proofs)) {
-        show((number, steps.len()), step, proof);
+    for (number, node) in turns(&reading.report.repair) {
+        let (step, proof) = (&steps[number - 1], &plan.proofs[number - 1]);
+        let command = step.step.command.as_ref();
+        let command =
+            command.map(|command| node.map_or_else(|| command.clone(), |node| command.only_on(node)));
+        show((number, steps.len()), node, step, command.as_ref(), proof);
         if !proof.is_offered() || step.step.applies == Applies::Instead && !declined {
             continue;
         }
-        let command = step.step.command.as_ref();
         let command = command.filter(|command| *proof != Proof::Manual && render::can_run(command));
-        let question = match command {
+        let question = match &command {
             Some(_) if *proof == Proof::Conditional => "Does it apply? Run it? [y]es, [n]o, [q]uit: ",
             Some(_) => "Run it? [y]es, [n]o, [q]uit: ",
             None => "Do it by hand. Is it done? [y]es, [n]o, [q]uit: ",
         };
-        match (ask(question)?, command) {
+        match (ask(question)?, &command) {
             (Confirmation::Yes, Some(command)) => execute(number, &render::guarded(command, "exit 1"))?,
             (Confirmation::Yes, None) => {}
             (Confirmation::No, Some(_)) => {
@@ -77,11 +80,38 @@ pub(super) fn run(
     Ok(latest)
 }
 
-fn show((number, all): (usize, usize), step: &PlanStep, proof: &Proof) {
+/// The steps in the order in which they are run, by number. Those of a round come once for each of its nodes.
+fn turns(plan: &RepairPlan) -> Vec<(usize, Option<&str>)> {
+    let mut turns = Vec::new();
+    let mut number = 1;
+    while number <= plan.steps.len() {
+        match plan.node_round(number) {
+            Some(NodeRound { first, last, nodes }) => {
+                let of_node = |node| (first..=last).map(move |step| (step, Some(node)));
+                turns.extend(nodes.into_iter().flat_map(of_node));
+                number = last + 1;
+            }
+            None => {
+                turns.push((number, None));
+                number += 1;
+            }
+        }
+    }
+    turns
+}
+
+fn show(
+    (number, all): (usize, usize),
+    node: Option<&str>,
+    step: &PlanStep,
+    command: Option<&command::Command>,
+    proof: &Proof,
+) {
     print_line("");
-    print_line(&format!("step {number} of {all}: {}", step.step.text));
-    let command = step.step.command.iter().flat_map(|command| command.rendered());
-    command.for_each(|line| print_line(&format!("  {line}")));
+    let place = node.map(|node| format!(" on {node}")).unwrap_or_default();
+    print_line(&format!("step {number} of {all}{place}: {}", step.step.text));
+    let lines = command.into_iter().flat_map(command::Command::rendered);
+    lines.for_each(|line| print_line(&format!("  {line}")));
     let expected = render::proof_text(proof);
     match proof {
         Proof::Manual | Proof::Conditional => {}

@@ -139,6 +139,21 @@ impl Command {
         &self.other_nodes
     }
 
+    /// The same command for one of its nodes only.
+    pub fn only_on(&self, node: &str) -> Command {
+        let node = self.node.as_ref().map(|_| node.to_owned());
+        Command { node, other_nodes: Vec::new(), ..self.clone() }
+    }
+
+    /// The nodes on which it calls a subcommand of kubectl, if it is about nodes.
+    pub fn nodes_of(&self, subcommand: &str) -> Option<Vec<&str>> {
+        let first = self.node.as_deref()?;
+        let is_call =
+            |line: &String| line.starts_with("kubectl ") && line.split(' ').any(|word| word == subcommand);
+        let nodes = || std::iter::once(first).chain(self.other_nodes.iter().map(String::as_str)).collect();
+        self.rendered().iter().any(is_call).then(nodes)
+    }
+
     /// Whether its lines are a unit.
     pub fn is_whole(&self) -> bool {
         self.whole

@@ -10,8 +10,8 @@ use super::{repair, subject};
 use crate::checks::KNOWN_DEFECT;
 use crate::command::Command;
 use crate::finding::{
-    Confidence, Evidence, Finding, ManifestLocation, Moment, Place, Severity, Standing, Step, Subject,
-    WaivedBy, When,
+    Confidence, Evidence, Finding, ManifestLocation, Moment, NodeRound, Place, Severity, Standing, Step,
+    Subject, WaivedBy, When,
 };
 use crate::knowledge::Knowledge;
 use crate::report::{PlannedFinding, Report};
@@ -434,11 +434,13 @@ impl Printer {
 
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
+        let all: Vec<&Step> = steps.iter().collect();
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
             let indent = if self.form == Form::Card { INDENT } else { 2 };
             let inner = indent + number.len();
-            let nodes = repair::elsewhere(step, self.look.most(EVIDENCE));
+            let nodes =
+                repair::elsewhere(step, (at + 1, NodeRound::find(&all, at + 1)), self.look.most(EVIDENCE));
             let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
             let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {

@@ -138,10 +138,11 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     }
     let steps = || report.repair.steps.iter().zip(&plan.proofs);
     let withheld = steps().filter(|(_, proof)| !proof.is_offered()).count();
-    let runs = |step: &PlanStep, proof: &Proof| {
-        found_card(report, step).is_none() && proof.is_offered() && script::runs_by_itself(step, proof)
+    let runs = |(number, (step, proof)): &(usize, (&PlanStep, &Proof))| {
+        let needs_person = found_card(report, step).is_some() || report.repair.node_round(*number).is_some();
+        !needs_person && proof.is_offered() && script::runs_by_itself(step, proof)
     };
-    let alone = steps().filter(|(step, proof)| runs(step, proof)).count();
+    let alone = (1..).zip(steps()).filter(runs).count();
     let needs_you = report.repair.steps.len() - withheld - alone;
     let of = |number: usize, one: &str, several: &str| {
         (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { several }))

@@ -14,7 +14,7 @@ use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
-use crate::finding::{Finding, Severity, Step, Subject};
+use crate::finding::{Finding, NodeRound, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 pub use next::next;
 pub use verification::verify_lines;
@@ -420,7 +420,9 @@ impl PlanPrinter<'_> {
         let requirement = if is_stated { String::new() } else { self.requirement(number, step, plain) };
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
-        let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
+        let end =
+            elsewhere(&step.step, (number, self.report.repair.node_round(number)), self.look.most(NODES))
+                + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
         let words = wrap(&format!("{text}{end}"), room).into_iter();
         let mut lines: Vec<String> =
@@ -549,6 +551,9 @@ impl PlanPrinter<'_> {
         if left_out > 0 {
             lines.push(format!("and {left_out} more (-v or -o json shows all)"));
         }
+        if shown.iter().any(|line| line.contains(IMAGE)) {
+            lines.push("IMAGE: a meshdoctor image that the nodes can pull (see its Dockerfile)".to_owned());
+        }
         let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 10));
         lines.iter().enumerate().map(|(at, line)| format!("  {}{line}", label(at))).collect()
     }
@@ -578,11 +583,19 @@ fn in_two_lines(line: String, room: usize) -> Vec<String> {
     }
 }
 
-/// Further nodes on which the step must be repeated; at most `most` are named.
-pub fn elsewhere(step: &Step, most: usize) -> String {
-    match step.command.as_ref().map(Command::other_nodes) {
-        None | Some([]) => String::new(),
-        Some(nodes) => format!(" (then likewise on {})", some_of(nodes, most)),
+/// The variable for the image of the pods that read nodes.
+const IMAGE: &str = "\"${IMAGE:?}\"";
+
+/// Further nodes on which a step must be repeated, alone or with the others of its round, of which the first names
+/// them; at most `most` are named.
+pub fn elsewhere(step: &Step, (number, round): (usize, Option<NodeRound<'_>>), most: usize) -> String {
+    match (round, step.command.as_ref().map(Command::other_nodes)) {
+        (Some(NodeRound { first, last, nodes }), _) if first == number => {
+            let round: Vec<usize> = (first..=last).collect();
+            format!(" (then {} likewise on {})", describe(&round), some_of(&nodes[1..], most))
+        }
+        (Some(_), _) | (None, None | Some([])) => String::new(),
+        (None, Some(nodes)) => format!(" (then likewise on {})", some_of(nodes, most)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::command::{Command, JoinIndex};
 use crate::finding::{
-    Finding, Fingerprint, Forced, Restarts, Severity, Standing, Step, keep_lists, lift_forced,
+    Finding, Fingerprint, Forced, NodeRound, Restarts, Severity, Standing, Step, keep_lists, lift_forced,
 };
 
 /// The steps that repair all errors and warnings of the report.
@@ -45,6 +45,11 @@ impl RepairPlan {
     pub fn installing_cli(&self, release: &str) -> Option<usize> {
         let installed = |step: &PlanStep| step.step.command.as_ref().and_then(Command::installed_cli);
         self.steps.iter().position(|step| installed(step).as_deref() == Some(release))
+    }
+
+    /// The round of steps on nodes that a step is part of.
+    pub fn node_round(&self, number: usize) -> Option<NodeRound<'_>> {
+        NodeRound::find(&self.steps.iter().map(|step| &step.step).collect::<Vec<_>>(), number)
     }
 
     /// The plan for findings that are sorted in the order of their repair.

@@ -125,7 +125,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
 fn step(report: &Report, number: usize, repairs: Option<&BTreeSet<usize>>) -> String {
     let plan = &report.repair;
     let step = &plan.steps[number - 1].step;
-    let nodes = repair::elsewhere(step, SUBJECTS);
+    let nodes = repair::elsewhere(step, (number, plan.node_round(number)), SUBJECTS);
     let repairs = repairs.filter(|_| plan.findings.len() > 1);
     let repairs =
         repairs.map_or_else(String::new, |numbers| format!(" (for {})", repair::numbered(report, numbers)));

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::{configured, found_card, from_found_card, planned, proof_text};
 use crate::checks;
 use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
-use crate::finding::Applies;
+use crate::finding::{Applies, NodeRound};
 use crate::kubectl::shell::{Word, pipelines};
-use crate::render::subject;
 use crate::render::text::{clean, wrap};
+use crate::render::{repair, subject};
 use crate::repair::{JudgedPlan, Proof};
 use crate::report::{PlanStep, Report};
 
@@ -118,12 +118,13 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
         script.0.push('\n');
     }
     for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
-        script.step((at + 1, steps.len()), step, proof, found_card(report, step));
+        let round = report.repair.node_round(at + 1);
+        script.step((at + 1, steps.len()), (step, proof), round.as_ref(), found_card(report, step));
     }
     script.0.push('\n');
     script.comment("Check the result:");
-    for command in &report.repair.verify {
-        command.rendered().iter().for_each(|line| script.command(line));
+    for line in repair::verify_lines(&report.repair.verify).concat() {
+        script.command(&line);
     }
     script.0
 }
@@ -149,8 +150,15 @@ impl Script {
         self.0.push('\n');
     }
 
-    /// `card`: the found file whose card recommends the step.
-    fn step(&mut self, (number, all): (usize, usize), step: &PlanStep, proof: &Proof, card: Option<&str>) {
+    /// `round`: the steps to do together on one node before the next, which needs a person. `card`: the found file
+    /// whose card recommends the step.
+    fn step(
+        &mut self,
+        (number, all): (usize, usize),
+        (step, proof): (&PlanStep, &Proof),
+        round: Option<&NodeRound<'_>>,
+        card: Option<&str>,
+    ) {
         self.0.push('\n');
         let repairs: Vec<String> = step.repairs.iter().map(ToString::to_string).collect();
         let repairs = match repairs.as_slice() {
@@ -158,11 +166,12 @@ impl Script {
             several => format!("findings {}", several.join(", ")),
         };
         let command = step.step.command.as_ref();
-        let runs_alone = card.is_none() && runs_by_itself(step, proof);
+        let runs_alone = card.is_none() && round.is_none() && runs_by_itself(step, proof);
         let runs = proof.is_offered() && command.is_some() && runs_alone;
         // A step that stops the script prints its text there.
-        let stops = proof.is_offered() && !runs && step.step.applies != Applies::Instead;
-        let text = if stops { String::new() } else { format!(": {}", step.step.text) };
+        let begins = round.is_none_or(|round| round.first == number);
+        let stops = proof.is_offered() && !runs && begins && step.step.applies != Applies::Instead;
+        let text = if stops && round.is_none() { String::new() } else { format!(": {}", step.step.text) };
         self.comment(&format!("Step {number} of {all}, for {repairs}{text}"));
         if *proof != Proof::Manual {
             self.comment(&proof_text(proof));
@@ -176,9 +185,16 @@ impl Script {
         if !proof.is_offered() {
             return;
         }
+        let last = round.map_or(number, |round| round.last);
         let stop = || {
-            let text = Arg::from(clean(&step.step.text).into_owned());
-            format!("manual {number} {text} {}", number + 1)
+            let text = match round {
+                Some(round) => format!(
+                    "do steps {number} to {last} on one node before the next: {}",
+                    round.nodes.join(", ")
+                ),
+                None => step.step.text.clone(),
+            };
+            format!("manual {number} {} {}", Arg::from(clean(&text).into_owned()), last + 1)
         };
         match command.filter(|_| runs_alone) {
             Some(command) => {
@@ -195,8 +211,8 @@ impl Script {
                     self.command(&line);
                 }
                 // An alternative is only needed if the step before it was not done.
-                if step.step.applies != Applies::Instead {
-                    self.line(&format!("[ \"$first\" -gt {number} ] || {}", stop()));
+                if stops {
+                    self.line(&format!("[ \"$first\" -gt {last} ] || {}", stop()));
                 }
             }
         }

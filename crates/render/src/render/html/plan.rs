@@ -97,7 +97,7 @@ fn step(
         body,
         "<li id=\"step-{number}\">{}{}{}",
         escaped(&steps::in_plan(&report.repair, number, &step.step.text)),
-        escaped(&repair::elsewhere(&step.step, NODES)),
+        escaped(&repair::elsewhere(&step.step, (number, report.repair.node_round(number)), NODES)),
         repairs.unwrap_or_default()
     );
     if let Some(command) = &step.step.command {

@@ -16,7 +16,8 @@ pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
     runs.into_iter().map(VerifyRun::into_lines).collect()
 }
 
-/// A verification command: `FRAME[0] --only CHECKS FRAME[1]` if it runs checks, else only its lines.
+/// A verification command: the parts of its text between `--only CHECKS`, if it runs the same checks everywhere; else
+/// its lines.
 struct VerifyRun {
     frame: Vec<String>,
     checks: Vec<String>,
@@ -28,18 +29,24 @@ impl VerifyRun {
 
     fn from_lines(lines: Vec<String>) -> VerifyRun {
         // Comments before the command stay above it.
-        let split = match lines.as_slice() {
-            [comments @ .., line] if comments.iter().all(|line| line.starts_with('#')) => {
-                line.split_once(Self::ONLY).map(|parts| (comments, parts))
+        let is_single =
+            lines.split_last().is_some_and(|(_, before)| before.iter().all(|line| line.starts_with('#')));
+        let text = lines.join("\n");
+        let mut parts = text.split(Self::ONLY);
+        let mut frame = vec![parts.next().unwrap_or_default().to_owned()];
+        let mut selected = Vec::new();
+        for part in parts {
+            let (checks, after) = part.split_at(part.find(' ').unwrap_or(part.len()));
+            selected.push(checks);
+            frame.push(after.to_owned());
+        }
+        selected.dedup();
+        match selected.as_slice() {
+            [checks] if is_single => {
+                VerifyRun { checks: checks.split(',').map(str::to_owned).collect(), frame }
             }
-            _ => None,
-        };
-        let Some((comments, (before, rest))) = split else {
-            return VerifyRun { frame: lines, checks: Vec::new() };
-        };
-        let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-        let before = comments.iter().map(String::as_str).chain([before]).collect::<Vec<_>>().join("\n");
-        VerifyRun { frame: vec![before, after.to_owned()], checks: vec![check.to_owned()] }
+            _ => VerifyRun { frame: lines, checks: Vec::new() },
+        }
     }
 
     /// Whether one command can run the checks of both. The one for warnings also fails on errors.
