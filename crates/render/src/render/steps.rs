@@ -8,15 +8,22 @@ use crate::finding::{Applies, Step};
 use crate::report::{PlanStep, RepairPlan, Report};
 
 /// The text of a step of the plan, from 1. An alternative names the step that it replaces: numbered steps
-/// read as a sequence.
+/// read as a sequence. A step names its alternatives if other steps come between.
 pub(super) fn in_plan<'t>(plan: &RepairPlan, number: usize, text: &'t str) -> Cow<'t, str> {
     let of_same = |one: &PlanStep, other: &PlanStep| !one.repairs.is_disjoint(&other.repairs);
-    instead(&plan.steps[..number], |step| step.step.applies, of_same, text)
+    let replaced = |number| replaced(&plan.steps[..number], |step| step.step.applies, of_same);
+    let text = instead(replaced(number), text);
+    let later: Vec<usize> =
+        (number + 2..=plan.steps.len()).filter(|other| replaced(*other) == Some(number)).collect();
+    match later.is_empty() {
+        true => text,
+        false => Cow::Owned(format!("{text} (or {} instead)", describe(&later))),
+    }
 }
 
 /// The text of a step of a remedy, from 1. An alternative names the step that it replaces.
 pub(super) fn in_remedy<'t>(steps: &[Step], number: usize, text: &'t str) -> Cow<'t, str> {
-    instead(&steps[..number], |step| step.applies, |_, _| true, text)
+    instead(replaced(&steps[..number], |step| step.applies, |_, _| true), text)
 }
 
 /// The numbers of the alternatives to the first step of the plan.
@@ -27,22 +34,23 @@ pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
     (2..).zip(of_first).take_while(is_instead).map(|(number, _)| number).collect()
 }
 
-/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`, the text of the last step:
-/// it replaces the last one before it of the same repair that is no alternative itself.
-fn instead<'t, S>(
+/// The number of the step that the last one replaces, if that is an alternative: the last one before it of the same
+/// repair that is no alternative itself.
+fn replaced<S>(
     steps: &[S],
     applies: impl Fn(&S) -> Applies,
     of_same: impl Fn(&S, &S) -> bool,
-    text: &'t str,
-) -> Cow<'t, str> {
-    let Some((step, earlier)) = steps.split_last().filter(|(step, _)| applies(step) == Applies::Instead)
-    else {
-        return Cow::Borrowed(text);
-    };
-    let replaced = earlier.iter().rposition(|one| applies(one) != Applies::Instead && of_same(one, step));
+) -> Option<usize> {
+    let (step, earlier) = steps.split_last().filter(|(step, _)| applies(step) == Applies::Instead)?;
+    let at = earlier.iter().rposition(|one| applies(one) != Applies::Instead && of_same(one, step))?;
+    Some(at + 1)
+}
+
+/// `Instead of step 2: let pods start unmeshed` for `Or let pods start unmeshed`.
+fn instead(replaced: Option<usize>, text: &str) -> Cow<'_, str> {
     let act = text.strip_prefix("Or ").or_else(|| text.strip_prefix("Alternatively, "));
     match (replaced, act) {
-        (Some(at), Some(act)) => Cow::Owned(format!("Instead of step {}: {act}", at + 1)),
+        (Some(number), Some(act)) => Cow::Owned(format!("Instead of step {number}: {act}")),
         _ => Cow::Borrowed(text),
     }
 }

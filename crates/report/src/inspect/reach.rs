@@ -375,7 +375,9 @@ impl<'a> Mesh<'a> {
         let says = if meshed {
             format!("pod {name} is meshed; it calls as {}", self.identity(pod))
         } else {
-            format!("pod {name} has no proxy: it calls without an identity, and without Linkerd's routes")
+            format!(
+                "pod {name} has no proxy: it calls without mTLS, without an identity and without Linkerd's routes"
+            )
         };
         walk.step(Part::Client, Outcome::Passes, says).evidence(Evidence::field(
             subject(pod),

@@ -367,13 +367,14 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
 /// Records that no policy applies to the port: the pod has no proxy, or its proxy skips the port.
 fn bypasses_policy(walk: &mut Walk, pod: &Pod, port: u16, skips: Option<&Skipped>) -> bool {
     let name = &pod.metadata.name;
+    let consequence = "the call is not encrypted by Linkerd (no mTLS), and no policy applies";
     if pod.spec.proxy().is_none() {
-        let says = format!("pod {name} has no proxy: no policy applies to it");
+        let says = format!("pod {name} has no proxy: {consequence}");
         walk.step(Part::Server, Outcome::Passes, says);
         return true;
     }
     let Some(skipped) = skips else { return false };
-    let says = format!("the proxy of pod {name} skips port {port}: no policy applies to it");
+    let says = format!("the proxy of pod {name} skips port {port}: {consequence}");
     walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
     true
 }
