@@ -101,7 +101,7 @@ fn subject(report: &Report, look: Look) -> String {
     };
     let name = clean(&report.origin.name);
     let is_path = report.origin.kind != "live";
-    let name = if is_path && !look.verbose { last_parts(&name).to_owned().into() } else { name };
+    let name = if is_path && !look.verbose { brief(&name).into() } else { name };
     let kubernetes = match (&report.subject.distribution, &report.subject.kubernetes) {
         (Some(distribution), Some(version)) => format!(" ({} {})", clean(distribution), clean(version)),
         (None, Some(version)) => format!(" (Kubernetes {})", clean(version)),
@@ -109,6 +109,16 @@ fn subject(report: &Report, look: Look) -> String {
         (None, None) => String::new(),
     };
     format!("{what} {name}{kubernetes}")
+}
+
+/// The first of several files or folders, by the end of its path: `prod/cluster.json and 1 more`.
+fn brief(paths: &str) -> String {
+    let mut paths = paths.split(", ");
+    let first = last_parts(paths.next().unwrap_or_default());
+    match paths.count() {
+        0 => first.to_owned(),
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// The last two parts of a path, which tell files apart.

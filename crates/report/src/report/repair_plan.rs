@@ -47,6 +47,12 @@ impl RepairPlan {
         self.steps.iter().position(|step| installed(step).as_deref() == Some(release))
     }
 
+    /// The releases of the linkerd CLI that steps need and no step installs.
+    pub fn missing_clis(&self) -> BTreeSet<&str> {
+        let needed = self.steps.iter().filter_map(|step| step.step.command.as_ref()?.required_cli());
+        needed.filter(|release| self.installing_cli(release).is_none()).collect()
+    }
+
     /// The round of steps on nodes that a step is part of.
     pub fn node_round(&self, number: usize) -> Option<NodeRound<'_>> {
         NodeRound::find(&self.steps.iter().map(|step| &step.step).collect::<Vec<_>>(), number)

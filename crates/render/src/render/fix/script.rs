@@ -1,8 +1,6 @@
 //! The repair plan as a shell script. It stops at the first failure and at each manual step, and continues from the
 //! step that is given as its argument.
 
-use std::collections::BTreeSet;
-
 use super::{configured, found_card, from_found_card, planned, proof_text};
 use crate::checks;
 use crate::command::{Arg, Command, Line, RunsOn, guard_apart};
@@ -109,9 +107,7 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
     if let Some(path) = path.into_iter().find(|line| line.starts_with("export PATH=")) {
         script.line(&path);
     }
-    let needed: BTreeSet<&str> =
-        steps.iter().filter_map(|step| step.step.command.as_ref()?.required_cli()).collect();
-    for release in needed.into_iter().filter(|release| report.repair.installing_cli(release).is_none()) {
+    for release in report.repair.missing_clis() {
         script.comment(&format!("This installs the linkerd CLI {release}, which steps need:"));
         let install = checks::cli_installation(release);
         install.iter().flat_map(Command::rendered).for_each(|line| script.command(&line));

@@ -181,8 +181,10 @@ pub(super) fn name(document: &Document) -> String {
     if !is_path {
         return origin.name.clone();
     }
-    let mut parts = origin.name.split('/').filter(|part| !["", ".", ".."].contains(part)).rev();
-    let last = parts.next().unwrap_or(&origin.name);
+    // Of several files, the first names the cluster.
+    let path = origin.name.split(", ").next().unwrap_or(&origin.name);
+    let mut parts = path.split('/').filter(|part| !["", ".", ".."].contains(part)).rev();
+    let last = parts.next().unwrap_or(path);
     let is_generic = last.split_once('.').is_some_and(|(stem, _)| GENERIC.contains(&stem));
     let uid = || Some(format!("cluster {}", document.subject.as_ref()?.cluster.as_ref()?.uid.get(..8)?));
     match is_generic {

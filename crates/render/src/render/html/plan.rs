@@ -7,6 +7,8 @@ use super::super::document::{Document, Remedy};
 use super::super::text::count;
 use super::super::{repair, steps, subject};
 use super::{escaped, script};
+use crate::checks;
+use crate::command::Command;
 use crate::report::{PlanStep, Report};
 
 /// Maximum number of further nodes that a step names.
@@ -43,6 +45,13 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     if !verify.is_empty() {
         body.push_str("<h3>Verify</h3>");
         script(&verify, note(&verify), body);
+    }
+    let own = report.subject.cli.as_deref();
+    for release in plan.missing_clis().into_iter().filter(|release| own != Some(*release)) {
+        let lines: Vec<String> =
+            checks::cli_installation(release).iter().flat_map(Command::rendered).collect();
+        _ = write!(body, "<h3>Install linkerd CLI {}, if you have another</h3>", escaped(release));
+        script(&lines, note(&lines), body);
     }
     body.push_str("</section>");
 }
