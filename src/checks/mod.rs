@@ -64,6 +64,7 @@ pub use check::{Check, Parsed};
 pub use context::Context;
 use context::Run;
 pub use data_plane::UNREADY_WORKLOAD;
+pub use injection::InjectionFaults;
 use joins::Joins;
 pub use policy::EndpointCaller;
 pub use rehearsal::AFTER;

@@ -7,6 +7,7 @@ use super::change;
 use super::evidence::EvidenceSource;
 use super::output;
 use super::stop::Stop;
+use crate::checks::InjectionFaults;
 use crate::command::own;
 use crate::exit;
 use crate::inspect::injection::{injections, lost, near};
@@ -21,7 +22,7 @@ use crate::source::evidence::Captured;
 
 pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let knowledge = Knowledge::embedded();
-    let templates = templates(args, knowledge)?;
+    let (templates, faults) = templates(args, knowledge)?;
     if let Some(target) = lost(&templates, &args.targets) {
         let next = format!("{} without a name shows all pods and workloads", own("injection"));
         let near = near(&templates, target);
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         };
         return Err(Stop::usage(cause, next).into());
     }
-    let answers = injections(&templates, &args.targets, knowledge);
+    let answers = injections(&templates, &args.targets, knowledge, faults.as_ref());
     let text = match args.output {
         InjectionFormat::Table => render::table(&templates, &answers, output::look()),
         InjectionFormat::Json => {
@@ -46,12 +47,19 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         .map(|(kind, why)| Missing::whole(Request::new(Item::List(*kind)), why.clone()))
         .collect();
     let gaps = super::policy::gaps(&gaps);
+    if answers.iter().any(|answer| answer.fault.is_some()) {
+        return Ok(exit::FINDINGS);
+    }
     let untold = answers.iter().any(|answer| matches!(answer.of.fate, Fate::Unknown(_)));
     let unread = answers.is_empty() && !templates.set_aside.is_empty();
     Ok(if untold || unread { exit::NOT_CHECKED } else { gaps })
 }
 
-fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Templates> {
+/// The workloads, and the errors of the cluster that keep their pods from being injected, if a cluster is read.
+fn templates(
+    args: &Injection,
+    knowledge: &Knowledge,
+) -> anyhow::Result<(Templates, Option<InjectionFaults>)> {
     let mut given = match args.manifests.is_empty() {
         true => None,
         false => {
@@ -70,9 +78,10 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
         let at = at.unwrap_or_else(jiff::Timestamp::now);
         let change = Change::new(&versions, &set, knowledge, at).injecting(release);
         let templates = futures::executor::block_on(change.templates(true));
-        return Ok(named_as_written(templates, places.as_ref()));
+        return Ok((named_as_written(templates, places.as_ref()), None));
     }
     let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
+    items.extend(InjectionFaults::items());
     change::items(&mut items);
     items.insert(Item::List(Kind::CronJob));
     let way = EvidenceSource::new(&args.evidence, &args.connection);
@@ -80,7 +89,8 @@ fn templates(args: &Injection, knowledge: &Knowledge) -> anyhow::Result<Template
     let at = kept.read.collected.cluster.at;
     let change = Change::new(&kept.again, &set, knowledge, at).injecting(release);
     let templates = futures::executor::block_on(change.templates(given.is_some()));
-    Ok(named_as_written(templates, places.as_ref()))
+    let faults = InjectionFaults::read(&kept.read.collected.cluster, knowledge);
+    Ok((named_as_written(templates, places.as_ref()), Some(faults)))
 }
 
 /// The same, with the kinds of the manifests instead of those that objects of other kinds are read as.

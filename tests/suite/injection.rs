@@ -169,3 +169,30 @@ fn running_pods_and_templates_with_a_proxy_are_stated() {
         "{late}"
     );
 }
+
+/// A prediction for single workloads counts the errors that keep every pod from being injected.
+#[test]
+fn errors_that_prevent_injection_are_stated() {
+    let Some(folder) = folder() else { return };
+    let own = tempfile::tempdir().unwrap();
+    let path = own.path().join("shop.yaml");
+    std::fs::write(&path, SHOP).unwrap();
+    let path = path.display().to_string();
+    for (name, check) in [
+        ("healthy-2.18", None),
+        ("injector-webhook-missing", Some("injector-webhook-missing")),
+        ("injector-cert-expired", Some("webhook-certificate-expired")),
+        ("injector-cert-foreign-ca", Some("injector-ca-mismatch")),
+    ] {
+        let bundle = folder.join(name);
+        let recorded = json(&bundle.join("meta.json"))["recorded_at"].as_str().unwrap().to_owned();
+        let bundle = bundle.display().to_string();
+        let args = ["--bundle", &bundle, "--at", &recorded, "--complete", "all", "--manifests", &path];
+        let said = answer(&args, i32::from(check.is_some()));
+        let workloads = said["workloads"].as_array().unwrap();
+        let web = workloads.iter().find(|one| one["namespace"] == "shop" && one["name"] == "web").unwrap();
+        assert_eq!(web["error"]["check"].as_str(), check, "{name}: {web:#}");
+        let agent = workloads.iter().find(|one| one["name"] == "agent").unwrap();
+        assert_eq!(agent["error"], Value::Null, "{name}: it is not injected in any case");
+    }
+}

@@ -14,7 +14,7 @@ use super::read::{
     Authentications, Reader, Required, read_rate_limit, read_server, read_server_authorization, readable,
 };
 use super::routes::{InboundRoute, RouteKind};
-use super::workload::Workload;
+use super::workload::{OPAQUE, Workload};
 use crate::objects::by_label::ByLabel;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, LabelSelector, MeshTLSAuthentication,
@@ -246,6 +246,15 @@ impl<'a> Index<'a> {
         match taking {
             Some(read) => self.of_server(workload, port, read),
             None => self.by_default(workload, port),
+        }
+    }
+
+    /// Whether the proxies of clients carry connections to a port as opaque, whatever they contain: the workload's own
+    /// list of opaque ports has it, or the default list if it has none. A Server that declares HTTP changes nothing.
+    pub fn is_opaque_to_clients(&self, workload: &Workload<'a>, port: u16) -> bool {
+        match workload.meta.annotation(OPAQUE) {
+            Some(_) => workload.opaque.contains(port),
+            None => self.controller.opaque_ports.contains(&port),
         }
     }
 

@@ -14,7 +14,8 @@ use crate::objects::{Container, ExternalWorkload, Meta, Pod, ProbePort};
 /// The label of injected pods; any value counts.
 pub(super) const MESHED: &str = "linkerd.io/control-plane-ns";
 const DEFAULT_POLICY: &str = "config.linkerd.io/default-inbound-policy";
-const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+/// The annotation of opaque ports.
+pub(crate) const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 /// The annotation of ports that only meshed clients may use.
 pub const REQUIRE_IDENTITY: &str = "config.linkerd.io/proxy-require-identity-inbound-ports";
 

@@ -5,6 +5,7 @@ use super::{Check, row};
 
 pub(super) mod denied;
 mod fargate_pod_injected;
+mod faults;
 mod host_network_not_injected;
 mod identity_token_missing;
 mod injected_container_altered;
@@ -33,6 +34,8 @@ pub(super) mod unmeshed;
 mod webhook_unreachable;
 mod windows_pod_injected;
 mod workload_half_meshed;
+
+pub use faults::InjectionFaults;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

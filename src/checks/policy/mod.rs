@@ -43,6 +43,7 @@ mod route_parent_port_undeclared;
 mod route_status_unwritten;
 mod route_without_clients;
 pub(super) mod scrape_refused;
+mod server_http_on_opaque_port;
 mod server_http_on_tls_port;
 mod server_selects_nothing;
 mod server_without_authorization;
@@ -96,6 +97,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "route-status-unwritten", route_status_unwritten),
     row!("policy", "route-without-clients", route_without_clients),
     row!("policy", "scrape-refused", scrape_refused),
+    row!("policy", "server-http-on-opaque-port", server_http_on_opaque_port),
     row!("policy", "server-http-on-tls-port", server_http_on_tls_port),
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),

@@ -1,11 +1,12 @@
 //! `policy-audits`: audit policies allow every client and log unauthorized ones.
 
+use super::server_http_on_opaque_port::opaque_ports;
 use super::survey::{about, field, survey};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::policy::DefaultPolicy;
-use crate::objects::Kind;
+use crate::objects::{Kind, Server};
 
 /// The annotation with the default policy of pods.
 const KEY: &str = "config.linkerd.io/default-inbound-policy";
@@ -15,7 +16,11 @@ const ACT: &str = "When the log no longer shows clients that should have access,
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
-    for server in survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace)) {
+    // `server-http-on-opaque-port` reports these: they deny meshed clients.
+    let closed = opaque_ports(survey);
+    let is_closed = |server: &Server| closed.iter().any(|port| std::ptr::eq(port.server, server));
+    let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
+    for server in judged.filter(|server| !is_closed(server)) {
         if server.spec.access_policy.as_deref() == Some("audit") {
             let meta = &server.metadata;
             findings.push(

@@ -48,6 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for (port, probed) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
             let inbound = survey.index.inbound(workload, port);
             let entry = match &probed {
+                Probed::Http(..) if is_http2(&inbound) => Entry::Refused,
                 Probed::Http(path, _) => inbound.get(path, Client::default()),
                 // `server-http-on-tls-port` reports the Server.
                 Probed::Https(_) if inbound.protocol.is_http() => Entry::Admitted,
@@ -79,6 +80,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
         });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether the proxy reads every connection to the port as HTTP/2, which the kubelet's HTTP probes do not use.
+fn is_http2(inbound: &Inbound<'_>) -> bool {
+    matches!(inbound.protocol, Protocol::Http2 | Protocol::Grpc)
 }
 
 /// The finding about an allowed probe that gets status 403 all the same: only its own path is allowed.
@@ -174,16 +180,30 @@ fn finding(
         .first()
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
     let answered = match probed {
+        Probed::Http(..) if is_http2(inbound) => {
+            unhealthy(events, pods, (port, probed), |message| message.contains("malformed HTTP response"))
+        }
         Probed::Http(..) => answered(events, pods, (port, probed)),
         Probed::Https(_) => closed(events, pods, (port, probed)),
         Probed::Grpc => None,
     };
-    let opaque = match (inbound.taken_by, inbound.protocol) {
+    let of_http = matches!(probed, Probed::Http(..));
+    let declaring = match (inbound.taken_by, inbound.protocol) {
         (TakenBy::Server(server), Protocol::Opaque | Protocol::Tls) => Some(server),
+        (TakenBy::Server(server), Protocol::Http2 | Protocol::Grpc) if of_http => Some(server),
         _ => None,
     };
     let is_routed = inbound.routes.iter().any(|route| route.route.is_some());
-    let (message, remedy) = match (opaque, probed) {
+    let (message, remedy) = match (declaring, probed) {
+        (Some(server), Probed::Http(..)) if is_http2(inbound) => (
+            format!(
+                "The kubelet's probe {asks} on port {port} fails: Server {} declares the port as {}, and the kubelet \
+                 uses HTTP/1. The pods become unready or restart",
+                server.metadata.name,
+                inbound.protocol.label()
+            ),
+            http2_server(server),
+        ),
         (Some(server), Probed::Http(..)) => (
             format!(
                 "The probe {asks} on port {port} is denied: Server {} declares the port as {}, and kubelet probes are \
@@ -212,7 +232,7 @@ fn finding(
         })
         .evidence(Evidence::field(first, "spec.containers[].probes", said))
         .evidence(by)
-        .evidences(opaque.map(|server| {
+        .evidences(declaring.map(|server| {
             field(
                 Kind::Server,
                 &server.metadata,
@@ -224,7 +244,8 @@ fn finding(
         .remedy(remedy);
     // Objects do not show the state before the controller's restart or the target of a redirect; the
     // kubelet's event does.
-    if answered.is_some() { finding } else { finding.likely() }
+    let is_certain = answered.is_some() || of_http && is_http2(inbound);
+    if is_certain { finding } else { finding.likely() }
 }
 
 /// The request of a probe, why it is denied, and the step that allows it.
@@ -289,6 +310,17 @@ fn opaque_server(server: &Server) -> Remedy {
         StepKind::Note,
         "If it has to stay as it is, authorize the nodes' addresses on the port with a NetworkAuthentication",
     )
+}
+
+/// The steps if a Server declares HTTP/2 for a port with an HTTP probe. With detection, both work.
+fn http2_server(server: &Server) -> Remedy {
+    let detect = on("patch", Kind::Server, &server.metadata)
+        .words("--type=merge -p")
+        .arg(r#"{"spec":{"proxyProtocol":"unknown"}}"#);
+    let act = "Let the proxy detect the protocol: proxyProtocol unknown also serves HTTP/2 and its routes";
+    Remedy::new()
+        .run(StepKind::Command, act, detect)
+        .step(StepKind::Note, "Or use a tcpSocket probe, which only connects")
 }
 
 fn quoted(event: &Event) -> Evidence {

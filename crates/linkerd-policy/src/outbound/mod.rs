@@ -14,15 +14,13 @@ use super::controller::Controller;
 use super::ineffective::Void;
 use super::parse::{self, Broken};
 use super::routes::RouteKind;
+use super::workload::OPAQUE;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 
 pub use route::{Backend, Destination, OutboundRoute, OutboundRule};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
 pub(super) use settings::{accrual, retry, timeouts};
-
-/// The annotation of opaque ports.
-const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 
 /// The objects that outbound policy is read from.
 #[derive(Debug, Clone, Default)]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::look::Look;
 use super::text::{clean, count, escape_ci_commands, wrap};
+use crate::finding::Finding;
 use crate::inspect::injection::{Injection, On, asked_by};
 use crate::item::Kind;
 use crate::model::control_plane::CREATED_BY;
@@ -28,7 +29,10 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         let name = format!("{}/{}", of.namespace, of.name);
         _ = writeln!(text, "{} {}", of.kind_name(), look.strong(&clean(&name)));
         let mut rows: Vec<(&str, String)> = Vec::new();
-        rows.push(result(of));
+        rows.push(result(of, injection.fault));
+        if let Some(fault) = injection.fault {
+            rows.push(("error", format!("{}: {}", fault.check, fault.message)));
+        }
         if let Some(proxy) = &injection.proxy {
             let form = if proxy.native { "a native sidecar" } else { "a regular sidecar container" };
             rows.push((
@@ -77,7 +81,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
 }
 
 /// The result for new pods, and the running pods that differ from it.
-fn result(of: &Template) -> (&'static str, String) {
+fn result(of: &Template, fault: Option<&Finding>) -> (&'static str, String) {
     let RunningPods { with_proxy, without_proxy } = of.running;
     let pods = |n: usize| count(n, "running pod has", "running pods have");
     let is_pod = of.kind == Kind::Pod;
@@ -91,6 +95,9 @@ fn result(of: &Template) -> (&'static str, String) {
         }
         Fate::Injected { level, value } => {
             let by = format!("({INJECT}: {value}, from its {})", asked_by(*level));
+            if fault.is_some() {
+                return ("not working", format!("new pods request a proxy {by}, but an error prevents it"));
+            }
             match without_proxy {
                 0 => ("injected", format!("new pods are injected {by}")),
                 n => {
@@ -171,6 +178,7 @@ pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
             "name": injection.of.name,
             "fate": fate,
             "why": why,
+            "error": injection.fault.map(|fault| json!({"check": fault.check, "message": fault.message})),
             "proxyInTemplate": injection.of.has_proxy,
             "runningPods": {
                 "withProxy": injection.of.running.with_proxy,

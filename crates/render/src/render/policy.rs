@@ -198,6 +198,17 @@ fn ports_of(
             _ = writeln!(text, "  {}", look.faint(&line));
         }
     }
+    for port in ports.iter().filter(|port| denies_opaque(port)) {
+        let said = format!(
+            "note: meshed clients are denied on port {}, which is opaque to their proxies: {} declares {}",
+            port.port,
+            taken_by(&port.inbound),
+            port.inbound.protocol.label()
+        );
+        for (at, line) in wrap(&clean(&said), look.columns().saturating_sub(4)).iter().enumerate() {
+            _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
+        }
+    }
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
         let (others, taken) = (names_of(&port.passed_over).join(", "), taken_by(&port.inbound));
         let why = if by_age {
@@ -302,6 +313,11 @@ fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
         format!("{} {}: {result}", if ports.len() == 1 { "port" } else { "ports" }, ports.join(", "))
     });
     each.collect::<Vec<_>>().join("; ")
+}
+
+/// Whether the port denies the opaque connections of meshed clients.
+fn denies_opaque(port: &PortAnswer<'_>) -> bool {
+    port.opaque_to_clients && port.inbound.protocol.is_http() && !port.skips_proxy
 }
 
 /// The clients that reach a port: all of them if it skips the proxy.
@@ -583,6 +599,7 @@ fn port(answer: &PortAnswer<'_>) -> Value {
         "takenBy": taken_by,
         "passedOver": names_of(&answer.passed_over),
         "protocol": inbound.protocol.label(),
+        "deniesMeshedClients": denies_opaque(answer),
         "skipsProxy": answer.skips_proxy,
         "skipsProxyFrom": answer.skips_from,
         "admits": inbound.authorizations.iter().map(authorization).collect::<Vec<_>>(),

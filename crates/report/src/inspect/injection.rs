@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::policy::Target;
 use crate::annotations::may_be_linkerds;
+use crate::checks::InjectionFaults;
+use crate::finding::Finding;
 use crate::knowledge::{Key, KeyKind, KeyScope, KeyStatus, Knowledge, WrittenBy};
 use crate::model::injection::{INJECT, Level};
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
@@ -20,6 +22,8 @@ pub struct Injection<'a> {
     pub annotations: Vec<Annotation<'a>>,
     /// The proxy, if one would be added.
     pub proxy: Option<Proxy>,
+    /// The error of the cluster that keeps new pods from being injected, or created.
+    pub fault: Option<&'a Finding>,
 }
 
 /// The place of an annotation.
@@ -75,6 +79,7 @@ pub fn injections<'a>(
     templates: &'a Templates,
     targets: &[Target],
     knowledge: &'a Knowledge,
+    faults: Option<&'a InjectionFaults>,
 ) -> Vec<Injection<'a>> {
     let asked = |template: &&Template| {
         let is = |target: &Target| {
@@ -83,7 +88,17 @@ pub fn injections<'a>(
         };
         targets.is_empty() || targets.iter().any(is)
     };
-    templates.all.iter().filter(asked).map(|template| injection(templates, template, knowledge)).collect()
+    let of_template = |template| {
+        let injection = injection(templates, template, knowledge);
+        let requests = matches!(template.fate, Fate::Injected { .. }) && !template.has_proxy;
+        let faults = faults.filter(|_| requests);
+        Injection {
+            fault: faults
+                .and_then(|faults| faults.of(template.kind_name(), &template.namespace, &template.name)),
+            ..injection
+        }
+    };
+    templates.all.iter().filter(asked).map(of_template).collect()
 }
 
 /// The first requested target that does not exist: a workload, or an unknown namespace without workloads.
@@ -135,7 +150,7 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
     }
     annotations.sort_by_key(|annotation| annotation.idle.is_some());
     let injected = matches!(of.fate, Fate::Injected { .. });
-    Injection { of, annotations, proxy: injected.then(|| proxy(&of.pod)).flatten() }
+    Injection { of, annotations, proxy: injected.then(|| proxy(&of.pod)).flatten(), fault: None }
 }
 
 /// The reader of annotations.

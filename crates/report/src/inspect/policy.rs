@@ -146,6 +146,8 @@ pub struct PortAnswer<'a> {
     pub names: Vec<&'a str>,
     /// Its policy.
     pub inbound: Inbound<'a>,
+    /// Whether the proxies of clients carry connections to it as opaque: a Server that declares HTTP denies them.
+    pub opaque_to_clients: bool,
     /// Other Servers that select it, but are overridden by an older one.
     pub passed_over: Vec<&'a Server>,
     /// Whether the pod's connections to it skip the proxy, so that no policy applies.
@@ -211,6 +213,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             port,
             names: workload.names_of(port).collect(),
             inbound: evidence.index.inbound(&workload, port),
+            opaque_to_clients: evidence.index.is_opaque_to_clients(&workload, port),
             passed_over: passed_over(evidence, &workload, port),
             skips_proxy: false,
             skips_from: String::new(),
@@ -287,6 +290,7 @@ fn port_answer<'a>(
         port,
         names,
         inbound: evidence.index.inbound(workload, port),
+        opaque_to_clients: evidence.index.is_opaque_to_clients(workload, port),
         passed_over: passed_over(evidence, workload, port),
         skips_proxy: skipped(pod, IN, &evidence.cni).is_some_and(|skipped| skipped.holds(port)),
         skips_from: skipped_subnets(pod, port, &evidence.cni)

@@ -89,7 +89,13 @@ impl<'a> Mesh<'a> {
             }),
             server_first: self.server_first(pod, port),
         };
-        if !self.protocol(walk, Ends { client: spoken.filter(|_| caller.meshed), server }, called) {
+        let is_opaque = |workload: &Workload<'_>| self.policy.index.is_opaque_to_clients(workload, port);
+        let unannounced = workload.as_ref().is_some_and(is_opaque);
+        if !self.protocol(
+            walk,
+            Ends { client: spoken.filter(|_| caller.meshed), server, unannounced },
+            called,
+        ) {
             return;
         }
         if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))

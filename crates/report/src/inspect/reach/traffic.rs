@@ -59,6 +59,8 @@ pub(super) struct Ends {
     pub(super) client: Option<Spoken>,
     /// The server's proxy.
     pub(super) server: Option<Protocol>,
+    /// Whether the client's proxy announces no protocol to the server's, because the pod's port is opaque.
+    pub(super) unannounced: bool,
 }
 
 /// What happens to a connection.
@@ -76,6 +78,8 @@ enum Fate {
 
 const CLOSED: &str = "closed without a byte after protocol detection";
 const BAD_REQUEST: &str = "answered with HTTP 400";
+/// Between proxies, a Server that declares HTTP accepts only connections that are announced as such.
+const DENIED: &str = "denied, since the pod's port is opaque and its Server declares HTTP";
 
 /// The conclusion about a connection, and the traffic for which it works.
 #[derive(Debug, PartialEq, Eq)]
@@ -154,12 +158,29 @@ impl Ends {
     fn fate(self, traffic: Traffic) -> Fate {
         match self.client {
             None => unmeshed(self.server, traffic),
-            Some(client) => match (by_client(client, traffic), by_server(client, self.server, traffic)) {
+            Some(client) => match (by_client(client, traffic), self.by_server(client, traffic)) {
                 (Fate::Fails(how), _) | (_, Fate::Fails(how)) => Fate::Fails(how),
                 (Fate::Unknown, _) | (_, Fate::Unknown) => Fate::Unknown,
                 (Fate::Delayed, _) | (_, Fate::Delayed) => Fate::Delayed,
                 (Fate::Flows, Fate::Flows) => Fate::Flows,
             },
+        }
+    }
+
+    /// The result of the server's proxy for traffic from a client's proxy, which announces traffic that is not
+    /// HTTP, so nothing is detected.
+    fn by_server(self, client: Spoken, traffic: Traffic) -> Fate {
+        let is_http = matches!(traffic, Traffic::Http1 | Traffic::Http2);
+        match self.server {
+            None | Some(Protocol::Detect | Protocol::Opaque | Protocol::Tls) => Fate::Flows,
+            Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) if self.unannounced => {
+                Fate::Fails(DENIED)
+            }
+            // Between proxies HTTP/1 is carried in HTTP/2.
+            Some(Protocol::Http1 | Protocol::Http2) if is_http && client != Spoken::Opaque => Fate::Flows,
+            Some(Protocol::Grpc) if traffic == Traffic::Http2 && client != Spoken::Opaque => Fate::Flows,
+            Some(Protocol::Http1) if !is_http => Fate::Fails(CLOSED),
+            Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) => Fate::Unknown,
         }
     }
 }
@@ -236,20 +257,6 @@ fn by_client(client: Spoken, traffic: Traffic) -> Fate {
     }
 }
 
-/// The result of the server's proxy for traffic from a client's proxy, which announces traffic that is not
-/// HTTP, so nothing is detected.
-fn by_server(client: Spoken, server: Option<Protocol>, traffic: Traffic) -> Fate {
-    let is_http = matches!(traffic, Traffic::Http1 | Traffic::Http2);
-    match server {
-        None | Some(Protocol::Detect | Protocol::Opaque | Protocol::Tls) => Fate::Flows,
-        // Between proxies HTTP/1 is carried in HTTP/2.
-        Some(Protocol::Http1 | Protocol::Http2) if is_http && client != Spoken::Opaque => Fate::Flows,
-        Some(Protocol::Grpc) if traffic == Traffic::Http2 && client != Spoken::Opaque => Fate::Flows,
-        Some(Protocol::Http1) if !is_http => Fate::Fails(CLOSED),
-        Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) => Fate::Unknown,
-    }
-}
-
 /// The result of the server's proxy for a connection without a client proxy: it looks for TLS first.
 fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
     match (server, traffic) {
@@ -304,14 +311,34 @@ mod tests {
             (Some(C::Detect), None, ServerFirst, Fate::Delayed),
             (None, Some(S::Opaque), ServerFirst, Fate::Flows),
         ] {
-            assert_eq!(Ends { client, server }.fate(traffic), fate, "{client:?} {server:?} {traffic:?}");
+            assert_eq!(
+                Ends { client, server, unannounced: false }.fate(traffic),
+                fate,
+                "{client:?} {server:?} {traffic:?}"
+            );
         }
+    }
+
+    /// By `check_authorized` in the proxy's `inbound/src/policy/tcp.rs`.
+    #[test]
+    fn servers_of_http_deny_what_is_not_announced() {
+        for server in [Protocol::Http1, Protocol::Http2, Protocol::Grpc] {
+            for client in [Some(Spoken::Detect), Some(Spoken::Opaque), None] {
+                let ends = Ends { client, server: Some(server), unannounced: true };
+                let denied = Fate::Fails(DENIED);
+                assert_eq!(ends.fate(Traffic::Http2) == denied, client.is_some(), "{client:?} {server:?}");
+            }
+        }
+        let ends = Ends { client: Some(Spoken::Detect), server: Some(Protocol::Opaque), unannounced: true };
+        assert_eq!(ends.fate(Traffic::Http1), Fate::Flows);
     }
 
     #[test]
     fn condition_names_the_shorter_side() {
         let calls = Knowledge::embedded().calls();
-        let said = |client, server| Ends { client, server }.evaluate(None, CalledPort::default(), calls);
+        let said = |client, server| {
+            Ends { client, server, unannounced: false }.evaluate(None, CalledPort::default(), calls)
+        };
         let condition = |client, server| said(client, server).and_then(|said| said.condition);
         assert_eq!(said(None, None), None);
         assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
@@ -328,7 +355,10 @@ mod tests {
     fn row_names_the_protocols_that_work() {
         let calls = Knowledge::embedded().calls();
         let says = |client, server, called| {
-            Ends { client, server }.evaluate(None, called, calls).map(|said| said.says).unwrap_or_default()
+            Ends { client, server, unannounced: false }
+                .evaluate(None, called, calls)
+                .map(|said| said.says)
+                .unwrap_or_default()
         };
         let called = CalledPort { server: Some("api-http"), server_first: None };
         assert_eq!(
