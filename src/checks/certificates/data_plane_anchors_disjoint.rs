@@ -9,7 +9,7 @@ use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::own;
+use crate::command::meshdoctor;
 use crate::finding::{Finding, Moment, Remedy, Step, StepKind};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
@@ -94,17 +94,21 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
         Loss::AfterRestart => Traffic::Works,
         Loss::Now | Loss::AtExpiry => Traffic::Unknown,
     };
+    let remedy = match traffic {
+        Traffic::Works => {
+            let act = "Decide first: traffic works now, and the restart of the control plane interrupts it. To keep \
+                       it, put the old trust anchor and its issuer back before, with the commands of this page";
+            let page = meshdoctor().words("explain data-plane-anchors-disjoint");
+            Remedy::new().run(StepKind::Note, act, page)
+        }
+        Traffic::Unknown => Remedy::new(),
+    };
     let mut remedy = match control_plane {
-        ControlPlane::Current => Remedy::new(),
+        ControlPlane::Current => remedy,
         ControlPlane::Older | ControlPlane::Unknown => {
-            remedy::restart_before(ctx, Remedy::new(), Some((&renewed, traffic)))
+            remedy::restart_before(ctx, remedy, Some((&renewed, traffic)))
         }
     };
-    if traffic == Traffic::Works {
-        let page = own("explain data-plane-anchors-disjoint");
-        let text = format!("Or first put the old trust anchor back, which keeps the traffic, as in: {page}");
-        remedy = remedy.step(StepKind::Note, text);
-    }
     remedy.steps.push(renewed);
     remedy
 }

@@ -47,6 +47,8 @@ pub enum Applies {
     Conditionally,
     /// Instead of the step before it.
     Instead,
+    /// A decision before all other steps, also those of other findings.
+    First,
     /// Not before something has happened that takes its time, such as the renewal of certificates.
     Later,
 }
@@ -54,6 +56,9 @@ pub enum Applies {
 /// Words that begin a step that only applies in some cases.
 const CONDITIONS: [&str; 10] =
     ["If ", "When ", "Once ", "Otherwise ", "Until ", "Unless ", "Before ", "After ", "With ", "To prevent "];
+
+/// Words that begin a decision before all other steps.
+const DECISION: &str = "Decide first";
 
 /// Words that begin a step that replaces the one before it.
 const ALTERNATIVES: [&str; 2] = ["Or ", "Alternatively, "];
@@ -63,6 +68,9 @@ impl Applies {
     pub fn from_text(text: &str) -> Applies {
         if ALTERNATIVES.iter().any(|word| text.starts_with(word)) {
             return Applies::Instead;
+        }
+        if text.starts_with(DECISION) {
+            return Applies::First;
         }
         let is_conditional = CONDITIONS.iter().any(|word| text.starts_with(word))
             || [", if ", ", once ", ", unless "].iter().any(|word| text.contains(word));

@@ -119,11 +119,17 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
 
 /// The remedy as lines: steps with their commands, and the verification. A symptom is fixed through its
 /// causes, so its own steps would contradict the plan.
-pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
+pub(super) fn remedy(report: &Report, finding: &Finding, causes: &[&str]) -> Vec<String> {
     if !causes.is_empty() {
         return vec![format!("repaired by the steps of {}", causes.join(", "))];
     }
+    let earlier = report.findings.iter().filter(|other| finding.after.contains(&other.fingerprint()));
+    let earlier: BTreeSet<&str> = earlier.map(|other| other.check).collect();
     let mut lines = Vec::new();
+    if !earlier.is_empty() {
+        let earlier: Vec<&str> = earlier.into_iter().collect();
+        lines.push(format!("first repair {}", earlier.join(" and ")));
+    }
     for (number, step) in (1..).zip(&finding.remedy.steps) {
         let text = in_remedy(&finding.remedy.steps, number, &step.text);
         lines.push(clean(&format!("{number}. {text}")).into_owned());

@@ -14,7 +14,7 @@ use super::table::Folding;
 use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
-use crate::finding::{Finding, NodeRound, Severity, Step, Subject};
+use crate::finding::{Applies, Finding, NodeRound, Severity, Step, Subject};
 use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 pub use next::next;
 pub use verification::verify_lines;
@@ -96,6 +96,7 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     lines.extend(printer.risks(&risks));
     lines.extend(printer.verify());
     lines.extend(printer.installations(&wanted));
+    lines.extend(printer.left_out());
     if extent == Extent::Short {
         lines.extend(printer.symptoms());
     }
@@ -218,7 +219,9 @@ impl Order {
         let mut ended: BTreeSet<usize> = BTreeSet::new();
         for (number, step) in (1..).zip(&plan.steps) {
             let mut new: BTreeSet<usize> = BTreeSet::new();
-            for &one in step.repairs.iter().filter(|one| !self.shared.contains_key(*one)) {
+            // A decision is above all headings.
+            let is_decision = step.step.applies == Applies::First;
+            for &one in step.repairs.iter().filter(|one| !is_decision && !self.shared.contains_key(*one)) {
                 let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
                 // A finding that has a step of its own later stands there, so that each heading is above its steps.
                 let mut later = self.steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
@@ -260,7 +263,9 @@ fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<Row<'p>> {
 /// The steps of each finding, by their numbers.
 fn steps_of(plan: &RepairPlan) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut steps: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (number, step) in (1..).zip(&plan.steps) {
+    // Decisions are above all headings.
+    let own = (1..).zip(&plan.steps).filter(|(_, step)| step.step.applies != Applies::First);
+    for (number, step) in own {
         for finding in &step.repairs {
             steps.entry(*finding).or_default().insert(number);
         }
@@ -506,6 +511,32 @@ impl PlanPrinter<'_> {
         self.labelled(CLI, &lines)
     }
 
+    /// The checks that the run left out and whose findings would be repaired before those of the plan.
+    fn left_out(&self) -> Vec<String> {
+        let asked = &self.report.asked;
+        if asked.only.is_empty() && asked.skip.is_empty() {
+            return Vec::new();
+        }
+        let findings = self.report.repair.findings.keys().map(|&at| self.report.findings[at].check);
+        let found: BTreeSet<&str> = findings.collect();
+        let is_selected = |id: &str| self.report.checks.iter().any(|check| check.id == id);
+        let comes_before = |check: &&checks::Check| {
+            let before = &check.card().front.before;
+            !is_selected(check.id) && before.iter().any(|id| found.contains(id.as_str()))
+        };
+        let names: Vec<String> =
+            checks::all().filter(comes_before).map(|check| check.id.to_owned()).collect();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let words = format!("not selected, but repaired first if found: {}", some_of(&names, LEFT_OUT));
+        let indent = " ".repeat(12);
+        let words = wrap(&words, self.look.prose() - indent.len());
+        let label =
+            |at| if at == 0 { format!("  {}", self.look.faint(&pad("first", 10))) } else { indent.clone() };
+        words.iter().enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
+    }
+
     /// Lines of commands with a label.
     fn labelled(&self, label: &str, lines: &[String]) -> Vec<String> {
         let label = |at| self.look.faint(&pad(if at == 0 { label } else { "" }, 10));
@@ -552,7 +583,8 @@ impl PlanPrinter<'_> {
             lines.push(format!("and {left_out} more (-v or -o json shows all)"));
         }
         if shown.iter().any(|line| line.contains(IMAGE)) {
-            lines.push("IMAGE: a meshdoctor image that the nodes can pull (see its Dockerfile)".to_owned());
+            let words = "IMAGE: a meshdoctor image that the nodes can pull (see its Dockerfile)";
+            lines.extend(wrap(words, self.look.prose().saturating_sub(12)));
         }
         let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 10));
         lines.iter().enumerate().map(|(at, line)| format!("  {}{line}", label(at))).collect()
@@ -582,6 +614,9 @@ fn in_two_lines(line: String, room: usize) -> Vec<String> {
         None => vec![line],
     }
 }
+
+/// Maximum number of named checks that a run left out.
+const LEFT_OUT: usize = 4;
 
 /// The variable for the image of the pods that read nodes.
 const IMAGE: &str = "\"${IMAGE:?}\"";

@@ -14,7 +14,7 @@ use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
 use crate::command::{Command, meshdoctor, own};
-use crate::finding::{Finding, Remedy, Restarts, Step};
+use crate::finding::{Applies, Finding, Remedy, Restarts, Step};
 use crate::inspect::rotation::{Answer, Decision};
 use crate::report::{PlanStep, RepairPlan};
 
@@ -225,8 +225,11 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         section(text, label, &said, look);
         // The others come later, and the first repair may cure them.
         if has_steps {
-            // A step that also repairs an earlier finding is printed there.
-            let own = |(_, step): &(usize, &PlanStep)| step.repairs.first() == Some(&(at + 1));
+            // A step that also repairs an earlier finding is printed there, and a decision before all others.
+            let own = |(_, step): &(usize, &PlanStep)| match step.step.applies {
+                Applies::First => at == 0,
+                _ => step.repairs.first() == Some(&(at + 1)),
+            };
             let own: Vec<_> = (1..).zip(&plan.steps).filter(own).collect();
             if own.is_empty() {
                 section(text, "", "the steps above repair it", look);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::command::{Command, JoinIndex};
 use crate::finding::{
-    Finding, Fingerprint, Forced, NodeRound, Restarts, Severity, Standing, Step, keep_lists, lift_forced,
+    Applies, Finding, Fingerprint, Forced, NodeRound, Restarts, Severity, Standing, Step, keep_lists,
+    lift_forced,
 };
 
 /// The steps that repair all errors and warnings of the report.
@@ -77,6 +78,11 @@ impl RepairPlan {
                 let repairs = BTreeSet::from([finding.number]);
                 let node = PlanStep { step: step.clone(), repairs, is_custom };
                 let severity = urgency[&finding.number];
+                if step.applies == Applies::First {
+                    // The steps of earlier findings come between.
+                    before.insert(graph.add(node, severity, &BTreeSet::new()));
+                    continue;
+                }
                 // A restart at the end of an earlier repair is also the first step of this one.
                 let restarted = if is_first { graph.restarted(&node, &all) } else { None };
                 is_first = restarted.is_some();
@@ -297,6 +303,8 @@ impl Graph {
     /// The steps in an order that satisfies all constraints; otherwise in the order of insertion.
     fn into_sorted(mut self) -> Vec<PlanStep> {
         let mut waiting = self.install_cli_first();
+        // Decisions come first; no step is before them.
+        waiting.sort_by_key(|&at| self.steps[at].step.applies != Applies::First);
         let mut order = Vec::with_capacity(waiting.len());
         let mut open: BTreeSet<usize> = waiting.iter().copied().collect();
         let is_free =

@@ -49,7 +49,7 @@ pub fn report(report: &Report) -> String {
         .map(|check| {
             let findings = report.findings.iter().enumerate().filter(|(_, one)| one.check == check.id);
             let findings: Vec<CaseFinding<'_>> = findings
-                .map(|(at, finding)| CaseFinding { finding, causes: causes(report, &folding, at) })
+                .map(|(at, finding)| CaseFinding { report, finding, causes: causes(report, &folding, at) })
                 .collect();
             case(check, &findings, failing.contains(check.id))
         })
@@ -77,6 +77,7 @@ pub fn failure(failure: &Failure) -> String {
 
 /// A finding, and the checks of its root causes if it is a symptom.
 struct CaseFinding<'r> {
+    report: &'r Report,
     finding: &'r Finding,
     causes: Vec<&'r str>,
 }
@@ -96,7 +97,7 @@ impl CaseFinding<'_> {
         for seen in &self.finding.evidence {
             _ = writeln!(text, "  evidence: {}", evidence(seen));
         }
-        for line in remedy(self.finding, &self.causes) {
+        for line in remedy(self.report, self.finding, &self.causes) {
             _ = writeln!(text, "  {line}");
         }
         text

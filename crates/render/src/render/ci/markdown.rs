@@ -59,7 +59,7 @@ pub fn report(report: &Report) -> String {
     for (at, finding) in &roots {
         let mut text = String::new();
         let planned = steps::of_finding(report, *at);
-        unfolded(&mut text, finding, &folding.explained_by(*at, &report.findings), &planned);
+        unfolded(&mut text, report, finding, &folding.explained_by(*at, &report.findings), &planned);
         let rank = match finding.severity {
             Severity::Error => 4,
             Severity::Warning => 5,
@@ -212,7 +212,7 @@ fn world(when: When) -> &'static str {
 }
 
 /// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan.
-fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize]) {
+fn unfolded(text: &mut String, report: &Report, finding: &Finding, explains: &[String], planned: &[usize]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     let about = plain(&subject::brief(finding.subjects.iter()));
     _ = writeln!(
@@ -255,7 +255,7 @@ fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: 
     if !explains.is_empty() {
         _ = writeln!(text, "\nSymptoms, repaired with it: {}", plain(&some_of(explains, SUBJECTS)));
     }
-    let own = remedy(finding, &[]);
+    let own = remedy(report, finding, &[]);
     if !planned.is_empty() {
         _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::describe(planned));
     } else if !own.is_empty() {

@@ -223,7 +223,7 @@ fn result(
             "failsTheRun": finding.standing == Standing::Fails,
             "finding": finding.fingerprint(),
             "causedBy": finding.caused_by,
-            "remedy": remedy(finding, causes),
+            "remedy": remedy(report, finding, causes),
         },
     });
     let waived = waivers(finding, &spot.subjects).into_iter().map(|by| {

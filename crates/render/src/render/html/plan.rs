@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::document::{Document, Remedy};
+use super::super::repair::{Order, Row};
 use super::super::text::count;
 use super::super::{repair, steps, subject};
 use super::{escaped, script};
@@ -22,25 +23,23 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
         return;
     }
     body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2>");
-    let mut current: BTreeSet<usize> = BTreeSet::new();
-    let mut introduced: BTreeSet<usize> = BTreeSet::new();
     let mut is_open = false;
-    for (number, step) in (1..).zip(&plan.steps) {
-        let new: BTreeSet<usize> = step.repairs.difference(&introduced).copied().collect();
-        if !new.is_empty() {
-            body.push_str(if is_open { "</ol>" } else { "" });
-            new.iter().for_each(|&finding| heading(report, finding, body));
-            _ = write!(body, "<ol start=\"{number}\">");
-            is_open = true;
-            introduced.extend(&new);
-            current = new;
+    for row in Order::from_plan(plan).rows(plan) {
+        match row {
+            Row::Findings(numbers) => {
+                body.push_str(if std::mem::take(&mut is_open) { "</ol>" } else { "" });
+                numbers.iter().for_each(|&finding| heading(report, finding, body));
+            }
+            Row::Step { number, repairs } => {
+                if !std::mem::replace(&mut is_open, true) {
+                    _ = write!(body, "<ol start=\"{number}\">");
+                }
+                let repairs = repairs.filter(|_| plan.findings.len() > 1);
+                step(report, number, &plan.steps[number - 1], repairs, body);
+            }
         }
-        let repairs = Some(&step.repairs).filter(|repairs| **repairs != current && plan.findings.len() > 1);
-        self::step(report, number, step, repairs, body);
     }
     body.push_str(if is_open { "</ol>" } else { "" });
-    let without_steps = plan.findings.values().map(|planned| planned.number);
-    without_steps.filter(|number| !introduced.contains(number)).for_each(|it| heading(report, it, body));
     let verify = repair::verify_lines(&plan.verify).concat();
     if !verify.is_empty() {
         body.push_str("<h3>Verify</h3>");

@@ -2,7 +2,7 @@
 
 use super::{NEXT_LINES, command_lines, in_two_lines};
 use crate::command::Command;
-use crate::finding::{Finding, Severity, Standing, When};
+use crate::finding::{Applies, Finding, Severity, Standing, When};
 use crate::kubectl::{self, Action};
 use crate::render::look::Look;
 use crate::render::steps::{alternatives_to_first, describe};
@@ -42,8 +42,9 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let mut lines: Vec<String> =
         about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
     // What the command leaves to the reader is in the words.
-    let is_whole = first.step.command.is_some() && !first.step.is_conditional();
-    if !is_whole || restarts_all(first) || only_reads(first) {
+    let applies = matches!(first.step.applies, Applies::Always | Applies::First);
+    let is_whole = first.step.command.is_some() && applies;
+    if !is_whole || restarts_all(first) || only_reads(first) || first.step.is_conditional() {
         let words = wrap(&clean(first.step.without_requirement()), room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
