@@ -76,8 +76,10 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
         return output::print(&of_defect(text.trim(), form)?);
     }
     if explained.meanings.is_empty() {
-        let is_word =
-            !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
+        let is_word = !text.trim().is_empty()
+            && !text.trim().contains(|c: char| c.is_whitespace() || c == ':')
+            // A header of Linkerd.
+            && !text.trim().to_ascii_lowercase().starts_with("l5d-");
         return Err(if is_word { unknown(text.trim()) } else { unrecognized() }.into());
     }
     output::print(&match form {

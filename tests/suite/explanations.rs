@@ -55,6 +55,13 @@ fn examples_of_all_tables_are_explained() {
         let [meaning] = found.meanings.as_slice() else { panic!("{}: {found:?}", row.example) };
         assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{}", row.example);
     }
+    for row in knowledge.pasted().headers() {
+        for text in [row.example.clone(), format!("{}: some value", row.example.to_uppercase())] {
+            let found = explained(&text);
+            let [meaning] = found.meanings.as_slice() else { panic!("{text}: {found:?}") };
+            assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{text}");
+        }
+    }
     for row in knowledge.mesh_logs().rows() {
         let found = explained(&row.example);
         let is_named = found.meanings.iter().any(|meaning| meaning.means == row.says);

@@ -39,6 +39,8 @@ pub enum TextKind {
     ProxyError,
     /// A response without such an error.
     Response,
+    /// A header that proxies read or write.
+    Header,
     /// A line of a log.
     LogLine,
     /// A message of an event.
@@ -58,6 +60,7 @@ impl TextKind {
         match self {
             TextKind::ProxyError => "error of a proxy",
             TextKind::Response => "response",
+            TextKind::Header => "header",
             TextKind::LogLine => "log line",
             TextKind::Event => "event",
             TextKind::ExitCode => "exit code",
@@ -145,6 +148,7 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
         }
     };
     let mut unknown = 0;
+    let mut headers = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(value) = proxy_error(line) {
             add(of_proxy(knowledge, TextKind::ProxyError, value));
@@ -152,6 +156,10 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
         }
         if let Some(meaning) = of_grpc_status(knowledge, line).or_else(|| key::of_key(knowledge, line)) {
             add(meaning);
+            continue;
+        }
+        if let Some(meaning) = of_header(knowledge, line) {
+            headers.push(meaning);
             continue;
         }
         let found = of_line(knowledge, line);
@@ -167,6 +175,10 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
     {
         add(meaning);
     }
+    // The other lines of a response have the reason.
+    if explained.meanings.is_empty() {
+        explained.meanings.append(&mut headers);
+    }
     explained.unknown = unknown;
     if explained.meanings.is_empty()
         && let Some(row) = knowledge.pasted().phrase(text).or_else(|| knowledge.pasted().short_error(text))
@@ -175,6 +187,15 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
         explained.unknown = 0;
     }
     explained
+}
+
+/// The meaning of a header that proxies read or write, with its value or without.
+fn of_header(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    let name = header(line).unwrap_or_else(|| line.to_owned());
+    let row = knowledge.pasted().header(&name)?;
+    let source = format!("pasted.yaml: {}; {}", row.id, row.place);
+    let meaning = Explanation::new(TextKind::Header, line, &row.means, &row.checks, source);
+    Some(Explanation { answered_by: row.answered_by, ..meaning })
 }
 
 /// The meaning of a short text that proves nothing about its writer.

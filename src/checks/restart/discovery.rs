@@ -59,6 +59,9 @@ pub struct CallFaults {
 }
 
 impl CallFaults {
+    /// The check of ExternalWorkloads that provide no endpoint.
+    pub const OF_EXTERNAL: &str = "external-workload-without-endpoint";
+
     /// Evaluates the checks.
     pub fn read(cluster: &Cluster, knowledge: &Knowledge) -> CallFaults {
         let all = [control_plane::TABLE, certificates::TABLE, policy::TABLE, data_plane::TABLE]

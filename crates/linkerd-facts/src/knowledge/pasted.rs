@@ -87,6 +87,7 @@ pub struct Pasted {
     containers: BTreeMap<String, String>,
     errors: Vec<ProxyError>,
     events: Vec<ProxyError>,
+    headers: Vec<ProxyError>,
     phrases: Vec<ProxyError>,
     statuses: Vec<BareStatus>,
     grpc_statuses: Vec<BareStatus>,
@@ -149,6 +150,17 @@ impl Pasted {
         self.phrases
             .iter()
             .find(|row| (!row.all.is_empty() && row.all.iter().all(contains)) || row.any.iter().any(is_whole))
+    }
+
+    /// The row of a header that proxies read or write, by its name in any case.
+    pub fn header(&self, name: &str) -> Option<&ProxyError> {
+        let is_name = |known: &String| known.eq_ignore_ascii_case(name);
+        self.headers.iter().find(|row| row.any.iter().any(is_name))
+    }
+
+    /// All headers that proxies read or write.
+    pub fn headers(&self) -> &[ProxyError] {
+        &self.headers
     }
 
     /// All short texts, in order of evaluation.

@@ -1,6 +1,7 @@
 //! The answers of `meshdoctor policy`, as text and as JSON.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -9,8 +10,10 @@ use super::look::Look;
 use super::text::{BOUND, clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
 use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
+use crate::item::Item;
+use crate::missing::Missing;
 use crate::model::policy::{
-    Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, REQUIRE_IDENTITY, TakenBy, Who,
+    Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, REQUIRE_IDENTITY, TakenBy, Who, Workload,
 };
 use crate::objects::{Kind, Server};
 
@@ -512,17 +515,61 @@ fn by(authorization: &Authorization<'_>, inbound: &Inbound<'_>) -> String {
 fn counted_for_nothing<'e, 'a>(
     evidence: &'e PolicyEvidence<'a>,
     answers: &[WorkloadAnswer<'_>],
-) -> Vec<(Kind, (&'a str, &'a str), &'e str)> {
+) -> Vec<(Kind, (&'a str, &'a str), Cow<'e, str>)> {
     let here = |namespace: &str| answers.iter().any(|answer| answer.namespace == namespace);
     let by_itself =
         evidence.index.ignored().iter().map(|one: &Ignored<'a>| (one.kind, one.key, one.why.as_str()));
-    let namespaces: std::collections::BTreeSet<&str> =
-        answers.iter().map(|answer| answer.namespace).collect();
-    let policies = namespaces.into_iter().flat_map(|namespace| evidence.index.policies(namespace));
+    let namespaces: BTreeSet<&str> = answers.iter().map(|answer| answer.namespace).collect();
+    let policies = || namespaces.iter().flat_map(|namespace| evidence.index.policies(namespace));
     let dangling =
-        policies.filter_map(|(policy, why)| Some((Kind::AuthorizationPolicy, policy.metadata.key(), why?)));
+        policies().filter_map(|(policy, why)| Some((Kind::AuthorizationPolicy, policy.metadata.key(), why?)));
     let refused = evidence.refused.iter().map(|(kind, key, why)| (*kind, *key, why.as_str()));
-    by_itself.chain(refused).filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling).collect()
+    let known = by_itself.chain(refused).filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling);
+    let mut nothing: Vec<_> = known.map(|(kind, key, why)| (kind, key, Cow::from(why))).collect();
+    let untargeted = policies().filter(|(policy, _)| {
+        let target = &policy.spec.target_ref;
+        let mut servers = evidence.index.servers(&policy.metadata.namespace).into_iter();
+        target.is_a("policy.linkerd.io", "Server")
+            && !servers.any(|read| read.server.metadata.name == target.name)
+    });
+    nothing.extend(untargeted.map(|(policy, _)| {
+        let why = format!("its target, Server {}, does not exist", policy.spec.target_ref.name);
+        (Kind::AuthorizationPolicy, policy.metadata.key(), Cow::from(why))
+    }));
+    nothing.extend(unselecting(evidence, &namespaces));
+    nothing
+}
+
+/// The Servers of namespaces that select no running pod.
+fn unselecting<'a>(
+    evidence: &PolicyEvidence<'a>,
+    namespaces: &BTreeSet<&str>,
+) -> Vec<(Kind, (&'a str, &'a str), Cow<'static, str>)> {
+    // Pods that are not known may be selected.
+    let is_unknown = |gap: &Missing| gap.request.item == Item::List(Kind::Pod);
+    if evidence.gaps.iter().any(is_unknown) {
+        return Vec::new();
+    }
+    let quirks = evidence.index.controller.quirks;
+    let of_pods = evidence.pods.iter().filter_map(|pod| Workload::of_pod(pod, quirks));
+    let workloads: Vec<Workload<'a>> =
+        of_pods.chain(evidence.external.iter().map(Workload::of_external)).collect();
+    let selecting: HashSet<*const Server> = workloads
+        .iter()
+        .flat_map(|workload| evidence.index.selecting_at_any_port(workload))
+        .map(|read| std::ptr::from_ref(read.server))
+        .collect();
+    let servers = namespaces.iter().flat_map(|namespace| evidence.index.servers(namespace));
+    let idle = servers.filter(|read| !selecting.contains(&std::ptr::from_ref(read.server)));
+    idle.map(|read| {
+        let selector = read.server.spec.pod_selector.as_ref();
+        let why = match selector.and_then(|selector| selector.invalid()) {
+            Some(why) => format!("its selector is invalid: {why}"),
+            None => "it selects no pod and no ExternalWorkload".to_owned(),
+        };
+        (Kind::Server, read.server.metadata.key(), Cow::from(why))
+    })
+    .collect()
 }
 
 fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {

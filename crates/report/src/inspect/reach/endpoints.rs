@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use super::identity::anchors;
 use super::{Caller, Mesh};
-use crate::checks::no_endpoint;
+use crate::checks::{CallFaults, no_endpoint};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::Item;
@@ -14,7 +15,7 @@ use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::owners::generation;
 use crate::model::policy::Spoken;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::objects::{EndpointSlice, Kind, Pod, Service, ServicePort, TargetPort};
+use crate::objects::{EndpointSlice, ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
 
 /// Pods that are equivalent for a call.
 struct Alike<'a> {
@@ -69,9 +70,17 @@ impl<'a> Mesh<'a> {
             let sets = self.stateful_sets.iter().map(|one| (Kind::StatefulSet, one));
             let workloads = deployments.chain(sets);
             let cause = NoEndpoint::explain(service, self.policy.pods, workloads);
+            let is_selected = |one: &&ExternalWorkload| is_selected(service, one);
+            if let Some(external) = self.policy.external.iter().find(is_selected) {
+                self.external_unready(walk, service, port, external, all);
+                return Vec::new();
+            }
             let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
             step.evidence.extend(cause.evidence());
             self.remedy(step, &no_endpoint::remedy(service, &cause));
+            if !matches!(cause, NoEndpoint::ScaledToZero(..) | NoEndpoint::NoSelector) {
+                step.then("Read what the checks know about it", self.checked(&service.metadata.namespace));
+            }
             return Vec::new();
         }
         if !self.are_usable(walk, service, port) {
@@ -100,6 +109,31 @@ impl<'a> Mesh<'a> {
             entry.count += 1;
         }
         alike.into_values().collect()
+    }
+
+    /// Records that no endpoint of a Service with an ExternalWorkload is ready.
+    fn external_unready(
+        &self,
+        walk: &mut Walk,
+        service: &Service,
+        port: Option<&ServicePort>,
+        external: &ExternalWorkload,
+        all: usize,
+    ) {
+        let name = &external.metadata.name;
+        let undeclared = port.filter(|port| port.leads_to_external(external).is_none());
+        let cause = match undeclared {
+            Some(port) => {
+                format!("ExternalWorkload {name} does not declare its target port {}", port.target())
+            }
+            None => format!("ExternalWorkload {name} has no endpoint"),
+        };
+        let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause));
+        let ports: Vec<String> = external.spec.ports.iter().map(|port| port.port.to_string()).collect();
+        let object = Subject::object(Kind::ExternalWorkload, &external.metadata.namespace, name);
+        step.evidence(Evidence::field(object, "spec.ports", ports.join(", ")));
+        step.fix(format!("Repair {}", CallFaults::OF_EXTERNAL));
+        step.paste(self.command(meshdoctor().words("check --only").arg(CallFaults::OF_EXTERNAL)));
     }
 
     /// Evaluates whether the entries of the EndpointSlices lead to pods. Destination and kube-proxy use only entries
@@ -173,6 +207,14 @@ impl<'a> Mesh<'a> {
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
     }
+}
+
+/// Whether a Service selects an ExternalWorkload.
+fn is_selected(service: &Service, external: &ExternalWorkload) -> bool {
+    let selector = &service.spec.selector;
+    external.metadata.namespace == service.metadata.namespace
+        && !selector.is_empty()
+        && selector.iter().all(|(key, value)| external.metadata.label(key) == Some(value))
 }
 
 /// The ready entries of a Service's EndpointSlices, by their use.

@@ -104,6 +104,11 @@ impl Mesh<'_> {
         }
     }
 
+    /// The command that checks a namespace.
+    pub(super) fn checked(&self, namespace: &str) -> [String; 1] {
+        self.command(meshdoctor().words("check").option("-n", namespace.to_owned()))
+    }
+
     /// The command that shows the state of a pod.
     pub(super) fn described(&self, pod: &Pod) -> [String; 1] {
         let call = kubectl().namespace(&pod.metadata.namespace).words("describe pod");
