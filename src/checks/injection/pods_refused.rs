@@ -13,6 +13,7 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::cni;
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
 use crate::objects::Pod;
@@ -31,7 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let meshed = rules.as_ref().is_some_and(|rules| is_meshed(rules, one));
-        if has_a_check(one, meshed) {
+        // Checks of linkerd-cni report its installer.
+        if has_a_check(one, meshed) || one.template.spec.container(cni::INSTALLER).is_some() {
             continue;
         }
         let of_linkerd = meshed || is_linkerds_webhook(&one.refusal);
@@ -220,7 +222,12 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let namespace = first.namespace();
     let in_namespace = || kubectl().namespace(namespace);
     let remedy = match first.refusal {
-        Refusal::UsedUp { quota } | Refusal::Unstated { quota, .. } => Remedy::new().run(
+        Refusal::Unstated { quota, lacking } => Remedy::new().run(
+            StepKind::Command,
+            format!("Set the requests and limits that the quota requires of each container: {lacking}"),
+            in_namespace().words("describe resourcequota").operand(quota),
+        ),
+        Refusal::UsedUp { quota } => Remedy::new().run(
             StepKind::Command,
             "Check what uses the quota, and raise it or free some of it",
             in_namespace().words("describe resourcequota").operand(quota),

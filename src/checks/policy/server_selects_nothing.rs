@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::survey::{about, each, field, on, survey};
+use super::survey::{Survey, about, each, field, on, survey};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::policy::ReadServer;
 use crate::names::is_port_name;
@@ -82,7 +82,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if selection.has_port || selection.first.is_none() && selection.has_template {
             continue;
         }
-        findings.push(impossible(ctx, server).unwrap_or_else(|| finding(ctx, read, selection.first)));
+        let found = impossible(ctx, server).or_else(|| of_init_container(ctx, survey, read));
+        findings.push(found.unwrap_or_else(|| finding(ctx, read, selection.first)));
     }
     Ok(findings.into())
 }
@@ -124,6 +125,43 @@ fn impossible(ctx: &Context<'_>, server: &Server) -> Option<Finding> {
     Some(
         about(ctx, Kind::Server, meta, message).evidence(field(Kind::Server, meta, path, why)).remedy(remedy),
     )
+}
+
+/// A Server for a named port of an init container, such as a native sidecar, in a release that does not read these.
+fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'_>) -> Option<Finding> {
+    if survey.index.controller.quirks.init_container_ports {
+        return None;
+    }
+    let meta = &read.server.metadata;
+    let name = read.port().to_string();
+    let selector = read.server.spec.pod_selector.as_ref()?;
+    let selected = survey.pods_of(&meta.namespace).iter().map(|(pod, _)| pod);
+    let mut selected = selected.filter(|pod| selector.matches(&pod.metadata.labels));
+    let (pod, port) = selected.find_map(|pod| {
+        let mut ports = pod.spec.init_containers.iter().flat_map(|container| &container.ports);
+        Some((pod, ports.find(|port| port.name == name)?.container_port))
+    })?;
+    let message = format!(
+        "Port {name} belongs to an init container, such as a native sidecar, whose named ports this release of the \
+         policy controller does not read: the Server and its policies have no effect"
+    );
+    let change = serde_json::json!({"spec": {"port": port}}).to_string();
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Use the number of the port in the Server",
+            on("patch", Kind::Server, meta).words("--type=merge -p").arg(change),
+        )
+        .step(
+            StepKind::Upgrade,
+            "Or upgrade the control plane to edge-25.6.3 or newer, which reads such names",
+        );
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let finding = about(ctx, Kind::Server, meta, message)
+        .evidence(field(Kind::Server, meta, "spec.port", name))
+        .evidence(Evidence::field(object, "spec.initContainers[].ports", port.to_string()))
+        .remedy(remedy);
+    Some(finding)
 }
 
 fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> Finding {
