@@ -34,6 +34,9 @@ pub fn report(report: &Report) -> String {
                     ("col", written.column.max(1).to_string()),
                     ("title", title.clone()),
                 ];
+                // The line is that of the rendered file, which the change does not contain.
+                let source = written.source.as_ref().map(|source| format!(" (from {})", clean(source)));
+                let message = format!("{message}{}", source.unwrap_or_default());
                 command(&mut text, level(finding, &spot.subjects), &properties, &message);
             }
         }
