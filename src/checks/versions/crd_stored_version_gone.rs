@@ -1,8 +1,8 @@
 //! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is
 //! about to lose.
 
-use super::gateway_api::restore;
 use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::CustomResourceDefinition;
 
@@ -31,12 +31,31 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
     let storage = versions.iter().find(|version| version.storage).map(|version| version.name.as_str())?;
     let object = format!("CustomResourceDefinition {name}");
     let known: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
-    let remedy = Remedy::new().run(
-        StepKind::Command,
-        "Rewrite every object in the current version, then remove the other versions from \
-         status.storedVersions",
-        restore(name, storage),
-    );
+    let mut left: Vec<&str> = definition.status.stored_versions.iter().map(String::as_str).collect();
+    left.retain(|stored| is_there(stored));
+    if !left.contains(&storage) {
+        left.push(storage);
+    }
+    let lost = gone.join(", ");
+    let correct = kubectl()
+        .words("patch customresourcedefinition")
+        .operand(name.as_str())
+        .words("--subresource=status --type=merge -p")
+        .arg(serde_json::json!({"status": {"storedVersions": left}}).to_string());
+    let all = kubectl().words("get").arg(name.clone()).words("-A -o name").to_file("/dev/null");
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            format!("Remove {lost} from status.storedVersions. The command does so only if every object can be read"),
+            all.and(correct),
+        )
+        .step(
+            StepKind::Note,
+            format!(
+                "If an object cannot be read, install a release of the CRDs that has {lost}, and rewrite the objects. \
+                 Then remove the version"
+            ),
+        );
     Some(
         ctx.finding(
             Subject::object("CustomResourceDefinition", "", name),

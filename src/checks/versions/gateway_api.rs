@@ -141,7 +141,7 @@ pub(in crate::checks) fn stored_again(
 
 /// The command that stores every object of a definition again, and then removes other versions from its
 /// status.
-pub(in crate::checks) fn restore(definition: &str, version: &str) -> Command {
+fn restore(definition: &str, version: &str) -> Command {
     Command::lines([
         kubectl()
             .words("get")
