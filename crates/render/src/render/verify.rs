@@ -80,10 +80,14 @@ fn numbers(traffic: &TrafficCheck, look: Look, text: &mut String) {
     }
 }
 
-/// Sorted by state (still there, not checked, fixed), otherwise in the order of the report.
+/// Infos last, since they do not count. Otherwise sorted by state (still there, not checked, fixed), then by severity,
+/// then in the order of the report.
 fn in_order(findings: &[Verified]) -> Vec<&Verified> {
     let mut findings: Vec<&Verified> = findings.iter().collect();
-    findings.sort_by_key(|verified| std::cmp::Reverse(verified.state()));
+    findings.sort_by_key(|verified| {
+        let severity = verified.finding.severity;
+        std::cmp::Reverse((severity > Severity::Info, verified.state(), severity))
+    });
     findings
 }
 
