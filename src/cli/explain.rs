@@ -76,10 +76,8 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
         return output::print(&of_defect(text.trim(), form)?);
     }
     if explained.meanings.is_empty() {
-        let is_word = !text.trim().is_empty()
-            && !text.trim().contains(|c: char| c.is_whitespace() || c == ':')
-            // A header of Linkerd.
-            && !text.trim().to_ascii_lowercase().starts_with("l5d-");
+        let is_word =
+            !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
         return Err(if is_word { unknown(text.trim()) } else { unrecognized() }.into());
     }
     output::print(&match form {
@@ -121,6 +119,10 @@ fn unknown(word: &str) -> Stop {
     let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
     let nearest = crate::nearest::closest(word, known);
+    // A header of Linkerd rather than an anchor of `linkerd check`.
+    if nearest.is_none() && word.to_ascii_lowercase().starts_with("l5d-") {
+        return Stop { status: exit::USAGE, ..unrecognized() };
+    }
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
     Stop::usage(
         format!("unknown check {:?}{hint}", crate::nearest::brief(word)),

@@ -64,9 +64,33 @@ fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
         assert_eq!(output.status, 4, "{text}");
         assert!(!text.contains("the call succeeds") && !text.contains("stops here"), "{text}");
         for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
-            assert!(words.contains(&format!("as far as the evidence shows: {resource}: ")), "{text}");
+            let (_, lacking) = words.split_once("unknown evidence ").unwrap_or_else(|| panic!("{text}"));
+            assert!(lacking.contains(resource), "{text}");
         }
     }
+}
+
+/// The endpoints of a Service can be ExternalWorkloads, which must declare its target port.
+#[test]
+fn an_external_workload_without_the_port_is_named() {
+    const DATABASE: &str = r#"---
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: shop}
+spec: {selector: {app: db}, clusterIP: 10.96.0.77, ports: [{port: 5432, targetPort: 5432}]}
+---
+apiVersion: workload.linkerd.io/v1beta1
+kind: ExternalWorkload
+metadata: {name: db-vm, namespace: shop, labels: {app: db}}
+spec: {meshTLS: {identity: "spiffe://x/db", serverName: db.vm}, workloadIPs: [{ip: 192.0.2.7}], ports: [{port: 5433}]}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}{DATABASE}"));
+    let output = told_of("reach", &["shop/front-1", "shop/db:5432"], &dump, "all");
+    let words = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status, 1, "{words}");
+    assert!(words.contains("ExternalWorkload db-vm does not declare its target port 5432"), "{words}");
+    assert!(!words.contains("labels of the pods"), "the selector is right: {words}");
 }
 
 /// In healthy real installs, a workload reaches another.

@@ -57,13 +57,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn write_again(ctx: &Context<'_>) -> Remedy {
     let (is_in_chart, others) = match chart_writes_bundle(ctx) {
         Some(true) => return applied(ctx, Remedy::new(), "Reapply the control plane"),
-        Some(false) => {
-            (false, "Find out why trust-manager does not write the ConfigMap with the key ca-bundle.crt")
-        }
+        Some(false) => (
+            false,
+            "Find out why trust-manager, or the tool used instead, does not write the ConfigMap with the key \
+                 ca-bundle.crt. Linkerd reads no Secret of this name",
+        ),
         None => (
             true,
-            "If identity.externalCA is set, find out why trust-manager does not write the ConfigMap with the key \
-             ca-bundle.crt",
+            "If identity.externalCA is set, find out why trust-manager, or the tool used instead, does not write the \
+             ConfigMap with the key ca-bundle.crt. Linkerd reads no Secret of this name",
         ),
     };
     let bundles = kubectl().words("describe bundles.trust.cert-manager.io");

@@ -133,8 +133,8 @@ pub(in crate::checks) fn stored_again(
     };
     remedy.run(
         StepKind::Command,
-        "Rewrite every GRPCRoute as v1, then remove v1alpha2 from status.storedVersions: the API server \
-         rejects the newer CRD otherwise",
+        "Rewrite every GRPCRoute as v1. Only when this has succeeded, or none exists, remove v1alpha2 from \
+         status.storedVersions: the API server rejects the newer CRD otherwise",
         restore(GRPC, "v1"),
     )
 }

@@ -1,6 +1,6 @@
 //! The answers of `meshdoctor reach`, as text and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use super::look::Look;
 use super::text::{clean, escape_ci_commands, pad, width, wrap};
 use crate::checks::words::sentence;
 use crate::finding::{Evidence, Place, Severity};
+use crate::inspect::missing_evidence::AS_SHOWN;
 use crate::inspect::reach::{Outcome, Step, Walk};
 
 /// Widths of the columns for a step's outcome and its name.
@@ -42,7 +43,12 @@ pub fn table(walk: &Walk, look: Look) -> String {
             Outcome::Partly => look.severity_like(Severity::Warning, &word),
             Outcome::Stops => look.severity_like(Severity::Error, &word),
         };
-        for (at, line) in wrap(&clean(&step.says), room).iter().enumerate() {
+        // One line below names all missing evidence.
+        let says = match (&step.lacks, look.verbose, step.says.split_once(AS_SHOWN)) {
+            (Some(_), false, Some((says, _))) => says,
+            _ => step.says.as_str(),
+        };
+        for (at, line) in wrap(&clean(says), room).iter().enumerate() {
             let head = if at == 0 {
                 format!("  {word}{}", pad(step.part.name(), NAMES))
             } else {
@@ -70,6 +76,27 @@ pub fn table(walk: &Walk, look: Look) -> String {
         // Lines to paste are never wrapped.
         for line in &step.paste {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
+        }
+    }
+    let mut lacking: BTreeMap<&str, (BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+    for step in shown.iter().filter(|_| !look.verbose) {
+        let Some((kind, why)) = &step.lacks else { continue };
+        let (kinds, parts) = lacking.entry(why).or_default();
+        kinds.insert(kind);
+        parts.push(step.part.name());
+        parts.dedup();
+    }
+    for (why, (kinds, parts)) in &lacking {
+        let kinds: Vec<&str> = kinds.iter().copied().collect();
+        let (kinds, parts) = (kinds.join(", "), parts.join(", "));
+        let says = format!("{why}: {kinds}. The result for {parts} holds only without such objects");
+        for (at, line) in wrap(&clean(&says), room).iter().enumerate() {
+            let head = if at == 0 {
+                format!("  {}{}", look.faint(&pad("unknown", WORDS)), pad("evidence", NAMES))
+            } else {
+                " ".repeat(indent)
+            };
+            _ = writeln!(text, "{head}{line}");
         }
     }
     let mut names: Vec<&str> = confirmed.iter().map(|step| step.part.name()).collect();

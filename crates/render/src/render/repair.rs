@@ -397,7 +397,9 @@ impl PlanPrinter<'_> {
                         .any(|other| *other < planned.number && self.order.steps.get(other) != own)
                 };
                 match own.filter(|own| own.iter().any(is_foreign)) {
-                    Some(own) => format!(" ({})", describe(&own.iter().copied().collect::<Vec<_>>())),
+                    Some(own) => {
+                        format!(" (fixed by {})", describe(&own.iter().copied().collect::<Vec<_>>()))
+                    }
                     None => String::new(),
                 }
             }

@@ -7,6 +7,9 @@ use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::policy::{POLICY_KINDS, ROUTES};
 
+/// Between the text of a step and the evidence without which it is not known.
+pub const AS_SHOWN: &str = ", as far as the evidence shows: ";
+
 /// The lists that a step depends on, in addition to the pods and Services that it names.
 fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
     match (part, outcome) {
@@ -46,7 +49,8 @@ pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
         });
         if let Some((kind, why)) = missing {
             step.outcome = Outcome::NotJudged;
-            step.says = format!("{}, as far as the evidence shows: {}: {why}", step.says, kind.resource());
+            step.says = format!("{}{AS_SHOWN}{}: {why}", step.says, kind.resource());
+            step.lacks = Some((kind.resource(), why.to_string()));
             step.fix = None;
         }
     }

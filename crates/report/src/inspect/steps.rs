@@ -175,6 +175,8 @@ pub struct Step {
     pub numbered: Vec<(String, Vec<String>)>,
     /// Whether counters of a proxy decide the outcome.
     pub counted: bool,
+    /// The kind of object without which it is not known, and why it was not read.
+    pub lacks: Option<(String, String)>,
 }
 
 /// A walk from one end to the other.
@@ -211,6 +213,7 @@ impl Walk {
             paste: Vec::new(),
             numbered: Vec::new(),
             counted: false,
+            lacks: None,
         });
         let last = self.steps.len() - 1;
         &mut self.steps[last]

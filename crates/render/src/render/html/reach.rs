@@ -152,6 +152,7 @@ mod tests {
             fix: None,
             paste: Vec::new(),
             counted: false,
+            lacks: None,
             numbered: Vec::new(),
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
