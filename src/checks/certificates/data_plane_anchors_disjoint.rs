@@ -96,7 +96,7 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
     };
     let remedy = match traffic {
         Traffic::Works => {
-            let act = "Decide first: traffic works now, and the restart of the control plane interrupts it. To keep \
+            let act = "Decide first: if traffic works now, the restart of the control plane interrupts it. To keep \
                        it, put the old trust anchor and its issuer back before, with the commands of this page";
             let page = meshdoctor().words("explain data-plane-anchors-disjoint");
             Remedy::new().run(StepKind::Note, act, page)

@@ -528,7 +528,7 @@ fn counted_for_nothing<'e, 'a>(
     let mut nothing: Vec<_> = known.map(|(kind, key, why)| (kind, key, Cow::from(why))).collect();
     let untargeted = policies().filter(|(policy, _)| {
         let target = &policy.spec.target_ref;
-        let mut servers = evidence.index.servers(&policy.metadata.namespace).into_iter();
+        let mut servers = evidence.index.servers(&policy.metadata.namespace).iter();
         target.is_a("policy.linkerd.io", "Server")
             && !servers.any(|read| read.server.metadata.name == target.name)
     });
