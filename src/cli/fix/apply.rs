@@ -81,20 +81,21 @@ pub(super) fn run(
 }
 
 /// The steps in the order in which they are run, by number. Those of a round come once for each of its nodes.
-fn turns(plan: &RepairPlan) -> Vec<(usize, Option<&str>)> {
+fn turns<'p>(plan: &'p RepairPlan) -> Vec<(usize, Option<&'p str>)> {
+    let rounds = plan.node_rounds();
     let mut turns = Vec::new();
-    let mut number = 1;
-    while number <= plan.steps.len() {
-        match plan.node_round(number) {
-            Some(NodeRound { first, last, nodes }) => {
-                let of_node = |node| (first..=last).map(move |step| (step, Some(node)));
-                turns.extend(nodes.into_iter().flat_map(of_node));
-                number = last + 1;
+    for number in 1..=plan.steps.len() {
+        match NodeRound::find(&rounds, number) {
+            None => turns.push((number, None)),
+            Some(NodeRound { first, last, nodes }) if *first == number => {
+                let on_node = |node: &&'p str| {
+                    let node = *node;
+                    (number..=*last).map(move |step| (step, Some(node)))
+                };
+                turns.extend(nodes.iter().flat_map(on_node));
             }
-            None => {
-                turns.push((number, None));
-                number += 1;
-            }
+            // Its first step adds it.
+            Some(_) => {}
         }
     }
     turns

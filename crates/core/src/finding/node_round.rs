@@ -13,15 +13,29 @@ pub struct NodeRound<'a> {
 }
 
 impl<'a> NodeRound<'a> {
-    /// The round that a step is part of, by its number.
-    pub fn find(steps: &[&'a Step], number: usize) -> Option<NodeRound<'a>> {
+    /// The rounds of steps, in order.
+    pub fn all(steps: impl IntoIterator<Item = &'a Step>) -> Vec<NodeRound<'a>> {
+        let steps: Vec<&Step> = steps.into_iter().collect();
         let nodes = |step: &&'a Step, call| step.command.as_ref()?.nodes_of(call);
-        (1..=number).rev().find_map(|first| {
-            let cordoned = nodes(steps.get(first - 1)?, "cordon").filter(|nodes| nodes.len() > 1)?;
+        let mut rounds = Vec::new();
+        let mut at = 0;
+        while at < steps.len() {
+            let cordoned = nodes(&steps[at], "cordon").filter(|nodes| nodes.len() > 1);
+            at += 1;
+            let Some(cordoned) = cordoned else { continue };
             let is_end = |step: &&'a Step| nodes(step, "uncordon").as_ref() == Some(&cordoned);
-            let last = first + 1 + steps[first..].iter().position(is_end)?;
-            (number <= last).then_some(NodeRound { first, last, nodes: cordoned })
-        })
+            if let Some(more) = steps[at..].iter().position(is_end) {
+                let first = at;
+                at += more + 1;
+                rounds.push(NodeRound { first, last: at, nodes: cordoned });
+            }
+        }
+        rounds
+    }
+
+    /// The round that a step is part of, by its number.
+    pub fn find<'r>(rounds: &'r [NodeRound<'a>], number: usize) -> Option<&'r NodeRound<'a>> {
+        rounds.iter().find(|round| (round.first..=round.last).contains(&number))
     }
 }
 
@@ -45,9 +59,9 @@ mod tests {
             .step(StepKind::NodeFile, "Edit a file")
             .run(StepKind::Command, "Uncordon", on(nodes, "uncordon"))
             .step(StepKind::Note, "Rest");
-        let steps: Vec<&Step> = remedy.steps.iter().collect();
-        let round = |number| NodeRound::find(&steps, number).map(|round| (round.first, round.last));
-        (1..=steps.len()).map(round).collect()
+        let all = NodeRound::all(&remedy.steps);
+        let round = |number| NodeRound::find(&all, number).map(|round| (round.first, round.last));
+        (1..=remedy.steps.len()).map(round).collect()
     }
 
     #[test]

@@ -82,7 +82,16 @@ fn is_file(written: &ManifestLocation) -> bool {
 
 /// The checks of the root causes of a symptom, each once; empty for a root.
 pub(super) fn causes<'r>(report: &'r Report, folding: &Folding, at: usize) -> Vec<&'r str> {
-    let checks: BTreeSet<&str> = folding.roots(at).iter().map(|&root| report.findings[root].check).collect();
+    checks_of(report, folding.roots(at))
+}
+
+/// The checks of the findings to repair before a finding, each once.
+pub(super) fn earlier<'r>(report: &'r Report, folding: &Folding, at: usize) -> Vec<&'r str> {
+    checks_of(report, folding.earlier(at))
+}
+
+fn checks_of<'r>(report: &'r Report, findings: &[usize]) -> Vec<&'r str> {
+    let checks: BTreeSet<&str> = findings.iter().map(|&at| report.findings[at].check).collect();
     checks.into_iter().collect()
 }
 
@@ -119,15 +128,12 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
 
 /// The remedy as lines: steps with their commands, and the verification. A symptom is fixed through its
 /// causes, so its own steps would contradict the plan.
-pub(super) fn remedy(report: &Report, finding: &Finding, causes: &[&str]) -> Vec<String> {
+pub(super) fn remedy(finding: &Finding, causes: &[&str], earlier: &[&str]) -> Vec<String> {
     if !causes.is_empty() {
         return vec![format!("repaired by the steps of {}", causes.join(", "))];
     }
-    let earlier = report.findings.iter().filter(|other| finding.after.contains(&other.fingerprint()));
-    let earlier: BTreeSet<&str> = earlier.map(|other| other.check).collect();
     let mut lines = Vec::new();
     if !earlier.is_empty() {
-        let earlier: Vec<&str> = earlier.into_iter().collect();
         lines.push(format!("first repair {}", earlier.join(" and ")));
     }
     for (number, step) in (1..).zip(&finding.remedy.steps) {

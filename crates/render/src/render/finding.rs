@@ -434,13 +434,12 @@ impl Printer {
 
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
-        let all: Vec<&Step> = steps.iter().collect();
+        let rounds = NodeRound::all(steps);
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
             let indent = if self.form == Form::Card { INDENT } else { 2 };
             let inner = indent + number.len();
-            let nodes =
-                repair::elsewhere(step, (at + 1, NodeRound::find(&all, at + 1)), self.look.most(EVIDENCE));
+            let nodes = repair::elsewhere(step, at + 1, &rounds, self.look.most(EVIDENCE));
             let text = format!("{}{nodes}", in_remedy(steps, at + 1, &step.text));
             let text = clean(&text);
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {

@@ -22,7 +22,7 @@ use super::text::{count, some_of};
 use crate::checks::words::sentence;
 use crate::command::own;
 use crate::exit;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, NodeRound, Severity};
 use crate::repair::{JudgedPlan, Problem, Proof, State};
 use crate::report::{PlanStep, PlannedFinding, Report};
 
@@ -138,8 +138,9 @@ pub fn summary(report: &Report, plan: &JudgedPlan) -> Vec<String> {
     }
     let steps = || report.repair.steps.iter().zip(&plan.proofs);
     let withheld = steps().filter(|(_, proof)| !proof.is_offered()).count();
+    let rounds = report.repair.node_rounds();
     let runs = |(number, (step, proof)): &(usize, (&PlanStep, &Proof))| {
-        let needs_person = found_card(report, step).is_some() || report.repair.node_round(*number).is_some();
+        let needs_person = found_card(report, step).is_some() || NodeRound::find(&rounds, *number).is_some();
         !needs_person && proof.is_offered() && script::runs_by_itself(step, proof)
     };
     let alone = (1..).zip(steps()).filter(runs).count();

@@ -1,7 +1,6 @@
 //! The answers of `meshdoctor policy`, as text and as JSON.
 
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -9,13 +8,11 @@ use serde_json::{Value, json};
 use super::look::Look;
 use super::text::{BOUND, clean, count, escape_ci_commands, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
-use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
-use crate::item::Item;
-use crate::missing::Missing;
+use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by, without_effect};
 use crate::model::policy::{
-    Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, REQUIRE_IDENTITY, TakenBy, Who, Workload,
+    Authorization, AuthorizedBy, Inbound, InboundRoute, REQUIRE_IDENTITY, TakenBy, Who,
 };
-use crate::objects::{Kind, Server};
+use crate::objects::Server;
 
 /// Maximum number of names of equivalent pods.
 const NAMED: usize = 3;
@@ -208,9 +205,7 @@ fn ports_of(
             taken_by(&port.inbound),
             port.inbound.protocol.label()
         );
-        for (at, line) in wrap(&clean(&said), look.columns().saturating_sub(4)).iter().enumerate() {
-            _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
-        }
+        note(&mut text, &said, look);
     }
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
         let (others, taken) = (names_of(&port.passed_over).join(", "), taken_by(&port.inbound));
@@ -220,9 +215,7 @@ fn ports_of(
             format!("and this release may apply either it or {taken}")
         };
         let said = format!("note: {others} also selects port {}, {why}", port.port);
-        for (at, line) in wrap(&clean(&said), look.columns().saturating_sub(4)).iter().enumerate() {
-            _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
-        }
+        note(&mut text, &said, look);
     }
     text
 }
@@ -316,6 +309,13 @@ fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
         format!("{} {}: {result}", if ports.len() == 1 { "port" } else { "ports" }, ports.join(", "))
     });
     each.collect::<Vec<_>>().join("; ")
+}
+
+/// A note below the ports.
+fn note(text: &mut String, said: &str, look: Look) {
+    for (at, line) in wrap(&clean(said), look.columns().saturating_sub(4)).iter().enumerate() {
+        _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
+    }
 }
 
 /// Whether the port denies the opaque connections of meshed clients.
@@ -511,70 +511,9 @@ fn by(authorization: &Authorization<'_>, inbound: &Inbound<'_>) -> String {
     }
 }
 
-/// Ineffective objects in the selected namespaces.
-fn counted_for_nothing<'e, 'a>(
-    evidence: &'e PolicyEvidence<'a>,
-    answers: &[WorkloadAnswer<'_>],
-) -> Vec<(Kind, (&'a str, &'a str), Cow<'e, str>)> {
-    let here = |namespace: &str| answers.iter().any(|answer| answer.namespace == namespace);
-    let by_itself =
-        evidence.index.ignored().iter().map(|one: &Ignored<'a>| (one.kind, one.key, one.why.as_str()));
-    let namespaces: BTreeSet<&str> = answers.iter().map(|answer| answer.namespace).collect();
-    let policies = || namespaces.iter().flat_map(|namespace| evidence.index.policies(namespace));
-    let dangling =
-        policies().filter_map(|(policy, why)| Some((Kind::AuthorizationPolicy, policy.metadata.key(), why?)));
-    let refused = evidence.refused.iter().map(|(kind, key, why)| (*kind, *key, why.as_str()));
-    let known = by_itself.chain(refused).filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling);
-    let mut nothing: Vec<_> = known.map(|(kind, key, why)| (kind, key, Cow::from(why))).collect();
-    let untargeted = policies().filter(|(policy, _)| {
-        let target = &policy.spec.target_ref;
-        let mut servers = evidence.index.servers(&policy.metadata.namespace).iter();
-        target.is_a("policy.linkerd.io", "Server")
-            && !servers.any(|read| read.server.metadata.name == target.name)
-    });
-    nothing.extend(untargeted.map(|(policy, _)| {
-        let why = format!("its target, Server {}, does not exist", policy.spec.target_ref.name);
-        (Kind::AuthorizationPolicy, policy.metadata.key(), Cow::from(why))
-    }));
-    nothing.extend(unselecting(evidence, &namespaces));
-    nothing
-}
-
-/// The Servers of namespaces that select no running pod.
-fn unselecting<'a>(
-    evidence: &PolicyEvidence<'a>,
-    namespaces: &BTreeSet<&str>,
-) -> Vec<(Kind, (&'a str, &'a str), Cow<'static, str>)> {
-    // Pods that are not known may be selected.
-    let is_unknown = |gap: &Missing| gap.request.item == Item::List(Kind::Pod);
-    if evidence.gaps.iter().any(is_unknown) {
-        return Vec::new();
-    }
-    let quirks = evidence.index.controller.quirks;
-    let of_pods = evidence.pods.iter().filter_map(|pod| Workload::of_pod(pod, quirks));
-    let workloads: Vec<Workload<'a>> =
-        of_pods.chain(evidence.external.iter().map(Workload::of_external)).collect();
-    let selecting: HashSet<*const Server> = workloads
-        .iter()
-        .flat_map(|workload| evidence.index.selecting_at_any_port(workload))
-        .map(|read| std::ptr::from_ref(read.server))
-        .collect();
-    let servers = namespaces.iter().flat_map(|namespace| evidence.index.servers(namespace));
-    let idle = servers.filter(|read| !selecting.contains(&std::ptr::from_ref(read.server)));
-    idle.map(|read| {
-        let selector = read.server.spec.pod_selector.as_ref();
-        let why = match selector.and_then(|selector| selector.invalid()) {
-            Some(why) => format!("its selector is invalid: {why}"),
-            None => "it selects no pod and no ExternalWorkload".to_owned(),
-        };
-        (Kind::Server, read.server.metadata.key(), Cow::from(why))
-    })
-    .collect()
-}
-
 fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
     let mut text = String::new();
-    let nothing = counted_for_nothing(evidence, answers);
+    let nothing = without_effect(evidence, answers);
     if !nothing.is_empty() {
         _ = writeln!(text, "{}", look.strong("No effect"));
     }
@@ -602,7 +541,7 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
 pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Value {
     let controller = &evidence.index.controller;
     let workloads: Vec<Value> = answers.iter().map(workload).collect();
-    let nothing = counted_for_nothing(evidence, answers);
+    let nothing = without_effect(evidence, answers);
     let nothing = nothing.iter().map(|(kind, (namespace, name), why)| {
         json!({ "kind": kind.to_string(), "namespace": namespace, "name": name, "why": why })
     });

@@ -1,5 +1,6 @@
 //! The answers of `meshdoctor reach`, as text and as JSON.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -9,7 +10,6 @@ use super::look::Look;
 use super::text::{clean, escape_ci_commands, pad, width, wrap};
 use crate::checks::words::sentence;
 use crate::finding::{Evidence, Place, Severity};
-use crate::inspect::missing_evidence::AS_SHOWN;
 use crate::inspect::reach::{Outcome, Step, Walk};
 
 /// Widths of the columns for a step's outcome and its name.
@@ -26,8 +26,6 @@ pub fn table(walk: &Walk, look: Look) -> String {
         _ = writeln!(text, "  {line}");
     }
     text.push('\n');
-    let indent = WORDS + NAMES + 2;
-    let room = look.prose().saturating_sub(indent).max(20);
     // What stops the call comes first; the steps before and after it only confirm that they do not.
     let is_short = walk.outcome() >= Outcome::Partly && !look.verbose;
     let (confirmed, mut shown): (Vec<&Step>, Vec<&Step>) =
@@ -44,18 +42,8 @@ pub fn table(walk: &Walk, look: Look) -> String {
             Outcome::Stops => look.severity_like(Severity::Error, &word),
         };
         // One line below names all missing evidence.
-        let says = match (&step.lacks, look.verbose, step.says.split_once(AS_SHOWN)) {
-            (Some(_), false, Some((says, _))) => says,
-            _ => step.says.as_str(),
-        };
-        for (at, line) in wrap(&clean(says), room).iter().enumerate() {
-            let head = if at == 0 {
-                format!("  {word}{}", pad(step.part.name(), NAMES))
-            } else {
-                " ".repeat(indent)
-            };
-            _ = writeln!(text, "{head}{line}");
-        }
+        let says = if look.verbose { step.in_full() } else { Cow::Borrowed(step.says.as_str()) };
+        row(&mut text, &word, step.part.name(), &says, look);
         for evidence in step.evidence.iter().filter(|_| look.verbose || step.outcome != Outcome::Passes) {
             labelled(&mut text, "evidence", &quoted(evidence), look);
         }
@@ -78,26 +66,18 @@ pub fn table(walk: &Walk, look: Look) -> String {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
         }
     }
-    let mut lacking: BTreeMap<&str, (BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+    let mut lacking: BTreeMap<String, (BTreeSet<String>, Vec<&str>)> = BTreeMap::new();
     for step in shown.iter().filter(|_| !look.verbose) {
         let Some((kind, why)) = &step.lacks else { continue };
-        let (kinds, parts) = lacking.entry(why).or_default();
-        kinds.insert(kind);
+        let (kinds, parts) = lacking.entry(why.to_string()).or_default();
+        kinds.insert(kind.resource());
         parts.push(step.part.name());
         parts.dedup();
     }
-    for (why, (kinds, parts)) in &lacking {
-        let kinds: Vec<&str> = kinds.iter().copied().collect();
-        let (kinds, parts) = (kinds.join(", "), parts.join(", "));
+    for (why, (kinds, parts)) in lacking {
+        let (kinds, parts) = (kinds.into_iter().collect::<Vec<_>>().join(", "), parts.join(", "));
         let says = format!("{why}: {kinds}. The result for {parts} holds only without such objects");
-        for (at, line) in wrap(&clean(&says), room).iter().enumerate() {
-            let head = if at == 0 {
-                format!("  {}{}", look.faint(&pad("unknown", WORDS)), pad("evidence", NAMES))
-            } else {
-                " ".repeat(indent)
-            };
-            _ = writeln!(text, "{head}{line}");
-        }
+        row(&mut text, &look.faint(&pad(outcome_label(Outcome::NotJudged), WORDS)), "evidence", &says, look);
     }
     let mut names: Vec<&str> = confirmed.iter().map(|step| step.part.name()).collect();
     names.dedup();
@@ -112,6 +92,15 @@ pub fn table(walk: &Walk, look: Look) -> String {
         }
     }
     escape_ci_commands(&text).into_owned()
+}
+
+/// A row of the table, with its outcome as a padded word.
+fn row(text: &mut String, word: &str, name: &str, says: &str, look: Look) {
+    let indent = WORDS + NAMES + 2;
+    for (at, line) in wrap(&clean(says), look.prose().saturating_sub(indent).max(20)).iter().enumerate() {
+        let head = if at == 0 { format!("  {word}{}", pad(name, NAMES)) } else { " ".repeat(indent) };
+        _ = writeln!(text, "{head}{line}");
+    }
 }
 
 /// The steps of a fix, each with its lines to paste.
@@ -373,7 +362,7 @@ fn step(step: &Step) -> Value {
     json!({
         "name": step.part.name(),
         "outcome": key(step.outcome),
-        "says": step.says,
+        "says": step.in_full(),
         "evidence": step.evidence,
         "condition": step.condition.as_ref().map(ToString::to_string),
         "fix": step.fix,

@@ -70,8 +70,18 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     let of_risks = (1..).zip(&plan.steps).filter(|(_, step)| step.repairs.is_subset(&risks));
     let hidden: BTreeSet<usize> =
         of_risks.map(|(number, _)| number).chain(brief.values().flatten().copied()).collect();
-    let printer =
-        PlanPrinter { report, extent, look, digits, order, folding, details, hidden, risks: risks.clone() };
+    let printer = PlanPrinter {
+        report,
+        extent,
+        look,
+        digits,
+        order,
+        folding,
+        details,
+        rounds: plan.node_rounds(),
+        hidden,
+        risks: risks.clone(),
+    };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
@@ -188,6 +198,7 @@ struct PlanPrinter<'a> {
     order: Order,
     folding: Folding,
     details: Printer,
+    rounds: Vec<NodeRound<'a>>,
     /// The steps that are not printed.
     hidden: BTreeSet<usize>,
     /// The findings whose steps are not printed.
@@ -428,8 +439,7 @@ impl PlanPrinter<'_> {
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
         let end =
-            elsewhere(&step.step, (number, self.report.repair.node_round(number)), self.look.most(NODES))
-                + &repairs.unwrap_or_default();
+            elsewhere(&step.step, number, &self.rounds, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
         let words = wrap(&format!("{text}{end}"), room).into_iter();
         let mut lines: Vec<String> =
@@ -532,11 +542,7 @@ impl PlanPrinter<'_> {
             return Vec::new();
         }
         let words = format!("not selected, but repaired first if found: {}", some_of(&names, LEFT_OUT));
-        let indent = " ".repeat(12);
-        let words = wrap(&words, self.look.prose() - indent.len());
-        let label =
-            |at| if at == 0 { format!("  {}", self.look.faint(&pad("first", 10))) } else { indent.clone() };
-        words.iter().enumerate().map(|(at, line)| format!("{}{line}", label(at))).collect()
+        self.details.labelled("first", wrap(&words, self.look.prose() - 12))
     }
 
     /// Lines of commands with a label.
@@ -623,12 +629,12 @@ const LEFT_OUT: usize = 4;
 /// The variable for the image of the pods that read nodes.
 const IMAGE: &str = "\"${IMAGE:?}\"";
 
-/// Further nodes on which a step must be repeated, alone or with the others of its round, of which the first names
-/// them; at most `most` are named.
-pub fn elsewhere(step: &Step, (number, round): (usize, Option<NodeRound<'_>>), most: usize) -> String {
-    match (round, step.command.as_ref().map(Command::other_nodes)) {
-        (Some(NodeRound { first, last, nodes }), _) if first == number => {
-            let round: Vec<usize> = (first..=last).collect();
+/// Further nodes on which a step must be repeated, alone or with the others of its round. The first of a round names
+/// them, at most `most`.
+pub fn elsewhere(step: &Step, number: usize, rounds: &[NodeRound<'_>], most: usize) -> String {
+    match (NodeRound::find(rounds, number), step.command.as_ref().map(Command::other_nodes)) {
+        (Some(NodeRound { first, last, nodes }), _) if *first == number => {
+            let round: Vec<usize> = (*first..=*last).collect();
             format!(" (then {} likewise on {})", describe(&round), some_of(&nodes[1..], most))
         }
         (Some(_), _) | (None, None | Some([])) => String::new(),

@@ -35,7 +35,7 @@ pub(super) fn alternatives_to_first(plan: &RepairPlan) -> Vec<usize> {
 }
 
 /// The number of the step that the last one replaces, if that is an alternative: the last one before it of the same
-/// repair that is no alternative itself.
+/// repair that is not an alternative itself.
 fn replaced<S>(
     steps: &[S],
     applies: impl Fn(&S) -> Applies,

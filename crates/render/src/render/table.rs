@@ -298,6 +298,8 @@ fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
 pub(super) struct Folding {
     /// For each finding, its root causes; empty for roots.
     roots: Vec<Vec<usize>>,
+    /// For each finding, those to repair before it.
+    earlier: Vec<Vec<usize>>,
 }
 
 impl Folding {
@@ -306,16 +308,21 @@ impl Folding {
         for (at, finding) in findings.iter().enumerate() {
             places.entry(finding.fingerprint()).or_insert(at);
         }
-        let direct: Vec<Vec<usize>> = findings
-            .iter()
-            .enumerate()
-            .map(|(at, finding)| {
-                let causes = finding.caused_by.iter().filter_map(|cause| places.get(cause).copied());
-                causes.filter(|&cause| cause != at).collect()
-            })
-            .collect();
+        let all = |others: fn(&Finding) -> &[Fingerprint]| -> Vec<Vec<usize>> {
+            let of_one = |(at, finding): (usize, &Finding)| {
+                let known = others(finding).iter().filter_map(|other| places.get(other).copied());
+                known.filter(|&other| other != at).collect()
+            };
+            findings.iter().enumerate().map(of_one).collect()
+        };
+        let direct = all(|finding| &finding.caused_by);
         let roots = (0..findings.len()).map(|at| roots_of(at, &direct)).collect();
-        Folding { roots }
+        Folding { roots, earlier: all(|finding| &finding.after) }
+    }
+
+    /// The findings to repair before it.
+    pub(super) fn earlier(&self, at: usize) -> &[usize] {
+        &self.earlier[at]
     }
 
     /// Its root causes; empty for a root.

@@ -7,9 +7,6 @@ use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::policy::{POLICY_KINDS, ROUTES};
 
-/// Between the text of a step and the evidence without which it is not known.
-pub const AS_SHOWN: &str = ", as far as the evidence shows: ";
-
 /// The lists that a step depends on, in addition to the pods and Services that it names.
 fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
     match (part, outcome) {
@@ -49,8 +46,7 @@ pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
         });
         if let Some((kind, why)) = missing {
             step.outcome = Outcome::NotJudged;
-            step.says = format!("{}{AS_SHOWN}{}: {why}", step.says, kind.resource());
-            step.lacks = Some((kind.resource(), why.to_string()));
+            step.lacks = Some((kind, why.clone()));
             step.fix = None;
         }
     }

@@ -4,7 +4,7 @@
 pub mod evidence;
 pub mod injection;
 pub mod link_endpoints;
-pub mod missing_evidence;
+mod missing_evidence;
 mod network;
 pub mod nodes;
 pub mod outbound;

@@ -1,15 +1,18 @@
 //! `meshdoctor policy`: the policy controller's result for the ports of workloads, and objects without
 //! effect.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
+use crate::item::Item;
+use crate::missing::Missing;
 use crate::model::owners::{Owners, workload_of};
-use crate::model::policy::{Inbound, TakenBy, Workload, to_json};
+use crate::model::policy::{Ignored, Inbound, TakenBy, Workload, to_json};
 use crate::model::skipped::{IN, skipped, skipped_subnets};
 use crate::names;
 use crate::objects::{Kind, Pod, ProbePort, Server};
@@ -231,6 +234,67 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
     let own = linkerds(evidence);
     answers.sort_by_key(|answer| own.contains(answer.namespace));
     answers
+}
+
+/// The objects without an effect in the namespaces of the answers, with the reason.
+pub fn without_effect<'e, 'a>(
+    evidence: &'e PolicyEvidence<'a>,
+    answers: &[WorkloadAnswer<'_>],
+) -> Vec<(Kind, (&'a str, &'a str), Cow<'e, str>)> {
+    let here = |namespace: &str| answers.iter().any(|answer| answer.namespace == namespace);
+    let by_itself =
+        evidence.index.ignored().iter().map(|one: &Ignored<'a>| (one.kind, one.key, one.why.as_str()));
+    let namespaces: BTreeSet<&str> = answers.iter().map(|answer| answer.namespace).collect();
+    let policies = || namespaces.iter().flat_map(|namespace| evidence.index.policies(namespace));
+    let dangling =
+        policies().filter_map(|(policy, why)| Some((Kind::AuthorizationPolicy, policy.metadata.key(), why?)));
+    let refused = evidence.refused.iter().map(|(kind, key, why)| (*kind, *key, why.as_str()));
+    let known = by_itself.chain(refused).filter(|(_, (namespace, _), _)| here(namespace)).chain(dangling);
+    let mut nothing: Vec<_> = known.map(|(kind, key, why)| (kind, key, Cow::from(why))).collect();
+    let untargeted = policies().filter(|(policy, _)| {
+        let target = &policy.spec.target_ref;
+        let mut servers = evidence.index.servers(&policy.metadata.namespace).iter();
+        target.is_a("policy.linkerd.io", "Server")
+            && !servers.any(|read| read.server.metadata.name == target.name)
+    });
+    nothing.extend(untargeted.map(|(policy, _)| {
+        let why = format!("its target, Server {}, does not exist", policy.spec.target_ref.name);
+        (Kind::AuthorizationPolicy, policy.metadata.key(), Cow::from(why))
+    }));
+    nothing.extend(unselecting(evidence, &namespaces));
+    nothing
+}
+
+/// The Servers of namespaces that select no running pod.
+fn unselecting<'a>(
+    evidence: &PolicyEvidence<'a>,
+    namespaces: &BTreeSet<&str>,
+) -> Vec<(Kind, (&'a str, &'a str), Cow<'static, str>)> {
+    // Pods that are not known may be selected.
+    let is_unknown = |gap: &Missing| gap.request.item == Item::List(Kind::Pod);
+    if evidence.gaps.iter().any(is_unknown) {
+        return Vec::new();
+    }
+    let quirks = evidence.index.controller.quirks;
+    let of_pods = evidence.pods.iter().filter_map(|pod| Workload::of_pod(pod, quirks));
+    let workloads: Vec<Workload<'a>> =
+        of_pods.chain(evidence.external.iter().map(Workload::of_external)).collect();
+    let selecting: HashSet<*const Server> = workloads
+        .iter()
+        .flat_map(|workload| evidence.index.selecting_at_any_port(workload))
+        .map(|read| std::ptr::from_ref(read.server))
+        .collect();
+    let servers = namespaces.iter().flat_map(|namespace| evidence.index.servers(namespace));
+    let idle = servers.filter(|read| !selecting.contains(&std::ptr::from_ref(read.server)));
+    idle.map(|read| {
+        let selector = read.server.spec.pod_selector.as_ref();
+        let why = match selector.and_then(|selector| selector.invalid()) {
+            Some(why) => format!("its selector is invalid: {why}"),
+            None => "it selects no pod and no ExternalWorkload".to_owned(),
+        };
+        (Kind::Server, read.server.metadata.key(), Cow::from(why))
+    })
+    .collect()
 }
 
 /// The namespaces of the control plane and of the extensions.

@@ -1,9 +1,12 @@
 //! A walk from the client of a call to its destination: steps with their outcome and evidence.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::fetched::Why;
 use crate::finding::Evidence;
+use crate::item::Kind;
 use crate::names;
 
 /// An end of a call: a pod, a workload, a Service, or a host.
@@ -176,7 +179,7 @@ pub struct Step {
     /// Whether counters of a proxy decide the outcome.
     pub counted: bool,
     /// The kind of object without which it is not known, and why it was not read.
-    pub lacks: Option<(String, String)>,
+    pub lacks: Option<(Kind, Why)>,
 }
 
 /// A walk from one end to the other.
@@ -270,6 +273,16 @@ impl Walk {
 }
 
 impl Step {
+    /// The conclusion, with the evidence without which it is not known.
+    pub fn in_full(&self) -> Cow<'_, str> {
+        match &self.lacks {
+            Some((kind, why)) => {
+                Cow::Owned(format!("{}, as far as the evidence shows: {}: {why}", self.says, kind.resource()))
+            }
+            None => Cow::Borrowed(&self.says),
+        }
+    }
+
     pub(super) fn evidence(&mut self, evidence: Evidence) -> &mut Step {
         self.evidence.push(evidence);
         self

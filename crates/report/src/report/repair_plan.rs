@@ -54,9 +54,9 @@ impl RepairPlan {
         needed.filter(|release| self.installing_cli(release).is_none()).collect()
     }
 
-    /// The round of steps on nodes that a step is part of.
-    pub fn node_round(&self, number: usize) -> Option<NodeRound<'_>> {
-        NodeRound::find(&self.steps.iter().map(|step| &step.step).collect::<Vec<_>>(), number)
+    /// The rounds of steps on nodes, in order.
+    pub fn node_rounds(&self) -> Vec<NodeRound<'_>> {
+        NodeRound::all(self.steps.iter().map(|step| &step.step))
     }
 
     /// The plan for findings that are sorted in the order of their repair.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use super::super::document::Failure;
 use super::super::table::{Folding, result_line};
 use super::super::text::clean;
-use super::{causes, evidence, finding_line, gap_decides, meaning, remedy};
+use super::{causes, earlier, evidence, finding_line, gap_decides, meaning, remedy};
 use crate::check_outcome::CheckOutcome;
 use crate::checks::Outcome;
 use crate::exit;
@@ -49,7 +49,11 @@ pub fn report(report: &Report) -> String {
         .map(|check| {
             let findings = report.findings.iter().enumerate().filter(|(_, one)| one.check == check.id);
             let findings: Vec<CaseFinding<'_>> = findings
-                .map(|(at, finding)| CaseFinding { report, finding, causes: causes(report, &folding, at) })
+                .map(|(at, finding)| CaseFinding {
+                    finding,
+                    causes: causes(report, &folding, at),
+                    earlier: earlier(report, &folding, at),
+                })
                 .collect();
             case(check, &findings, failing.contains(check.id))
         })
@@ -75,11 +79,11 @@ pub fn failure(failure: &Failure) -> String {
     )
 }
 
-/// A finding, and the checks of its root causes if it is a symptom.
+/// A finding, the checks of its root causes if it is a symptom, and those of the findings to repair before it.
 struct CaseFinding<'r> {
-    report: &'r Report,
     finding: &'r Finding,
     causes: Vec<&'r str>,
+    earlier: Vec<&'r str>,
 }
 
 impl CaseFinding<'_> {
@@ -97,7 +101,7 @@ impl CaseFinding<'_> {
         for seen in &self.finding.evidence {
             _ = writeln!(text, "  evidence: {}", evidence(seen));
         }
-        for line in remedy(self.report, self.finding, &self.causes) {
+        for line in remedy(self.finding, &self.causes, &self.earlier) {
             _ = writeln!(text, "  {line}");
         }
         text

@@ -13,11 +13,11 @@ use super::super::text::{clean, count, fenced, shortened, some_of, thousands};
 use super::super::{header, steps, subject};
 use super::limited::{Part, join};
 use super::unchecked::{NAMED, Unchecked, alike, checks};
-use super::{evidence, meaning, remedy};
+use super::{earlier, evidence, meaning, remedy};
 use crate::checks::Outcome;
 use crate::command::Command;
 use crate::exit;
-use crate::finding::{Finding, Severity, When};
+use crate::finding::{Finding, NodeRound, Severity, When};
 use crate::page;
 use crate::report::{Gap, PlannedFinding, Report};
 
@@ -59,7 +59,13 @@ pub fn report(report: &Report) -> String {
     for (at, finding) in &roots {
         let mut text = String::new();
         let planned = steps::of_finding(report, *at);
-        unfolded(&mut text, report, finding, &folding.explained_by(*at, &report.findings), &planned);
+        unfolded(
+            &mut text,
+            finding,
+            &folding.explained_by(*at, &report.findings),
+            &planned,
+            &earlier(report, &folding, *at),
+        );
         let rank = match finding.severity {
             Severity::Error => 4,
             Severity::Warning => 5,
@@ -100,6 +106,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
         return;
     }
     parts.push(Part::first("\n## Repair plan\n".to_owned()));
+    let rounds = plan.node_rounds();
     for row in Order::from_plan(plan).rows(plan) {
         let (text, name) = match row {
             Row::Findings(numbers) => {
@@ -110,7 +117,9 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
                 });
                 (text, "a finding of the plan".to_owned())
             }
-            Row::Step { number, repairs } => (step(report, number, repairs), format!("step {number}")),
+            Row::Step { number, repairs } => {
+                (step(report, number, repairs, &rounds), format!("step {number}"))
+            }
         };
         parts.push(Part { text, rank: 2, name });
     }
@@ -122,10 +131,15 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
 }
 
 /// A step of the plan; `repairs` if it repairs others than the finding above it.
-fn step(report: &Report, number: usize, repairs: Option<&BTreeSet<usize>>) -> String {
+fn step(
+    report: &Report,
+    number: usize,
+    repairs: Option<&BTreeSet<usize>>,
+    rounds: &[NodeRound<'_>],
+) -> String {
     let plan = &report.repair;
     let step = &plan.steps[number - 1].step;
-    let nodes = repair::elsewhere(step, (number, plan.node_round(number)), SUBJECTS);
+    let nodes = repair::elsewhere(step, number, rounds, SUBJECTS);
     let repairs = repairs.filter(|_| plan.findings.len() > 1);
     let repairs =
         repairs.map_or_else(String::new, |numbers| format!(" (for {})", repair::numbered(report, numbers)));
@@ -211,8 +225,9 @@ fn world(when: When) -> &'static str {
     }
 }
 
-/// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan.
-fn unfolded(text: &mut String, report: &Report, finding: &Finding, explains: &[String], planned: &[usize]) {
+/// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan; `earlier`: the
+/// checks of the findings to repair before it.
+fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize], earlier: &[&str]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     let about = plain(&subject::brief(finding.subjects.iter()));
     _ = writeln!(
@@ -255,7 +270,7 @@ fn unfolded(text: &mut String, report: &Report, finding: &Finding, explains: &[S
     if !explains.is_empty() {
         _ = writeln!(text, "\nSymptoms, repaired with it: {}", plain(&some_of(explains, SUBJECTS)));
     }
-    let own = remedy(report, finding, &[]);
+    let own = remedy(finding, &[], earlier);
     if !planned.is_empty() {
         _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::describe(planned));
     } else if !own.is_empty() {

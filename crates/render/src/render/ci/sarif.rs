@@ -12,7 +12,8 @@ use super::super::json::write;
 use super::super::table::Folding;
 use super::super::text::clean;
 use super::{
-    Spot, causes, evidence, finding_line, gap_fails, meaning, not_checked, path, remedy, spots, waivers,
+    Spot, causes, earlier, evidence, finding_line, gap_fails, meaning, not_checked, path, remedy, spots,
+    waivers,
 };
 use crate::card::SECTIONS;
 use crate::check_outcome::CheckOutcome;
@@ -40,9 +41,12 @@ pub fn with_fixes(report: &Report, repaired: &[RepairedFinding]) -> String {
         .enumerate()
         .flat_map(|(at, finding)| {
             let causes = causes(report, &folding, at);
+            let earlier = earlier(report, &folding, at);
             let spots = spots(finding);
-            let mut results: Vec<Value> =
-                spots.iter().map(|spot| result(report, finding, &causes, spot, &places)).collect();
+            let mut results: Vec<Value> = spots
+                .iter()
+                .map(|spot| result(report, finding, (&causes, &earlier), spot, &places))
+                .collect();
             if let Some(repaired) = repaired.get(&at) {
                 add_fixes(report, repaired, &spots, &mut results);
             }
@@ -189,7 +193,7 @@ fn outcome(outcome: &Outcome) -> &'static str {
 fn result(
     report: &Report,
     finding: &Finding,
-    causes: &[&str],
+    (causes, earlier): (&[&str], &[&str]),
     spot: &Spot<'_>,
     places: &BTreeMap<&str, usize>,
 ) -> Value {
@@ -223,7 +227,7 @@ fn result(
             "failsTheRun": finding.standing == Standing::Fails,
             "finding": finding.fingerprint(),
             "causedBy": finding.caused_by,
-            "remedy": remedy(report, finding, causes),
+            "remedy": remedy(finding, causes, earlier),
         },
     });
     let waived = waivers(finding, &spot.subjects).into_iter().map(|by| {

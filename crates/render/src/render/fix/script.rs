@@ -113,9 +113,10 @@ pub fn script(report: &Report, plan: &JudgedPlan) -> String {
         install.iter().flat_map(Command::rendered).for_each(|line| script.command(&line));
         script.0.push('\n');
     }
-    for (at, (step, proof)) in steps.iter().zip(&plan.proofs).enumerate() {
-        let round = report.repair.node_round(at + 1);
-        script.step((at + 1, steps.len()), (step, proof), round.as_ref(), found_card(report, step));
+    let rounds = report.repair.node_rounds();
+    for (number, (step, proof)) in (1..).zip(steps.iter().zip(&plan.proofs)) {
+        let round = NodeRound::find(&rounds, number);
+        script.step((number, steps.len()), (step, proof), round, found_card(report, step));
     }
     script.0.push('\n');
     script.comment("Check the result:");

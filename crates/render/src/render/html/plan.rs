@@ -10,6 +10,7 @@ use super::super::{repair, steps, subject};
 use super::{escaped, script};
 use crate::checks;
 use crate::command::Command;
+use crate::finding::NodeRound;
 use crate::report::{PlanStep, Report};
 
 /// Maximum number of further nodes that a step names.
@@ -24,6 +25,7 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     }
     body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2>");
     let mut is_open = false;
+    let rounds = plan.node_rounds();
     for row in Order::from_plan(plan).rows(plan) {
         match row {
             Row::Findings(numbers) => {
@@ -35,7 +37,7 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
                     _ = write!(body, "<ol start=\"{number}\">");
                 }
                 let repairs = repairs.filter(|_| plan.findings.len() > 1);
-                step(report, number, &plan.steps[number - 1], repairs, body);
+                step(report, (number, &plan.steps[number - 1]), repairs, &rounds, body);
             }
         }
     }
@@ -94,9 +96,9 @@ fn heading(report: &Report, number: usize, body: &mut String) {
 /// A step; `repairs` if it repairs others than the finding above it.
 fn step(
     report: &Report,
-    number: usize,
-    step: &PlanStep,
+    (number, step): (usize, &PlanStep),
     repairs: Option<&BTreeSet<usize>>,
+    rounds: &[NodeRound<'_>],
     body: &mut String,
 ) {
     let repairs = repairs
@@ -105,7 +107,7 @@ fn step(
         body,
         "<li id=\"step-{number}\">{}{}{}",
         escaped(&steps::in_plan(&report.repair, number, &step.step.text)),
-        escaped(&repair::elsewhere(&step.step, (number, report.repair.node_round(number)), NODES)),
+        escaped(&repair::elsewhere(&step.step, number, rounds, NODES)),
         repairs.unwrap_or_default()
     );
     if let Some(command) = &step.step.command {

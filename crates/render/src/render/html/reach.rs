@@ -109,7 +109,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
             class(step.outcome),
             outcome_label(step.outcome),
             escaped(step.part.name()),
-            escaped(&step.says),
+            escaped(&step.in_full()),
         );
         if !step.evidence.is_empty() {
             let open = if step.outcome == Outcome::Passes { "" } else { " open" };
