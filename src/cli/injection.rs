@@ -14,6 +14,7 @@ use crate::inspect::injection::{injections, lost, near};
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
+use crate::policy;
 use crate::render::injection as render;
 use crate::request::Request;
 use crate::source::change::{Change, Fate, MAKERS, Set, Templates, Versions};
@@ -81,7 +82,7 @@ fn templates(
         return Ok((named_as_written(templates, places.as_ref()), None));
     }
     let mut items: BTreeSet<Item> = MAKERS.into_iter().map(Item::List).collect();
-    items.extend(InjectionFaults::items());
+    items.extend(policy::items(&InjectionFaults::checks()));
     change::items(&mut items);
     items.insert(Item::List(Kind::CronJob));
     let way = EvidenceSource::new(&args.evidence, &args.connection);

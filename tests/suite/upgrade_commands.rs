@@ -47,31 +47,36 @@ fn deleted(line: &str) -> Vec<&str> {
     words.into_iter().flatten().take_while(|word| !word.is_empty()).collect()
 }
 
+/// The lines of the own findings of each firing case of the certificates' checks, with a name.
+fn certificate_remedies() -> impl Iterator<Item = (String, Vec<String>)> {
+    let own = checks::all().filter(|check| check.card().front.category == "certificates");
+    let cases = own.flat_map(|check| check.cases().iter().map(move |case| (check, case)));
+    let firing = cases.filter(|(_, case)| case.kind == CaseKind::Fires);
+    firing.flat_map(|(check, case)| {
+        let findings = judge(&live(check, case).0).findings.into_iter();
+        findings.filter(|finding| finding.check == check.id).map(move |finding| {
+            let commands = finding.remedy.steps.iter().filter_map(|step| step.command.as_ref());
+            let lines = commands.flat_map(|command| command.rendered()).collect();
+            (format!("{}, case {:?}", check.id, case.title), lines)
+        })
+    })
+}
+
 #[test]
 fn no_step_deletes_a_file_that_a_later_step_needs() {
     let mut count = 0;
-    for check in checks::all().filter(|check| check.card().front.category == "certificates") {
-        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Fires) {
-            let report = judge(&live(check, case).0);
-            let own = report.findings.iter().filter(|finding| finding.check == check.id);
-            for finding in own {
-                let commands = finding.remedy.steps.iter().filter_map(|step| step.command.as_ref());
-                let lines: Vec<String> = commands.flat_map(|command| command.rendered()).collect();
-                for (at, line) in lines.iter().enumerate() {
-                    for file in deleted(line) {
-                        let names =
-                            |line: &&String| line.split([' ', '=', ',', ';']).any(|word| word == file);
-                        let shown = || format!("{}, case {:?}: {file}\n{lines:#?}", check.id, case.title);
-                        let changes =
-                            |line: &String| line.contains(" apply ") || line.contains("helm upgrade");
-                        let is_given = lines[..at].iter().any(|line| names(&line) && changes(line));
-                        assert!(is_given, "given to nothing before: {}", shown());
-                        let mut later = lines[at + 1..].iter().filter(names);
-                        assert_eq!(later.next(), None, "needed later: {}", shown());
-                        count += 1;
-                    }
-                }
-            }
+    for (name, lines) in certificate_remedies() {
+        let deletions = lines.iter().enumerate();
+        for (at, file) in
+            deletions.flat_map(|(at, line)| deleted(line).into_iter().map(move |file| (at, file)))
+        {
+            let names = |line: &&String| line.split([' ', '=', ',', ';']).any(|word| word == file);
+            let changes = |line: &String| line.contains(" apply ") || line.contains("helm upgrade");
+            let is_given = lines[..at].iter().any(|line| names(&line) && changes(line));
+            assert!(is_given, "given to nothing before: {name}: {file}\n{lines:#?}");
+            let mut later = lines[at + 1..].iter().filter(names);
+            assert_eq!(later.next(), None, "needed later: {name}: {file}\n{lines:#?}");
+            count += 1;
         }
     }
     assert!(count > 20, "{count} files are deleted");

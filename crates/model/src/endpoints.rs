@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::pod_status;
 use crate::finding::{Evidence, Subject};
-use crate::objects::{Kind, Pod, Service, Workload};
+use crate::objects::{Kind, Meta, Pod, Service, Workload};
 
 /// Why a Service has no ready endpoint.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,13 +105,15 @@ impl fmt::Display for NoEndpoint<'_> {
 
 /// The pods that a Service selects, without those that have ended.
 pub fn selected<'a>(service: &Service, pods: &'a [Pod]) -> impl Iterator<Item = &'a Pod> {
+    pods.iter().filter(move |pod| !pod.is_finished() && selects(service, &pod.metadata))
+}
+
+/// Whether a Service selects an object with these labels.
+pub fn selects(service: &Service, meta: &Meta) -> bool {
     let selector = &service.spec.selector;
-    pods.iter().filter(move |pod| {
-        pod.metadata.namespace == service.metadata.namespace
-            && !pod.is_finished()
-            && !selector.is_empty()
-            && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
-    })
+    meta.namespace == service.metadata.namespace
+        && !selector.is_empty()
+        && selector.iter().all(|(key, value)| meta.label(key) == Some(value))
 }
 
 fn state(pod: &Pod) -> String {

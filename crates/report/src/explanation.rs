@@ -192,10 +192,7 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
 /// The meaning of a header that proxies read or write, with its value or without.
 fn of_header(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
     let name = header(line).unwrap_or_else(|| line.to_owned());
-    let row = knowledge.pasted().header(&name)?;
-    let source = format!("pasted.yaml: {}; {}", row.id, row.place);
-    let meaning = Explanation::new(TextKind::Header, line, &row.means, &row.checks, source);
-    Some(Explanation { answered_by: row.answered_by, ..meaning })
+    Some(of_error(TextKind::Header, line, knowledge.pasted().header(&name)?))
 }
 
 /// The meaning of a short text that proves nothing about its writer.

@@ -9,7 +9,7 @@ use crate::checks::policy::{existing, field, on, put, set};
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, kubectl};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
-use crate::model::endpoints::selected;
+use crate::model::endpoints::{selected, selects};
 use crate::objects::{ExternalWorkload, Kind, Pod, Service, ServicePort, TargetPort};
 
 /// Maximum number of quoted ExternalWorkloads.
@@ -50,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let chosen: Vec<&ExternalWorkload> =
-            external.iter().filter(|workload| selects(service, workload)).collect();
+            external.iter().filter(|workload| takes(service, workload)).collect();
         if chosen.is_empty() {
             continue;
         }
@@ -63,13 +63,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// Whether Linkerd takes an ExternalWorkload for endpoints of a Service.
-fn selects(service: &Service, workload: &ExternalWorkload) -> bool {
-    let meta = &workload.metadata;
-    let mut selector = service.spec.selector.iter();
-    meta.namespace == service.metadata.namespace
-        && meta.deletion_timestamp.is_none()
+fn takes(service: &Service, workload: &ExternalWorkload) -> bool {
+    workload.metadata.deletion_timestamp.is_none()
         && !workload.spec.workload_ips.is_empty()
-        && selector.all(|(key, value)| meta.labels.get(key) == Some(value))
+        && selects(service, &workload.metadata)
 }
 
 /// Whether an ExternalWorkload has an address of an IP family of the Service. A headless Service may have

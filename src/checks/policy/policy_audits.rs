@@ -16,12 +16,14 @@ const ACT: &str = "When the log no longer shows clients that should have access,
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
-    // `server-http-on-opaque-port` reports these: they deny meshed clients.
-    let closed = opaque_ports(survey);
-    let is_closed = |server: &Server| closed.iter().any(|port| std::ptr::eq(port.server, server));
     let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
-    for server in judged.filter(|server| !is_closed(server)) {
-        if server.spec.access_policy.as_deref() == Some("audit") {
+    let mut auditing =
+        judged.filter(|server| server.spec.access_policy.as_deref() == Some("audit")).peekable();
+    // `server-http-on-opaque-port` reports these: they deny meshed clients.
+    let closed = auditing.peek().map(|_| opaque_ports(survey)).unwrap_or_default();
+    let is_closed = |server: &Server| closed.iter().any(|port| std::ptr::eq(port.server, server));
+    for server in auditing {
+        if !is_closed(server) {
             let meta = &server.metadata;
             findings.push(
                 about(

@@ -146,6 +146,7 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
          policy controller does not read: the Server and its policies have no effect"
     );
     let change = serde_json::json!({"spec": {"port": port}}).to_string();
+    let first = ctx.knowledge.policy_controller().first_with_init_container_ports();
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
@@ -154,7 +155,7 @@ fn of_init_container(ctx: &Context<'_>, survey: &Survey<'_>, read: &ReadServer<'
         )
         .step(
             StepKind::Upgrade,
-            "Or upgrade the control plane to edge-25.6.3 or newer, which reads such names",
+            format!("Or upgrade the control plane to {first} or newer, which reads such names"),
         );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let finding = about(ctx, Kind::Server, meta, message)

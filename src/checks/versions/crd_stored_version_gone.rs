@@ -1,6 +1,7 @@
 //! `crd-stored-version-gone`: objects may be stored in a version that their CRD does not have any more, or is
 //! about to lose.
 
+use super::gateway_api::stored_versions;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -37,11 +38,7 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
         left.push(storage);
     }
     let lost = gone.join(", ");
-    let correct = kubectl()
-        .words("patch customresourcedefinition")
-        .operand(name.as_str())
-        .words("--subresource=status --type=merge -p")
-        .arg(serde_json::json!({"status": {"storedVersions": left}}).to_string());
+    let correct = stored_versions(name, &left);
     let all = kubectl().words("get").arg(name.clone()).words("-A -o name").to_file("/dev/null");
     let remedy = Remedy::new()
         .run(

@@ -148,13 +148,17 @@ fn restore(definition: &str, version: &str) -> Command {
             .arg(definition.to_owned())
             .words("-A -o json")
             .pipe(kubectl().words("replace -f -")),
-        kubectl()
-            .words("patch customresourcedefinition")
-            .operand(definition)
-            .words("--subresource=status --type=merge -p")
-            .arg(format!("{{\"status\":{{\"storedVersions\":[\"{version}\"]}}}}"))
-            .into(),
+        stored_versions(definition, &[version]).into(),
     ])
+}
+
+/// The command that sets the stored versions of a definition.
+pub(super) fn stored_versions(definition: &str, versions: &[&str]) -> Call {
+    kubectl()
+        .words("patch customresourcedefinition")
+        .operand(definition)
+        .words("--subresource=status --type=merge -p")
+        .arg(serde_json::json!({"status": {"storedVersions": versions}}).to_string())
 }
 
 fn bundle_address(version: &Version, channel: &str) -> String {

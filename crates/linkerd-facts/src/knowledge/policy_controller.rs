@@ -61,6 +61,11 @@ impl PolicyController {
         version.contains(&Introduced::at_edge(self.opaque_by_own_namespace), knowledge.minors())
     }
 
+    /// The first edge in which Servers can select named ports of init containers.
+    pub fn first_with_init_container_ports(&self) -> EdgeTag {
+        self.init_container_ports
+    }
+
     /// Whether Servers can select named ports of init containers.
     pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())

@@ -11,7 +11,7 @@ use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::Item;
 use crate::model::availability::{State, proxy_started};
-use crate::model::endpoints::{NoEndpoint, selected};
+use crate::model::endpoints::{NoEndpoint, selected, selects};
 use crate::model::owners::generation;
 use crate::model::policy::Spoken;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
@@ -70,7 +70,7 @@ impl<'a> Mesh<'a> {
             let sets = self.stateful_sets.iter().map(|one| (Kind::StatefulSet, one));
             let workloads = deployments.chain(sets);
             let cause = NoEndpoint::explain(service, self.policy.pods, workloads);
-            let is_selected = |one: &&ExternalWorkload| is_selected(service, one);
+            let is_selected = |one: &&ExternalWorkload| selects(service, &one.metadata);
             if let Some(external) = self.policy.external.iter().find(is_selected) {
                 self.external_unready(walk, service, port, external, all);
                 return Vec::new();
@@ -207,14 +207,6 @@ impl<'a> Mesh<'a> {
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
     }
-}
-
-/// Whether a Service selects an ExternalWorkload.
-fn is_selected(service: &Service, external: &ExternalWorkload) -> bool {
-    let selector = &service.spec.selector;
-    external.metadata.namespace == service.metadata.namespace
-        && !selector.is_empty()
-        && selector.iter().all(|(key, value)| external.metadata.label(key) == Some(value))
 }
 
 /// The ready entries of a Service's EndpointSlices, by their use.
