@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Settings, TRAFFIC};
+use super::{KNOWN_DEFECT, Settings, TRAFFIC};
 use crate::card::{Card, Mode};
 use crate::command::{Arg, Call, Command, Line, Repeated, Rerun, collect_from_nodes, meshdoctor};
 use crate::finding::{Evidence, Finding, Place, Severity, Subject, When};
@@ -60,12 +60,16 @@ fn required(finding: &Finding, card: &Card, rerun: &Rerun) -> Option<Repeated> {
     }
 }
 
-/// The checks to run.
+/// The checks to run. Other known defects than the one that was found may need other evidence.
 fn only(finding: &Finding, beside: &[&str]) -> String {
-    let mut all = vec![finding.check];
-    for &id in beside {
-        if !all.contains(&id) {
-            all.push(id);
+    let own = match finding.parameters.as_slice() {
+        [row] if finding.check == KNOWN_DEFECT => format!("{KNOWN_DEFECT}/{row}"),
+        _ => finding.check.to_owned(),
+    };
+    let mut all = vec![own];
+    for &id in beside.iter().filter(|id| **id != finding.check) {
+        if !all.iter().any(|known| known == id) {
+            all.push(id.to_owned());
         }
     }
     all.join(",")

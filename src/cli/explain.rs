@@ -1,6 +1,7 @@
 //! `meshdoctor explain`: the page of one check, the checks that cover a row of `linkerd check`, or the meaning of a
 //! pasted text.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use super::args::{Explain, PageFormat};
@@ -14,6 +15,9 @@ use crate::{checks, exit, render};
 
 /// Maximum size of a text, in bytes.
 const MOST: u64 = 1 << 20;
+
+/// Maximum number of words of a text that are compared with titles.
+const MOST_WORDS: usize = 20;
 
 pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
     let given = args.text.join(" ");
@@ -78,7 +82,7 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
     if explained.meanings.is_empty() {
         let is_word =
             !text.trim().is_empty() && !text.trim().contains(|c: char| c.is_whitespace() || c == ':');
-        return Err(if is_word { unknown(text.trim()) } else { unrecognized() }.into());
+        return Err(if is_word { unknown(text.trim()) } else { unrecognized(text) }.into());
     }
     output::print(&match form {
         PageFormat::Json => render::explanation::json(&explained),
@@ -88,9 +92,40 @@ fn of_text(text: &str, form: PageFormat) -> anyhow::Result<u8> {
     })
 }
 
-fn unrecognized() -> Stop {
-    let next = format!("check the mesh: {}", own("check"));
+fn unrecognized(text: &str) -> Stop {
+    let similar = similar(text);
+    let next = match similar.is_empty() {
+        true => format!("check the mesh: {}", own("check")),
+        false => {
+            format!("checks with similar titles: {}; or check the mesh: {}", similar.join(", "), own("check"))
+        }
+    };
     Stop { status: exit::FINDINGS, ..Stop::usage("meshdoctor does not know this text", next) }
+}
+
+/// Maximum number of checks to suggest for a text.
+const SUGGESTED: usize = 3;
+
+/// The checks whose titles have at least half of the longer words of a text, best first.
+fn similar(text: &str) -> Vec<&'static str> {
+    const SHORTEST: usize = 5;
+    let words = |text: &str| -> BTreeSet<String> {
+        let all = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= SHORTEST);
+        all.map(str::to_lowercase).collect()
+    };
+    let titles: Vec<(&'static str, BTreeSet<String>)> =
+        checks::all().map(|check| (check.id, words(&check.card().front.title))).collect();
+    let known: BTreeSet<&str> = titles.iter().flat_map(|(_, title)| title).map(String::as_str).collect();
+    let asked = words(text);
+    let spelled = |word: &String| crate::nearest::closest(word, known.iter().copied());
+    let meant: BTreeSet<String> = asked.iter().take(MOST_WORDS).filter_map(spelled).collect();
+    let mut found: Vec<(usize, &'static str)> = titles
+        .iter()
+        .map(|(id, title)| (title.intersection(&meant).count(), *id))
+        .filter(|(count, _)| *count > 0 && 2 * count >= asked.len())
+        .collect();
+    found.sort_by(|(one, a), (other, b)| other.cmp(one).then(a.cmp(b)));
+    found.into_iter().take(SUGGESTED).map(|(_, id)| id).collect()
 }
 
 /// Problems with waivers are explained on the page of waivers.
@@ -121,7 +156,7 @@ fn unknown(word: &str) -> Stop {
     let nearest = crate::nearest::closest(word, known);
     // A header of Linkerd rather than an anchor of `linkerd check`.
     if nearest.is_none() && word.to_ascii_lowercase().starts_with("l5d-") {
-        return Stop { status: exit::USAGE, ..unrecognized() };
+        return Stop { status: exit::USAGE, ..unrecognized(word) };
     }
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
     Stop::usage(

@@ -72,8 +72,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         write(args, packed, &report, &left_out)?;
     }
     let missing = collect::missing(&read.collected.cluster);
-    let asked_for = missing.iter().any(Missing::was_asked_for);
-    Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
+    let asked_for: Vec<&Missing> = missing.iter().filter(|missing| missing.was_asked_for()).collect();
+    let Some(first) = asked_for.first() else { return Ok(exit::FINE) };
+    if !args.verbosity.quiet {
+        let others = match asked_for.len() - 1 {
+            0 => String::new(),
+            some => format!(" and {some} more"),
+        };
+        output::print_line(&format!("exit 4: evidence is missing: {first}{others} (the report lists it)"));
+    }
+    Ok(exit::NOT_CHECKED)
 }
 
 /// The options of the checks.
@@ -160,7 +168,7 @@ fn dry_run(
     text.push_str(&render::ticket::nothing_written(size));
     output::print(&output::for_people(text))?;
     if !args.verbosity.quiet {
-        output::print_line(&render::table::result_line(report));
+        output::print_line(&format!("report    {}", render::table::counts_line(report, true)));
     }
     Ok(())
 }
@@ -179,7 +187,7 @@ fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> a
         }
     };
     if !args.verbosity.quiet {
-        output::print_line(&render::table::result_line(report));
+        output::print_line(&format!("report    {}", render::table::counts_line(report, true)));
         let kept = render::text::count(files, "file", "files");
         match left_out.len() {
             0 => output::print_line(&format!("{kept}; nothing is left out")),

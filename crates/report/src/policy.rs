@@ -171,6 +171,14 @@ impl Policy {
         only && !self.skip.iter().any(|word| is_named(word))
     }
 
+    /// The known defects to look for, if not all are.
+    pub fn only_defects(&self) -> Option<Vec<&str>> {
+        let selected = |word: &&String| selects_check(word, KNOWN_DEFECT);
+        let named: Vec<Option<&str>> =
+            self.only.iter().filter(selected).map(|word| known_defect(word)).collect();
+        named.into_iter().collect::<Option<Vec<&str>>>().filter(|named| !named.is_empty())
+    }
+
     /// The known defects that the options name.
     pub fn known_defects(&self) -> impl Iterator<Item = &str> {
         self.only.iter().chain(&self.skip).filter_map(|word| known_defect(word))

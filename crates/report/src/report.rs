@@ -22,7 +22,9 @@ use crate::card::Mode;
 use crate::cause;
 use crate::check_outcome::CheckOutcome;
 use crate::checks::change::compare;
-use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
+use crate::checks::{
+    Check, CheckResult, KNOWN_DEFECT, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised,
+};
 use crate::collect::Collected;
 use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
@@ -271,13 +273,27 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
         }
         None => then,
     };
-    assemble(question, collected, selected(results, question.policy))
+    assemble(question, collected, selected(results, question))
 }
 
-/// Removes the known defects that the run does not select.
-fn selected(mut results: Vec<CheckResult>, policy: &Policy) -> Vec<CheckResult> {
-    for result in results.iter_mut().filter(|result| matches!(result.outcome, Outcome::Findings)) {
-        result.findings.retain(|finding| policy.selects(finding));
+/// Removes the known defects that the run does not select, and the gaps in logs that only those need.
+fn selected(mut results: Vec<CheckResult>, question: &Question<'_>) -> Vec<CheckResult> {
+    let rows = question.knowledge.known_defects();
+    let is_in_logs = |id: &&str| {
+        rows.row(id)
+            .and_then(|row| row.trigger.as_ref())
+            .is_some_and(|trigger| trigger.log_rows().next().is_some())
+    };
+    let needs_no_logs = question.policy.only_defects().is_some_and(|ids| !ids.iter().any(is_in_logs));
+    for result in &mut results {
+        if matches!(result.outcome, Outcome::Findings) {
+            result.findings.retain(|finding| question.policy.selects(finding));
+        } else if !matches!(result.outcome, Outcome::Unknown) {
+            continue;
+        }
+        if result.id == KNOWN_DEFECT && needs_no_logs {
+            result.gaps.retain(|gap| gap.request.item != Item::Logs);
+        }
         if result.findings.is_empty() {
             result.outcome = if result.gaps.is_empty() { Outcome::Pass } else { Outcome::Unknown };
         }

@@ -73,7 +73,8 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}{}. \
+        "Make a new issuer with the step CLI under the current trust anchor. ca.key is the anchor's private key, \
+         kept by the maker of the anchor{several}{}. \
          If the key is lost, see: {}",
         if end.is_some() { ". It ends with the anchor, which must be replaced before" } else { "" },
         own("explain trust-anchor-expired")

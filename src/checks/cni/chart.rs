@@ -283,7 +283,15 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
             None => line,
         }
     };
-    remedy.run(StepKind::Note, compare(ctx, &target, &[]), into(kubectl().words("diff -f -"))).run(
+    let preview = match target.set {
+        Some(_) => compare(ctx, &target, &[]),
+        None => format!(
+            "Preview the objects. Add options of the earlier installation, such as tolerations or privileged, with \
+             --set KEY=VALUE{}",
+            replaced(ctx, &target, &[])
+        ),
+    };
+    remedy.run(StepKind::Note, preview, into(kubectl().words("diff -f -"))).run(
         StepKind::Command,
         format!(
             "{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"
@@ -292,12 +300,17 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     )
 }
 
-/// The step before `linkerd install-cni`. It states a mode that differs from the installed one, unless `values` set it.
-fn compare(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
+/// The end of a step that states a mode other than the installed one, unless `values` set it.
+fn replaced(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
     let other = replaced_mode(ctx, target).filter(|_| values.iter().all(|value| value.key != MODE));
-    let mode = other.map_or_else(String::new, |(old, new)| {
+    other.map_or_else(String::new, |(old, new)| {
         format!(". A node lacks the iptables mode {old}, so iptablesMode={new} replaces it")
-    });
+    })
+}
+
+/// The step before `linkerd install-cni`.
+fn compare(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> String {
+    let mode = replaced(ctx, target, values);
     format!(
         "Preview the change. If the diff removes options that were set at installation, such as tolerations or \
          privileged, add them with --set KEY=VALUE{mode}"

@@ -159,7 +159,9 @@ impl Plan {
                  chart {first} or later"
             ),
             (Chart::DoesNot, false) => {
-                format!(". The installed chart does not render the value: also use chart {first} or newer")
+                format!(
+                    ". The installed chart does not render the value: also use edge chart {first} or newer"
+                )
             }
         };
         format!(

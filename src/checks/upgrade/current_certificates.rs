@@ -28,40 +28,42 @@ pub(super) struct Kept {
     has_bundle: bool,
 }
 
-/// The texts of the steps that delete the files of the current issuer and the key of a new one.
+/// The text of the step that deletes the files of the current issuer.
 const DELETION: &str = "Delete the issuer's files, which contain its private key";
-const KEY_DELETION: &str = "Delete the file of the issuer's private key: the installation stores it";
+/// The end of the text of a step that deletes the key file of a new issuer.
+const KEY_DELETION: &str = ". The command then deletes the key's file: the installation stores it";
 
 /// Whether a step only deletes files.
 pub(super) fn is_deletion(step: &Step) -> bool {
-    [DELETION, KEY_DELETION].contains(&step.without_requirement())
+    step.text == DELETION
 }
 
-/// Adds the step that deletes the key file of a new issuer, one of `keys`, if a step before puts it into the stored
-/// values. If that step needs a release of the linkerd CLI, so does the deletion.
-pub(in crate::checks) fn without_key(remedy: Remedy, keys: &[&'static str]) -> Remedy {
-    if remedy.steps.iter().any(|step| step.without_requirement() == KEY_DELETION) {
+/// Deletes the key file of a new issuer, one of `keys`, if a step puts it into the stored values: with the command of
+/// that step, only if it succeeds.
+pub(in crate::checks) fn without_key(mut remedy: Remedy, keys: &[&'static str]) -> Remedy {
+    let key = |step: &Step| {
+        let text = step.command.as_ref()?.to_string();
+        keys.iter().copied().find(|key| gives(&text, key))
+    };
+    let Some((at, key)) = remedy.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, key(step)?)))
+    else {
+        return remedy;
+    };
+    let step = &mut remedy.steps[at];
+    if step.text.contains(KEY_DELETION) {
         return remedy;
     }
-    let mut commands = remedy.steps.iter().filter_map(|step| step.command.as_ref());
-    let Some((key, command)) = commands.find_map(|command| Some((given_key(command, keys)?, command))) else {
-        return remedy;
-    };
-    let delete = Line::from(program("rm").words("-f").arg(key));
-    let delete = match command.required_cli().map(str::to_owned) {
-        Some(release) => Line::only_with_cli(release, delete),
-        None => delete,
-    };
-    remedy.run(StepKind::Command, KEY_DELETION, delete)
+    step.text.insert_str(step.without_requirement().len(), KEY_DELETION);
+    let forced = step.forced.as_mut().map(|forced| &mut forced.without);
+    for command in step.command.iter_mut().chain(forced) {
+        command.and_delete(key, |line| gives(line, key));
+    }
+    remedy
 }
 
-/// The key file that a command puts into the values of the installation, by the CLI's option or Helm's.
-fn given_key(command: &Command, keys: &[&'static str]) -> Option<&'static str> {
-    let text = command.to_string();
-    let is_given = |key: &str| {
-        text.contains(&format!("{KEY_OPTION} {key} ")) || text.contains(&format!("{KEY_VALUE}={key}"))
-    };
-    keys.iter().copied().find(|key| is_given(key))
+/// Whether a command puts a key file into the values of the installation, by the CLI's option or Helm's.
+fn gives(text: &str, key: &str) -> bool {
+    text.contains(&format!("{KEY_OPTION} {key} ")) || text.contains(&format!("{KEY_VALUE}={key}"))
 }
 
 impl Kept {

@@ -109,7 +109,7 @@ impl Line {
 
     /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the
     /// programs that the CLI is piped into: in every shell, `&&` binds more loosely than `|`. A line with `;`
-    /// or `||` would end that protection.
+    /// or `||` would end that protection; a further `&&` keeps it.
     pub fn only_with_cli(release: impl Into<Arg>, line: impl Into<Line>) -> Line {
         let line = line.into();
         let is_end = |syntax: &str| syntax.contains([';', '&']) || syntax.contains("||");

@@ -219,6 +219,13 @@ impl Command {
         others.into_iter().for_each(|other| self.join_indexed(&mut index, other));
     }
 
+    /// Deletes a file after the lines that `reads` selects by their text, only if they succeed.
+    pub fn and_delete(&mut self, file: &str, reads: impl Fn(&str) -> bool) {
+        for line in self.lines.iter_mut().filter(|line| reads(&line.to_string())) {
+            *line = line.clone().and(program("rm").words("-f").arg(file.to_owned()));
+        }
+    }
+
     /// Replaces the lines of one command by those of another one.
     pub fn replace_lines(&mut self, old: &Command, new: &Command) {
         let Some(at) = self.lines.iter().position(|line| old.lines.contains(line)) else { return };

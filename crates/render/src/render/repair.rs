@@ -229,10 +229,15 @@ impl Order {
         // Findings whose steps are all above; they follow the last step under the current heading.
         let mut ended: BTreeSet<usize> = BTreeSet::new();
         for (number, step) in (1..).zip(&plan.steps) {
+            // What is to be decided stands above the decision, although its other steps come later.
+            if step.step.applies == Applies::First {
+                introduced.extend(&step.repairs);
+                rows.push(Row::Findings(step.repairs.clone()));
+                rows.push(Row::Step { number, repairs: None });
+                continue;
+            }
             let mut new: BTreeSet<usize> = BTreeSet::new();
-            // A decision is above all headings.
-            let is_decision = step.step.applies == Applies::First;
-            for &one in step.repairs.iter().filter(|one| !is_decision && !self.shared.contains_key(*one)) {
+            for &one in step.repairs.iter().filter(|one| !self.shared.contains_key(*one)) {
                 let is_known = |other: &usize| introduced.contains(other) || new.contains(other);
                 // A finding that has a step of its own later stands there, so that each heading is above its steps.
                 let mut later = self.steps.get(&one).into_iter().flat_map(|own| own.range(number + 1..));
@@ -251,7 +256,9 @@ impl Order {
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
             rows.push(Row::Step { number, repairs: (!is_of_heading).then_some(&step.repairs) });
-            let is_last = |one: &&usize| self.steps.get(*one).and_then(|own| own.last()) == Some(&number);
+            let is_last = |one: &&usize| {
+                !introduced.contains(*one) && self.steps.get(*one).and_then(|own| own.last()) == Some(&number)
+            };
             let last: BTreeSet<usize> = self.shared.keys().filter(is_last).copied().collect();
             introduced.extend(&last);
             ended.extend(last);
@@ -274,7 +281,7 @@ fn take_findings<'p>(findings: &mut BTreeSet<usize>) -> Option<Row<'p>> {
 /// The steps of each finding, by their numbers.
 fn steps_of(plan: &RepairPlan) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut steps: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    // Decisions are above all headings.
+    // Decisions are no finding's own.
     let own = (1..).zip(&plan.steps).filter(|(_, step)| step.step.applies != Applies::First);
     for (number, step) in own {
         for finding in &step.repairs {
@@ -405,6 +412,7 @@ impl PlanPrinter<'_> {
                 let is_foreign = |step: &usize| {
                     repairs(step)
                         .iter()
+                        .filter(|other| !self.order.shared.contains_key(other))
                         .any(|other| *other < planned.number && self.order.steps.get(other) != own)
                 };
                 match own.filter(|own| own.iter().any(is_foreign)) {

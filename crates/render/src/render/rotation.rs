@@ -377,6 +377,9 @@ fn result(answer: &Answer, asked: Option<Stage>, look: Look) -> String {
             format!("{}{first}", look.bad("Do not rotate yet"))
         }
         Decision::NoGo => format!("{}: {what}{first}", look.bad("Not yet")),
+        Decision::Unknown if rotation.phase == Phase::None && asked.is_none() => {
+            format!("{}; whether one may begin is unknown", look.doubtful("No rotation is in progress"))
+        }
         Decision::Unknown => {
             format!("{}: {what}. Whether this is safe is unknown", look.doubtful("Not yet"))
         }

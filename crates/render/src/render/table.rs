@@ -398,9 +398,9 @@ pub fn result_line(report: &Report) -> String {
     result_with(report, "", true) + &why
 }
 
-/// The same; `why` follows an exit status that missing evidence decides. Without `in_full`, checks that do not
-/// apply are not counted.
-fn result_with(report: &Report, why: &str, in_full: bool) -> String {
+/// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked`. Without `in_full`, checks that do not apply
+/// are not counted.
+pub fn counts_line(report: &Report, in_full: bool) -> String {
     let verdict = &report.verdict;
     let roots = [
         (verdict.roots.error, Severity::Error, "errors"),
@@ -438,6 +438,14 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
             checks.push(format!("{n} {words}"));
         }
     }
+    let counted: Vec<String> =
+        [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
+    counted.join("; ")
+}
+
+/// The counts with the exit status. `why` follows one that missing evidence decides.
+fn result_with(report: &Report, why: &str, in_full: bool) -> String {
+    let verdict = &report.verdict;
     let why = match verdict.status {
         exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
         exit::NOT_CHECKED => why.to_owned(),
@@ -445,9 +453,7 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
         _ => String::new(),
     };
     let by = report.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
-    let counted: Vec<String> =
-        [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
-    format!("exit {}{why}{}: {}", verdict.status, clean(&by), counted.join("; "))
+    format!("exit {}{why}{}: {}", verdict.status, clean(&by), counts_line(report, in_full))
 }
 
 /// Maximum width of a "not checked" entry that is repeated at the end, in columns.

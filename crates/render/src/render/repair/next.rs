@@ -45,7 +45,13 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let applies = matches!(first.step.applies, Applies::Always | Applies::First);
     let is_whole = first.step.command.is_some() && applies;
     if !is_whole || restarts_all(first) || only_reads(first) || first.step.is_conditional() {
-        let words = wrap(&clean(first.step.without_requirement()), room);
+        let words = clean(first.step.without_requirement());
+        // The reasons of a decision are in the plan.
+        let words = match first.step.applies {
+            Applies::First => words.split_inclusive(". ").next().unwrap_or_default().trim_end(),
+            _ => &words,
+        };
+        let words = wrap(words, room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
     if is_whole {
