@@ -286,13 +286,18 @@ fn noun(kind: Kind) -> &'static str {
     match kind {
         Kind::Namespace => "the namespace",
         Kind::Service => "the Service",
+        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute => "the route",
         _ => "the workload itself",
     }
 }
 
 /// A verb with the object.
 fn with_object(call: Call, verb: &'static str, object: &Annotated<'_>) -> Call {
-    let kind = object.kind.info().kind.to_ascii_lowercase();
+    // Two API groups have an HTTPRoute.
+    let kind = match object.kind {
+        Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute => object.kind.resource(),
+        kind => kind.info().kind.to_ascii_lowercase(),
+    };
     call.namespace(&object.meta.namespace).words(verb).arg(kind).operand(&object.meta.name)
 }
 

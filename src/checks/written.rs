@@ -16,8 +16,8 @@ use crate::model::annotated::Annotated;
 use crate::model::control_plane::{CORE, components, installed};
 pub(super) use crate::model::injected::go_bool;
 use crate::objects::{
-    CronJob, DaemonSet, Deployment, Job, KindOf, Listed, Meta, Namespace, Pod, ReplicaSet, Service,
-    StatefulSet, Workload,
+    CronJob, DaemonSet, Deployment, GRPCRoute, HTTPRoute, Job, KindOf, LinkerdHTTPRoute, Listed, Meta,
+    Namespace, Pod, ReplicaSet, Route, Service, StatefulSet, Workload,
 };
 use crate::version::LinkerdVersion;
 
@@ -123,6 +123,11 @@ fn workloads<'a>(
     Ok(())
 }
 
+fn routes<'a>(kind: Kind, routes: &'a [Route], objects: &mut Vec<Annotated<'a>>) -> Result<(), Missing> {
+    objects.extend(routes.iter().filter_map(|route| Annotated::route(kind, route)));
+    Ok(())
+}
+
 /// The collected annotations.
 pub(super) struct AnnotatedObjects<'a> {
     /// The objects to check, in the order of their kinds.
@@ -157,6 +162,10 @@ impl<'a> AnnotatedObjects<'a> {
                 Kind::Pod => ctx
                     .partial_list::<Pod>()
                     .map(|list| objects.extend(list.iter().filter_map(Annotated::pod))),
+                // Absent routes are not evidence of anything.
+                Kind::HTTPRoute => routes(kind, ctx.optional_list::<HTTPRoute>(), &mut objects),
+                Kind::LinkerdHTTPRoute => routes(kind, ctx.optional_list::<LinkerdHTTPRoute>(), &mut objects),
+                Kind::GRPCRoute => routes(kind, ctx.optional_list::<GRPCRoute>(), &mut objects),
                 Kind::Deployment => workloads(ctx, Deployment::LIST, &mut objects),
                 Kind::ReplicaSet => workloads(ctx, ReplicaSet::LIST, &mut objects),
                 Kind::DaemonSet => workloads(ctx, DaemonSet::LIST, &mut objects),

@@ -8,7 +8,7 @@ use crate::item::{EXTENSION_LABEL, Kind};
 use crate::knowledge::KeyScope;
 
 use super::installed::COMPONENT;
-use crate::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
+use crate::objects::{CronJob, Job, Meta, Namespace, Pod, Route, Service, Workload};
 
 /// A site of an object with annotations and labels.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,17 @@ impl<'a> Annotated<'a> {
 
     pub fn service(service: &'a Service) -> Annotated<'a> {
         Annotated::own(Kind::Service, KeyScope::Service, &service.metadata)
+    }
+
+    /// A route of a kind whose annotations the policy controller reads.
+    pub fn route(kind: Kind, route: &'a Route) -> Option<Annotated<'a>> {
+        let scope = match kind {
+            Kind::HTTPRoute => KeyScope::GatewayHttpRoute,
+            Kind::LinkerdHTTPRoute => KeyScope::PolicyHttpRoute,
+            Kind::GRPCRoute => KeyScope::GatewayGrpcRoute,
+            _ => return None,
+        };
+        Some(Annotated::own(kind, scope, &route.metadata))
     }
 
     /// A Deployment, StatefulSet or DaemonSet.

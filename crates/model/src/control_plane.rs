@@ -62,16 +62,23 @@ pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Compo
     found
 }
 
-/// The number of pods of a component that run with every container ready.
+/// The number of pods of a component that serve requests: the containers are ready, and so is the pod. If a node
+/// fails, Kubernetes changes only the condition of its pods.
 pub fn serving(pods: &[Pod], namespace: &str, component: &str) -> u32 {
-    let own = pods.iter().filter(|pod| {
-        let meta = &pod.metadata;
-        meta.namespace == namespace && meta.label(COMPONENT) == Some(component)
-    });
-    let ready = own.filter(|pod| {
-        pod.status.phase == "Running" && pod.status.container_statuses.iter().all(|status| status.ready)
-    });
+    let is_unready = |pod: &Pod| pod.condition("Ready").is_some_and(|ready| ready.status != "True");
+    let ready = running(pods, namespace, component).filter(|pod| !is_unready(pod));
     u32::try_from(ready.count()).unwrap_or(u32::MAX)
+}
+
+/// The pods of a component that run with every container ready, which `linkerd check` counts.
+pub fn running<'p>(pods: &'p [Pod], namespace: &str, component: &str) -> impl Iterator<Item = &'p Pod> {
+    pods.iter().filter(move |pod| {
+        let meta = &pod.metadata;
+        meta.namespace == namespace
+            && meta.label(COMPONENT) == Some(component)
+            && pod.status.phase == "Running"
+            && pod.status.container_statuses.iter().all(|status| status.ready)
+    })
 }
 
 /// The version of a component: from the container with its name, else from the first container with an

@@ -278,6 +278,54 @@ pub fn above_limit<'a>(
     }
 }
 
+/// The memory, in bytes, that an idle proxy needs; the request of the chart's values-ha.yaml.
+const LEAST_MEMORY: f64 = (20 << 20) as f64;
+/// A container with less memory, in bytes, cannot even be created.
+const NO_MEMORY: f64 = (1 << 20) as f64;
+
+/// A memory limit that is too low for a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LowMemory {
+    /// No container starts with it; a unit may be missing.
+    NeverStarts,
+    /// The proxy is killed when it needs more.
+    Killed,
+}
+
+/// Whether a memory limit of the proxy is too low; `None` for other texts.
+pub fn low_memory(limit: &str) -> Option<LowMemory> {
+    match quantity::read(limit)? {
+        bytes if bytes <= 0.0 || bytes >= LEAST_MEMORY => None,
+        bytes if bytes < NO_MEMORY => Some(LowMemory::NeverStarts),
+        _ => Some(LowMemory::Killed),
+    }
+}
+
+/// The ports on which every proxy listens: the annotation's and the chart value's last words, and the default.
+pub const LISTENERS: [(&str, &str, u16); 3] =
+    [("inbound-port", "inbound", 4143), ("outbound-port", "outbound", 4140), ("admin-port", "admin", 4191)];
+
+/// Why a proxy cannot listen on the port of an annotation: another of its ports is the same. `annotated` returns the
+/// value of another annotation; otherwise the chart's value applies.
+pub fn port_twice<'a>(
+    key: &str,
+    value: &str,
+    annotated: impl Fn(&str) -> Option<&'a str>,
+    values: Option<&Values>,
+) -> Option<String> {
+    const PREFIX: &str = "config.linkerd.io/";
+    let own = LISTENERS.iter().find(|(name, ..)| key.strip_prefix(PREFIX) == Some(*name))?;
+    let port: u16 = value.parse().ok()?;
+    let of_chart = |path: &str| values?.scalar(&format!("proxy.ports.{path}"))?.parse().ok();
+    let effective = |(name, path, default): (&str, &str, u16)| -> u16 {
+        let by_annotation = annotated(&format!("{PREFIX}{name}")).and_then(|text| text.parse().ok());
+        by_annotation.or_else(|| of_chart(path)).unwrap_or(default)
+    };
+    let others = LISTENERS.iter().filter(|other| *other != own);
+    let same = others.copied().find(|other| effective(*other) == port)?;
+    Some(format!("it must differ from the proxy's {} port, {port}", same.1))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -114,6 +114,11 @@ impl Node {
         self.status.node_info.container_runtime_version.starts_with("docker:")
     }
 
+    /// Its condition Ready, if the node is known not to be ready.
+    pub fn not_ready(&self) -> Option<&NodeCondition> {
+        self.status.conditions.iter().find(|one| one.kind == "Ready" && one.status != "True")
+    }
+
     /// Whether the scheduler may start pods on it, as far as its state decides: it is ready and not cordoned.
     pub fn takes_pods(&self) -> bool {
         let is_ready = |one: &NodeCondition| one.kind == "Ready" && one.status == "True";

@@ -215,13 +215,15 @@ pub fn blocks(text: &[u8]) -> Vec<Block> {
 /// Replacement for a block that is not a certificate, at which Linkerd stops reading.
 const STOP: &str = "-----BEGIN OTHER-----\n-----END OTHER-----\n";
 
+/// Replacement for a private key: that there is one is no secret.
+const STOP_AT_KEY: &str = "-----BEGIN REDACTED KEY-----\n-----END REDACTED KEY-----\n";
+
 /// Replacement for an invalid certificate: an empty sequence.
 const EMPTY: [u8; 2] = [0x30, 0x00];
 
 /// The certificates of a PEM text that Go finds, as PEM; `None` if it finds none.
 ///
-/// A certificate file may also contain the private key: only its position in front of a certificate is kept. Text after
-/// the last block, which Linkerd rejects, becomes an empty line, which it also rejects.
+/// A certificate file may also contain the private key: only its position is kept. Text after the last block, which Linkerd rejects, becomes an empty line, which it also rejects.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let (mut kept, mut stops, mut rest) = (String::new(), "", text.as_ref());
@@ -229,7 +231,7 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     while let Some((label, der, after)) = block(rest) {
         rest = after;
         if label != "CERTIFICATE" {
-            stops = STOP;
+            stops = if label.ends_with("PRIVATE KEY") { STOP_AT_KEY } else { STOP };
             continue;
         }
         found = true;
@@ -244,7 +246,9 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
         }
         kept.push_str("-----END CERTIFICATE-----\n");
     }
-    if !rest.is_empty() && stops.is_empty() {
+    if stops == STOP_AT_KEY {
+        kept.push_str(stops);
+    } else if !rest.is_empty() && stops.is_empty() {
         kept.push('\n');
     }
     found.then_some(kept)
@@ -267,11 +271,15 @@ mod tests {
     fn text_after_certificates_becomes_an_empty_line() {
         let (one, key) = (mk_pem("CERTIFICATE", &[0x30, 3, 0x30, 1, 0xa0]), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
+        for with_key in [format!("{one}{key}"), format!("{one}{key}# secret\n")] {
+            assert_eq!(kept(&with_key), Some(format!("{one}{STOP_AT_KEY}")), "{with_key}");
+        }
+        let other = mk_pem("X509 CRL", b"y");
         for whole in [
             one.clone(),
             one.trim_end().to_owned(),
-            format!("{one}{key}"),
-            format!("{one}{key}# secret\n"),
+            format!("{one}{other}"),
+            format!("{one}{other}# secret\n"),
             format!("# secret\n{one}"),
         ] {
             assert_eq!(kept(&whole), Some(one.clone()), "{whole}");
@@ -286,7 +294,7 @@ mod tests {
             assert_eq!(kept(&more), Some(format!("{one}\n")), "{more}");
         }
         for behind in [format!("{key}{one}"), format!("{key}# secret\n{key}{one}")] {
-            assert_eq!(kept(&behind), Some(format!("{STOP}{one}")), "{behind}");
+            assert_eq!(kept(&behind), Some(format!("{STOP_AT_KEY}{one}")), "{behind}");
         }
         let unseen = [format!("{}{one}", one.trim_end()), format!("\u{feff}{one}"), one.replace('\n', "\r")];
         for text in unseen {

@@ -113,7 +113,8 @@ fn fails(survey: &Survey<'_>, consequence: OnInvalid) -> bool {
         | OnInvalid::RouteRefused
         | OnInvalid::RequestsFail
         | OnInvalid::PausesFail
-        | OnInvalid::NeverEjects => false,
+        | OnInvalid::NeverEjects
+        | OnInvalid::ProxyKilled => false,
     }
 }
 

@@ -15,13 +15,13 @@ use crate::finding::Evidence;
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
-use crate::model::injection::above_limit;
+use crate::model::injection::{LowMemory, above_limit, low_memory, port_twice};
 use crate::objects::{CronJob, DaemonSet, Deployment, Job, Pod, Service, ServiceProfile, StatefulSet};
 use crate::redact::is_marked;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
 /// The kinds that are examined.
-pub(super) const KINDS: [Kind; 8] = [
+pub(super) const KINDS: [Kind; 11] = [
     Kind::Namespace,
     Kind::Service,
     Kind::Deployment,
@@ -30,7 +30,20 @@ pub(super) const KINDS: [Kind; 8] = [
     Kind::Job,
     Kind::CronJob,
     Kind::Pod,
+    Kind::HTTPRoute,
+    Kind::LinkerdHTTPRoute,
+    Kind::GRPCRoute,
 ];
+
+/// Whether a fault is one of this category. Values of routes decide whether the policy controller accepts them, which
+/// `route-not-accepted` and `apply-refused` report.
+fn is_reported(kind: Kind, fault: &Fault<'_>) -> bool {
+    let is_route = matches!(kind, Kind::HTTPRoute | Kind::LinkerdHTTPRoute | Kind::GRPCRoute);
+    !is_route || matches!(fault, Fault::Unknown(_) | Fault::Misplaced(_) | Fault::AsLabel(_))
+}
+
+/// The annotation with the memory limit of the proxy.
+const MEMORY_LIMIT: &str = "config.linkerd.io/proxy-memory-limit";
 
 /// Limit of unknown keys per object that are compared with known keys and reported. Bounds the work on hostile objects.
 const MOST_UNKNOWN: usize = 50;
@@ -188,7 +201,10 @@ impl<'a> Scanner<'_, 'a> {
                     continue;
                 }
                 let at = Cursor { object, site, key, value };
-                let Some(fault) = self.fault(&at, written_as) else { continue };
+                let Some(fault) = self.fault(&at, written_as).filter(|fault| is_reported(object.kind, fault))
+                else {
+                    continue;
+                };
                 seen.insert(key.as_str());
                 unknown += usize::from(matches!(fault, Fault::Unknown(_)));
                 let field = match written_as {
@@ -321,7 +337,7 @@ impl<'a> Scanner<'_, 'a> {
                     !consequence.is_applied() || self.applies(at.object) && applies_timeouts(at.site.meta);
                 is_applied.then_some(Fault::Value(row, accepted, consequence))
             }
-            Ok(()) => self.above_limit(at, row).or_else(|| {
+            Ok(()) => self.of_proxy(at, row).or_else(|| {
                 let (why, consequence) = breaker_fault(at.key, at.value, at.site.meta)?;
                 Some(Fault::Value(row, why, consequence))
             }),
@@ -333,6 +349,22 @@ impl<'a> Scanner<'_, 'a> {
     fn applies(&self, object: &Annotated<'_>) -> bool {
         let (namespace, name) = object.meta.key();
         !self.profiled.contains(&(namespace, name))
+    }
+
+    /// A setting of the proxy that is valid alone and does not fit the others or the proxy's needs.
+    fn of_proxy(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+        let own = |key: &str| at.site.meta.annotation(key);
+        let annotated = |key: &str| own(key).or_else(|| self.written.of_namespace(at.object, key));
+        if let Some(why) = port_twice(at.key, at.value, annotated, self.values) {
+            return Some(Fault::Value(row, why, OnInvalid::PodFails));
+        }
+        let low = if at.key == MEMORY_LIMIT { low_memory(at.value) } else { None };
+        let why = || "expected at least 20Mi, which a proxy needs".to_owned();
+        match low {
+            Some(LowMemory::NeverStarts) => Some(Fault::Value(row, why(), OnInvalid::PodFails)),
+            Some(LowMemory::Killed) => Some(Fault::Value(row, why(), OnInvalid::ProxyKilled)),
+            None => self.above_limit(at, row),
+        }
     }
 
     /// A request or limit of the proxy that does not fit its counterpart.

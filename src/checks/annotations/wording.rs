@@ -295,11 +295,29 @@ pub(super) fn move_to(
         },
         _ => remedy,
     };
+    // Each kind of route has its own key for the responses to retry.
+    if let Some((key, such_as)) = retry_key(found) {
+        return remedy.step(
+            StepKind::Annotation,
+            format!("Set {key} on the route instead, to values such as {such_as}"),
+        );
+    }
     let kind = match row.kind {
         knowledge::KeyKind::Annotation => "an annotation",
         knowledge::KeyKind::Label => "a label",
     };
     remedy.step(StepKind::Annotation, format!("Set {} as {kind} on {} instead", row.key, places(row)))
+}
+
+/// The key of a route's kind that sets the responses to retry, with values, for a route that has the other kind's.
+fn retry_key(found: &Found<'_>) -> Option<(&'static str, &'static str)> {
+    let is_retry = ["retry.linkerd.io/http", "retry.linkerd.io/grpc"].contains(&found.key);
+    match found.scope {
+        KeyScope::GatewayGrpcRoute => Some(("retry.linkerd.io/grpc", "unavailable,internal")),
+        KeyScope::GatewayHttpRoute | KeyScope::PolicyHttpRoute => Some(("retry.linkerd.io/http", "5xx")),
+        _ => None,
+    }
+    .filter(|_| is_retry)
 }
 
 /// The scopes in which a key is read, as text: `the pod template or the namespace`.
@@ -318,6 +336,8 @@ pub(super) fn place(found: &Found<'_>) -> &'static str {
         (KeyScope::Namespace, _) => "a namespace",
         (KeyScope::Service, _) => "a Service",
         (KeyScope::Workload, _) => "a workload itself",
+        (KeyScope::GatewayGrpcRoute, _) => "a GRPCRoute",
+        (KeyScope::GatewayHttpRoute | KeyScope::PolicyHttpRoute, _) => "an HTTPRoute",
         (_, Kind::Pod) => "a pod",
         _ => "a pod template",
     }

@@ -320,7 +320,7 @@ fn belongs(pod: &Pod, set: &str, namespace: &str) -> bool {
 }
 
 fn is_ready(node: &Node) -> bool {
-    !node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status != "True")
+    node.not_ready().is_none()
 }
 
 fn name(node: &Node) -> &str {

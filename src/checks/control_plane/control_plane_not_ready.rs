@@ -14,12 +14,12 @@ use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
-use crate::model::control_plane::{CORE, Component, components, serving};
+use crate::model::control_plane::{CORE, Component, components, running, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, label, unhealthy};
-use crate::objects::{Deployment, Event, Pod};
+use crate::objects::{Deployment, Event, Node, Pod};
 
 /// The longest time that a component normally needs to become ready.
 const NORMAL_START: SignedDuration = SignedDuration::from_secs(60);
@@ -54,16 +54,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if enough && own.is_empty() {
             continue;
         }
-        if !enough && comes_up(ctx, component, ready, &own) {
-            findings.push(coming_up(ctx, component, ready, &own));
+        // The official check counts the pods of a failed node as ready.
+        let none_runs = ready == 0 && running(pods, namespace, component.name).next().is_none();
+        let failed = failed_nodes(ctx, &own);
+        if !enough && failed.is_empty() && comes_up(ctx, component, ready, &own) {
+            findings.push(coming_up(ctx, component, ready, &own, none_runs));
             continue;
         }
         let reason = own
             .iter()
             .filter_map(|pod| failing(pod, events))
-            .min_by_key(|failing| failing.container.is_none());
-        let finding = finding(ctx, component, ready, &own, reason, events);
-        findings.push(finding.fails_rows(rows(ready, &own)).rows_as(Severity::Error));
+            .min_by_key(|failing| failing.container.is_none())
+            .filter(|_| failed.is_empty());
+        let finding = finding(ctx, component, ready, &own, (reason, &failed), events);
+        findings.push(finding.fails_rows(rows(none_runs, &own)).rows_as(Severity::Error));
     }
     let left = other_pods(ctx, pods, &judged, &findings);
     findings.extend(left);
@@ -126,6 +130,23 @@ fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &st
     }
 }
 
+/// The nodes of the unready pods, if all of these are on nodes that are not ready.
+fn failed_nodes<'a>(ctx: &Context<'a>, own: &[&Pod]) -> Vec<&'a Node> {
+    let nodes = ctx.optional_list::<Node>();
+    let mut unready = own.iter().filter(|pod| is_unready(pod)).peekable();
+    if unready.peek().is_none() {
+        return Vec::new();
+    }
+    let of_pod = |pod: &&Pod| {
+        let name = pod.node_name.as_str();
+        nodes.iter().find(|node| node.metadata.name == name && node.not_ready().is_some())
+    };
+    let mut failed: Vec<&Node> = unready.map(of_pod).collect::<Option<Vec<_>>>().unwrap_or_default();
+    failed.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
+    failed.dedup_by(|one, other| one.metadata.name == other.metadata.name);
+    failed
+}
+
 /// Pods in addition to enough ready ones that may still become ready. `linkerd check` waits for them.
 fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
     let starting: Vec<&&Pod> = pods.iter().filter(|pod| unhealthy(pod).is_some()).collect();
@@ -175,7 +196,13 @@ fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Po
 
 /// A finding for a component whose missing pods are starting: an info, and a warning if the component has been
 /// unavailable for longer than a normal start. `linkerd check` waits for them.
-fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
+fn coming_up(
+    ctx: &Context<'_>,
+    component: &Component<'_>,
+    ready: u32,
+    own: &[&Pod],
+    none_runs: bool,
+) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let down = outage(ctx, component, own).filter(|down| down.length > NORMAL_START);
@@ -184,7 +211,7 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     let message = match is_down {
         true => format!(
             "{}. Its pods are less than five minutes old, and no container has failed",
-            unavailable(component, None, injector_policy(ctx), expired(ctx, component, down))
+            unavailable(component, (None, &[]), injector_policy(ctx), expired(ctx, component, down))
         ),
         false => format!(
             "{name} is starting: the missing pods are less than five minutes old, and no container has failed"
@@ -217,17 +244,17 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
             Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", label(pod))
         }))
         .evidences(down.map(|down| down.evidence(component)))
-        .fails_rows(rows(ready, own))
+        .fails_rows(rows(none_runs, own))
         .rows_as(Severity::Error)
         .remedy(steps);
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
 /// The rows of `linkerd check` that a component with these pods fails.
-fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
+fn rows(none_runs: bool, own: &[&Pod]) -> Vec<&'static str> {
     let proxyless = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let fails = [
-        (ready == 0, "control plane pods are ready"),
+        (none_runs, "control plane pods are ready"),
         (own.iter().any(|pod| pod.is_unschedulable()), SCHEDULED),
         (own.iter().any(|pod| proxyless(pod)), PROXIES),
     ];
@@ -239,7 +266,7 @@ fn finding(
     component: &Component<'_>,
     ready: u32,
     own: &[&Pod],
-    reason: Option<Failing>,
+    (reason, failed): (Option<Failing>, &[&Node]),
     events: &[Event],
 ) -> Finding {
     let deployment = component.deployment;
@@ -257,7 +284,8 @@ fn finding(
     let (severity, message) = match ready {
         0 => {
             let expired = expired(ctx, component, down);
-            (Severity::Error, unavailable(component, reason.as_ref(), injector_policy(ctx), expired))
+            let reason = (reason.as_ref(), failed);
+            (Severity::Error, unavailable(component, reason, injector_policy(ctx), expired))
         }
         some if some >= wanted.max(1) => (
             Severity::Warning,
@@ -275,13 +303,17 @@ fn finding(
             ),
         ),
     };
-    let steps = remedy(ctx, component, reason.as_ref());
+    let steps = match failed.is_empty() {
+        true => remedy(ctx, component, reason.as_ref()),
+        false => nodes_repaired(failed),
+    };
     let remedy = if ready == 0 { emergency(ctx, component, steps) } else { steps };
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
     let finding = ctx
         .finding(Subject::object("Deployment", namespace, name), message)
         .severity(severity)
         .evidences(why)
+        .evidences(failed.iter().filter_map(|node| node_evidence(node)))
         .evidence(replicas)
         .evidences(down.filter(|down| down.is_reported).map(|down| down.evidence(component)))
         .remedy(remedy);
@@ -292,7 +324,7 @@ fn finding(
 /// The message about a component without a ready pod: the state, its reason if known, and what fails.
 fn unavailable(
     component: &Component<'_>,
-    reason: Option<&Failing>,
+    (reason, failed): (Option<&Failing>, &[&Node]),
     policy: Option<&str>,
     expired: Option<SignedDuration>,
 ) -> String {
@@ -335,9 +367,39 @@ fn unavailable(
         Some(reason) if reason.evidence.said.contains("nodes are available") => {
             "has no ready pod, because no node accepts its pods".to_owned()
         }
-        _ => "has no ready pod".to_owned(),
+        _ => match failed {
+            [] => "has no ready pod".to_owned(),
+            [node] => format!("has no ready pod, because node {} is not ready", node.metadata.name),
+            several => format!("has no ready pod, because {} nodes are not ready", several.len()),
+        },
     };
     format!("{name} {state}. {}", sentence(effect))
+}
+
+/// `Node NAME  status.conditions[Ready]: Unknown, NodeStatusUnknown: Kubelet stopped posting node status.`
+fn node_evidence(node: &Node) -> Option<Evidence> {
+    let ready = node.not_ready()?;
+    let said = [&ready.status, &ready.reason].map(String::as_str).join(", ");
+    let said = if ready.message.is_empty() { said } else { format!("{said}: {}", ready.message) };
+    Some(Evidence::field(format!("Node {}", node.metadata.name), "status.conditions[Ready]", said))
+}
+
+/// The steps for pods on failed nodes.
+fn nodes_repaired(failed: &[&Node]) -> Remedy {
+    let names = || failed.iter().map(|node| node.metadata.name.clone());
+    let with = |words: &'static str| names().fold(kubectl().words(words), |call, name| call.operand(name));
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Find out why the node is not ready, and repair it. Five minutes after it failed, Kubernetes starts the \
+             pods on other nodes",
+            with("describe node"),
+        )
+        .run(
+            StepKind::Command,
+            "If the machine no longer exists, delete its Node object, so that its pods start elsewhere at once",
+            with("delete node"),
+        )
 }
 
 /// Adds the step that lets pods start while the injector is down, if its webhook prevents that.

@@ -15,6 +15,9 @@ use crate::objects::{EndpointSlice, Pod, Service, ServicePort};
 /// Time after which a ready pod must have an endpoint. Allows for lists that were read at different moments.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
+/// Maximum number of named pods.
+const NAMED: usize = 3;
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let slices = ctx.or_note(ctx.complete_list::<EndpointSlice>());
     let pods = ctx.or_note(ctx.partial_list::<Pod>()).unwrap_or_default();
@@ -42,7 +45,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let ready = ready(ctx, pods, &wanted.component);
-        if let Some(port) = dead_port(service, &ready) {
+        let foreign = foreign(pods, service, &wanted.component);
+        if !foreign.is_empty() {
+            findings.push(shared(ctx, wanted, service, &foreign));
+        } else if let Some(port) = dead_port(service, &ready) {
             findings.push(undeclared(ctx, wanted, port, &ready));
         } else if slices.is_some_and(|slices| !leads(slices, service))
             && !ready.is_empty()
@@ -67,6 +73,41 @@ fn ready<'a>(ctx: &Context<'_>, pods: &'a [Pod], component: &str) -> Vec<&'a Pod
         .filter(|pod| pod.metadata.deletion_timestamp.is_none() && !pod.is_finished())
         .filter(settled)
         .collect()
+}
+
+/// The running pods of other components that a Service selects.
+fn foreign<'a>(pods: &'a [Pod], service: &Service, component: &str) -> Vec<&'a Pod> {
+    let selector = &service.spec.selector;
+    let selects = |pod: &&Pod| {
+        pod.metadata.namespace == service.metadata.namespace
+            && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
+    };
+    let is_other = |pod: &&Pod| pod.metadata.label(COMPONENT) != Some(component);
+    let all = pods.iter().filter(|_| !selector.is_empty()).filter(selects).filter(is_other);
+    all.filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none()).collect()
+}
+
+fn shared(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, foreign: &[&Pod]) -> Finding {
+    let names: Vec<&str> = foreign.iter().map(|pod| pod.metadata.name.as_str()).take(NAMED).collect();
+    let evidence = vec![
+        Evidence::field(
+            format!("Service {}/{}", service.metadata.namespace, wanted.name),
+            "spec.selector",
+            selector(service),
+        ),
+        Evidence::other(
+            format!("Selected pods of other components than {}", wanted.component),
+            names.join(", "),
+        ),
+    ];
+    finding(ctx, wanted, &led_astray(wanted, "selects pods of another component"), evidence)
+        .parameter("selector")
+}
+
+/// `KEY=VALUE, KEY=VALUE`.
+fn selector(service: &Service) -> String {
+    let all = service.spec.selector.iter().map(|(key, value)| format!("{key}={value}"));
+    all.collect::<Vec<String>>().join(", ")
 }
 
 /// Whether a Service has a ready endpoint. A missing condition counts as ready, as the API defines.
@@ -175,12 +216,10 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
         }
     };
     let object = format!("Service {home}/{}", wanted.name);
-    let selector: Vec<String> =
-        service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let names: Vec<&str> = ready.iter().map(|pod| pod.metadata.name.as_str()).collect();
     let evidence = vec![
         Evidence::field(&object, "EndpointSlices", "no ready endpoint"),
-        Evidence::field(&object, "spec.selector", selector.join(", ")),
+        Evidence::field(&object, "spec.selector", selector(service)),
         Evidence::other(format!("Ready pods of {}", wanted.component), names.join(", ")),
     ];
     finding(ctx, wanted, message, evidence)

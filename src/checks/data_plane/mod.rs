@@ -40,6 +40,7 @@ mod protocol_not_detected;
 mod proxies_fail_on_some_nodes;
 mod proxy_control_plane_differs;
 mod proxy_cpu_limit_low;
+mod proxy_defaults_broken;
 mod proxy_ended_with_error;
 mod proxy_endpoints_stale;
 mod proxy_exports_many_series;
@@ -109,6 +110,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxies-fail-on-some-nodes", proxies_fail_on_some_nodes),
     row!("data-plane", "proxy-control-plane-differs", proxy_control_plane_differs),
     row!("data-plane", "proxy-cpu-limit-low", proxy_cpu_limit_low),
+    row!("data-plane", "proxy-defaults-broken", proxy_defaults_broken),
     row!("data-plane", "proxy-ended-with-error", proxy_ended_with_error),
     row!("data-plane", "proxy-endpoints-stale", proxy_endpoints_stale),
     row!("data-plane", "proxy-exports-many-series", proxy_exports_many_series),

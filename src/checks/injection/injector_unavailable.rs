@@ -1,7 +1,8 @@
 //! `injector-unavailable`: no proxy injector is ready.
 
 use super::unmeshed::{RequestTime, injector_webhook, restart_unmeshed, start_unmeshed, unmeshed};
-use crate::checks::serving::component_missing;
+use crate::checks::serving::{component_missing, silent_injector};
+use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
@@ -56,16 +57,25 @@ fn finding(
     seen: Evidence,
 ) -> Finding {
     let fails_open = webhook.failure_policy == "Ignore";
-    let starting = ctx.are_starting(&injectors(ctx));
+    let serves = serves(ctx, injector);
+    let starting = !serves && ctx.are_starting(&injectors(ctx));
+    let state = match serves {
+        true => "The injector's Service has no endpoint, although its pods are ready",
+        false => "The injector has no ready pod",
+    };
     let message = if starting {
         "The injector is starting: its pods are less than five minutes old. Pods that are created before it \
          is ready start unmeshed, or not at all"
+            .to_owned()
     } else if fails_open {
-        "The injector has no ready pod. Its webhook has failurePolicy Ignore, so every pod that is created now starts \
-         unmeshed"
+        format!(
+            "{state}. Its webhook has failurePolicy Ignore, so every pod that is created now starts unmeshed"
+        )
     } else {
-        "The injector has no ready pod. Its webhook has failurePolicy Fail, so no pod and no Service can be \
-         created in the namespaces that it covers"
+        format!(
+            "{state}. Its webhook has failurePolicy Fail, so no pod and no Service can be created in the namespaces \
+             that it covers"
+        )
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {
@@ -84,6 +94,7 @@ fn finding(
         .timeline(timeline(ctx, injector))
         .remedy(remedy(ctx, configuration, webhook, injector))
         .tie(component_missing("proxy-injector"));
+    let finding = if serves { finding.tie(silent_injector()) } else { finding };
     if starting {
         return finding.severity(Severity::Info).rows_as(Severity::Error).parameter("starting");
     }
@@ -100,6 +111,13 @@ fn finding(
             (_, None) | (None, _) => true,
         })
         .fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie()))
+}
+
+/// Whether a pod of the injector is ready, so that only its Service is broken. The status of the Deployment may be
+/// older than the pods.
+fn serves(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> bool {
+    injector.is_some_and(|injector| injector.deployment.status.ready_replicas > 0)
+        && injectors(ctx).iter().any(|pod| pod.is_ready())
 }
 
 /// The injector's pods.
@@ -154,6 +172,13 @@ fn remedy(
                 .words("scale deployment")
                 .operand(&injector.deployment.metadata.name)
                 .words("--replicas=1"),
+        ),
+        _ if serves(ctx, injector) => upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::Command,
+            "Reapply the control plane, which writes the Service again",
+            Options::none(),
         ),
         _ => Remedy::new().run(
             StepKind::Command,

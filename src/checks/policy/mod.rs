@@ -35,6 +35,7 @@ mod profile_unused;
 mod proxy_policy_stale;
 mod requests_rate_limited;
 mod requests_without_route;
+mod retry_without_condition;
 mod route_backend_elsewhere;
 mod route_backend_port_undeclared;
 mod route_backend_without_endpoints;
@@ -89,6 +90,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "proxy-policy-stale", proxy_policy_stale),
     row!("policy", "requests-rate-limited", requests_rate_limited),
     row!("policy", "requests-without-route", requests_without_route),
+    row!("policy", "retry-without-condition", retry_without_condition),
     row!("policy", "route-backend-elsewhere", route_backend_elsewhere),
     row!("policy", "route-backend-port-undeclared", route_backend_port_undeclared),
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),

@@ -55,12 +55,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Probed::Https(_) | Probed::Grpc => inbound.connect(Client::default()),
             };
             // The proxy does not redirect its own probes.
-            let of_proxy = pod
-                .spec
-                .proxy()
-                .is_some_and(|proxy| proxy.ports.iter().any(|own| own.container_port == port));
             let elsewhere = match &probed {
-                Probed::Http(path, _) if !of_proxy => inbound.get(&format!("{path}/"), Client::default()),
+                Probed::Http(path, _) if !is_of_proxy(pod, port) => {
+                    inbound.get(&format!("{path}/"), Client::default())
+                }
                 Probed::Http(..) | Probed::Https(_) | Probed::Grpc => Entry::Admitted,
             };
             if entry != Entry::Admitted || elsewhere == Entry::Refused {
@@ -80,6 +78,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
         });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether a port is one of the pod's proxy.
+fn is_of_proxy(pod: &Pod, port: u16) -> bool {
+    pod.spec.proxy().is_some_and(|proxy| proxy.ports.iter().any(|own| own.container_port == port))
 }
 
 /// Whether the proxy reads every connection to the port as HTTP/2, which the kubelet's HTTP probes do not use.
@@ -105,9 +108,10 @@ fn redirected(
     let probe = (port, &Probed::Http(path.to_owned(), false));
     let event =
         answered(events, &unready, probe).filter(|event| event.message.trim_end().ends_with("403"))?;
-    // Without the container's name it may be about another probe.
+    // Without the container's name it may be about another probe, but none of the proxy, which never answers 403.
     let of_others = |pod: &&Pod| {
-        let mut others = probes_of(pod).into_iter().filter(|(at, probed)| (*at, probed) != probe);
+        let others = probes_of(pod).into_iter().filter(|(at, probed)| (*at, probed) != probe);
+        let mut others = others.filter(|(at, _)| !is_of_proxy(pod, *at));
         others.any(|(at, probed)| may_be_of(event, pod, (at, &probed)))
     };
     if unready.iter().any(of_others) {

@@ -66,7 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             findings.push(with_scheme(ctx, setting, deployment, written));
             continue;
         }
-        let Some(address) = address(setting, written) else { continue };
+        let Some(address) = address(written) else { continue };
         if (address.namespace, address.name) == (viz, "prometheus") {
             continue;
         }
@@ -107,11 +107,11 @@ fn written<'a>(deployments: &'a [Workload], viz: &str, setting: &Setting) -> Opt
     args.filter_map(value).next_back().map(|value| (deployment, value))
 }
 
-/// The Service in an address, with the default port of its scheme.
-fn address<'a>(setting: &Setting, written: &'a str) -> Option<ServiceAddress<'a>> {
+/// The Service in an address, with the default port of its scheme. The dashboard calls hosts over HTTP.
+fn address(written: &str) -> Option<ServiceAddress<'_>> {
     let parsed = ServiceAddress::parse(written)?;
     let default = if written.starts_with("https://") { 443 } else { 80 };
-    Some(ServiceAddress { port: parsed.port.or(setting.is_url.then_some(default)), ..parsed })
+    Some(ServiceAddress { port: parsed.port.or(Some(default)), ..parsed })
 }
 
 fn argument(deployment: &Workload, setting: &Setting, written: &str) -> Evidence {

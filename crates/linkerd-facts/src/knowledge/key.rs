@@ -119,6 +119,8 @@ pub enum OnInvalid {
     PausesFail,
     /// The setting applies, and circuit breaking has no effect.
     NeverEjects,
+    /// The setting applies, and the proxy is killed when it needs more memory.
+    ProxyKilled,
 }
 
 impl OnInvalid {
@@ -150,6 +152,7 @@ impl fmt::Display for OnInvalid {
                 "a route is rejected, and on a Service the whole group of settings is dropped"
             }
             OnInvalid::RequestsFail => "requests time out at once and get HTTP 504",
+            OnInvalid::ProxyKilled => "the proxy is killed as soon as it needs more memory",
             OnInvalid::NeverEjects => "circuit breaking never ejects an endpoint",
             OnInvalid::PausesFail => "a request or response fails as soon as it pauses",
         })
@@ -362,18 +365,18 @@ impl Key {
         version: Option<&LinkerdVersion>,
         minors: &MinorTable,
     ) -> Result<(), String> {
-        self.value.check(value)?;
-        let Some(version) = version else { return Ok(()) };
-        for late in self.late_values.iter().filter(|late| late.value == value) {
+        let is_too_late = |late: &&LateValue| {
             let range = ReleaseRange {
                 from: Some(late.from),
                 from_stable: late.from_stable,
                 ..ReleaseRange::default()
             };
-            if range.begun(version, minors) == Contains::No {
-                return Err(format!("{value:?} is accepted from {} on, but this is {version}", late.from));
-            }
+            version.is_some_and(|version| range.begun(version, minors) == Contains::No)
+        };
+        let late: Vec<&LateValue> = self.late_values.iter().filter(is_too_late).collect();
+        if let Some((late, version)) = late.iter().find(|late| late.value == value).zip(version) {
+            return Err(format!("{value:?} is accepted from {} on, but this is {version}", late.from));
         }
-        Ok(())
+        self.value.without(|known| late.iter().any(|late| late.value == known)).check(value)
     }
 }

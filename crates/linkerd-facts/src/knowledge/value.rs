@@ -1,5 +1,7 @@
 //! Types of values and their parsers: each accepts exactly what the component that reads the key accepts.
 
+use std::borrow::Cow;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -91,6 +93,17 @@ pub enum ValueType {
 const BOOLS: [&str; 12] = ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"];
 
 impl ValueType {
+    /// The same type without some of its words.
+    pub fn without(&self, is_left_out: impl Fn(&str) -> bool) -> Cow<'_, ValueType> {
+        match self {
+            ValueType::OneOf { values } if values.iter().any(|word| is_left_out(word)) => {
+                let values = values.iter().filter(|word| !is_left_out(word)).cloned().collect();
+                Cow::Owned(ValueType::OneOf { values })
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
     /// Whether `value` is accepted.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::redact::pem_blocks;
 
 pub use allowed::Purpose;
 pub use key::Key;
-pub use pem::{from_base64_pool, from_bundle};
+pub use pem::{foreign_block, from_base64_pool, from_bundle};
 pub use print::BundlePrint;
 pub use trust::{Obstacle, Path, Reached, Trust, reach, trust};
 

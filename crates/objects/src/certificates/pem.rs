@@ -33,6 +33,22 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
+/// The label of the first block in a bundle that is no certificate, and the certificates after it. Linkerd's programs in
+/// Go stop reading there; proxies read on. That of a redacted key ends with `KEY` too.
+pub fn foreign_block(text: &str) -> Option<(String, Vec<Certificate>)> {
+    let key = redacted_key(text);
+    let head = key.map_or(text, |at| &text[..at]);
+    let blocks = |text| std::iter::successors(pem_block(text), |(.., rest)| pem_block(rest));
+    let other = blocks(head).find(|(label, ..)| *label != "CERTIFICATE");
+    let (label, rest) = match (other, key) {
+        (Some((label, _, after)), _) => (label.to_owned(), &text[head.len() - after.len()..]),
+        (None, Some(at)) => ("PRIVATE KEY".to_owned(), &text[at..]),
+        (None, None) => return None,
+    };
+    let after = blocks(rest).filter(|(label, ..)| *label == "CERTIFICATE");
+    Some((label, after.filter_map(|(_, der, _)| from_der(der).ok()).collect()))
+}
+
 /// The certificates that the API server reads from a `caBundle`; it ignores other contents. Redaction keeps
 /// certificates, so a text that is redacted as a whole holds none.
 ///
