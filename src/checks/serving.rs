@@ -57,14 +57,16 @@ pub(super) enum Refusal {
     WrongPurpose,
 }
 
-/// The certificates in a Secret, the server's own first, in the current layout or that of releases before
-/// 2.9.
+/// The certificates in a Secret, the server's own first.
 ///
 /// # Errors
 /// The Secret contains no certificate, or an invalid one; the error states the reason.
 pub(super) fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
-    let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
-    let served = from_base64_bundle(text.ok_or("it holds no certificate under tls.crt or crt.pem")?)?;
+    let lacks = match secret.data.contains_key("crt.pem") {
+        true => "it lacks tls.crt, and Linkerd does not read its crt.pem",
+        false => "it lacks tls.crt",
+    };
+    let served = from_base64_bundle(secret.data.get("tls.crt").ok_or(lacks)?)?;
     if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
 }
 

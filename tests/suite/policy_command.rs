@@ -142,7 +142,7 @@ Pod shop/web-1
   8080 http   Server web  HTTP/1    ServiceAccount shop/front              AuthorizationPolicy front
                                     (does not exist)
   9090 admin  none        detected  all clients                            default policy
-  default policy: all-unauthenticated; kubelet probes are allowed on 8080
+  default policy: all-unauthenticated; kubelet probes, with exactly their paths, are allowed on 8080
   note: younger also selects port 8080, and is ignored: Server web is older (2026-01-01T00:00:00Z
     against 2026-02-01T00:00:00Z)
   note: ServiceAccount shop/front does not exist, so its authorization allows no client

@@ -19,6 +19,15 @@ pub struct ExternalWorkload {
 }
 
 impl ExternalWorkload {
+    /// Its mesh identity, if it states one.
+    pub fn identity(&self) -> Option<&str> {
+        let alpha = self.spec.alpha_mesh_tls.as_ref().map(|tls| tls.identity.as_str());
+        [Some(self.spec.mesh_tls.identity.as_str()), alpha]
+            .into_iter()
+            .flatten()
+            .find(|identity| !identity.is_empty())
+    }
+
     /// Whether its condition Ready is true. Without it, Linkerd lists its address as not ready.
     pub fn is_ready(&self) -> bool {
         self.status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True")

@@ -73,6 +73,37 @@ pub struct RouteRule {
     pub timeouts: Option<RuleTimeouts>,
 }
 
+impl Route {
+    /// Whether one of its rules matches every request. One without rules gets such a rule from the API server.
+    pub fn matches_everything(&self) -> bool {
+        let rules = &self.spec.rules;
+        self.spec.hostnames.is_empty()
+            && (rules.is_empty() || rules.iter().any(RouteRule::matches_everything))
+    }
+}
+
+impl RouteRule {
+    /// Whether it matches every request, of any host name.
+    pub fn matches_everything(&self) -> bool {
+        self.matches.is_empty() || self.matches.iter().any(RouteMatch::is_any)
+    }
+}
+
+impl RouteMatch {
+    /// Whether every request fulfills it.
+    fn is_any(&self) -> bool {
+        let path = self.path.as_ref().is_none_or(|path| {
+            path.kind.as_deref() != Some("Exact") && path.value.as_deref().is_none_or(|value| value == "/")
+        });
+        let method = match &self.method {
+            None => true,
+            Some(MethodMatch::Http(_)) => false,
+            Some(MethodMatch::Grpc { service, method, .. }) => service.is_none() && method.is_none(),
+        };
+        path && method && self.headers.is_empty() && self.query_params.is_empty()
+    }
+}
+
 /// Timeouts of a rule, as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

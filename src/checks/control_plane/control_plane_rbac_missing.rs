@@ -17,6 +17,9 @@ use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding,
 const ROLES: &str = "control plane ClusterRoles exist";
 const BINDINGS: &str = "control plane ClusterRoleBindings exist";
 
+/// The verbs that only read.
+const READS: [&str; 3] = ["get", "list", "watch"];
+
 type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -130,7 +133,12 @@ fn finding(
         (!lacking.is_empty()).then(|| Evidence::other(account, format!("may not {}", describe(lacking))));
     let finding = ctx
         .finding(Subject::object(kind, "", name), message)
-        .severity(if lacking.is_empty() { Severity::Info } else { Severity::Error })
+        .severity(match lacking {
+            [] => Severity::Info,
+            some if only_writes_status(some) => Severity::Warning,
+            some if only_writes_endpoints(some) && role.role.ends_with("-destination") => Severity::Warning,
+            _ => Severity::Error,
+        })
         .evidence(evidence)
         .evidences(lacks)
         .fails_rows([row])
@@ -157,10 +165,25 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
              running proxies expire within a day"
                 .to_owned()
         }
+        (false, "linkerd-destination") if only_writes_status(lacking) => format!(
+            "The policy controller lacks permission to write {resources}. It applies the objects, but nothing states \
+             whether it accepts them"
+        ),
+        (false, "linkerd-destination") if only_writes_endpoints(lacking) && role.role.ends_with("-destination") => {
+            format!(
+                "destination lacks permission to write {resources}. It does not update the endpoints of \
+                 ExternalWorkloads"
+            )
+        }
         (false, "linkerd-destination") => format!(
             "destination lacks permission to watch {resources}. Clients get outdated endpoints or policies, \
              and after a restart destination does not become ready"
         ),
+        (false, "linkerd-proxy-injector") if lacking.iter().all(|(_, resource, _)| *resource == "namespaces") => {
+            "The injector lacks permission to read namespaces, so it does not know their annotations. After a restart \
+             the injector does not become ready"
+                .to_owned()
+        }
         (false, "linkerd-proxy-injector") => format!(
             "The injector lacks permission to read {resources}, so it does not know the owners of pods. \
              After a restart the injector does not become ready"
@@ -169,6 +192,19 @@ fn message((kind, name): (&str, &str), role: &GrantedRole<'_>, lacking: &[(&str,
             format!("A ServiceAccount of the control plane may not use {resources}, which its release needs")
         }
     }
+}
+
+/// Whether only statuses are not written: the policy controller reports this in its log and goes on.
+fn only_writes_status(lacking: &[(&str, &str, &str)]) -> bool {
+    lacking.iter().all(|(_, resource, verb)| resource.ends_with("/status") && !READS.contains(verb))
+}
+
+/// Whether only the endpoints of ExternalWorkloads are not written, for which destination elects a leader in the
+/// background.
+fn only_writes_endpoints(lacking: &[(&str, &str, &str)]) -> bool {
+    lacking
+        .iter()
+        .all(|(_, resource, verb)| ["leases", "endpointslices"].contains(resource) && !READS.contains(verb))
 }
 
 fn binds(binding: &AnyBinding, role: &GrantedRole<'_>, namespace: &str) -> bool {

@@ -14,7 +14,8 @@ use crate::item::EXTENSION_LABEL;
 use crate::model::policy::{AuthorizedBy, Inbound};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{
-    AuthorizationPolicy, Kind, Link, MeshTLSAuthentication, Meta, Namespace, Pod, ServiceAccount,
+    AuthorizationPolicy, ExternalWorkload, Kind, Link, MeshTLSAuthentication, Meta, Namespace, Pod,
+    ServiceAccount,
 };
 
 /// Maximum number of entries of an object that have findings of their own.
@@ -30,6 +31,8 @@ enum IdentityFault {
     NoAccount(String),
     /// The namespace does not exist.
     NoNamespace(String),
+    /// A SPIFFE identity that no ExternalWorkload has.
+    NoExternal,
 }
 
 /// The existing accounts and namespaces.
@@ -38,6 +41,8 @@ struct There<'a> {
     /// The namespaces of the accounts, by their name.
     namespaces_of: HashMap<&'a str, Vec<&'a str>>,
     namespaces: HashMap<&'a str, &'a Namespace>,
+    /// The identities of ExternalWorkloads.
+    external: HashSet<&'a str>,
 }
 
 impl There<'_> {
@@ -76,6 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .iter()
             .map(|one| (one.metadata.name.as_str(), one))
             .collect(),
+        external: defined::<ExternalWorkload>(ctx)?.iter().filter_map(ExternalWorkload::identity).collect(),
     };
     // Linked clusters may have other trust domains.
     let linked = || ctx.or_note(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
@@ -97,15 +103,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     Some(namespace) => format!("Correct the namespace of the identity to {namespace}"),
                     None => "Name an existing ServiceAccount, or remove the entry".to_owned(),
                 },
+                IdentityFault::NoExternal => {
+                    "Name the ServiceAccount of a pod in identityRefs, or the identity of an ExternalWorkload"
+                        .to_owned()
+                }
                 IdentityFault::Form(_) | IdentityFault::Foreign(_) => {
                     "Name the ServiceAccount in identityRefs instead: Linkerd then derives the identity"
                         .to_owned()
                 }
             };
             let correction = correction(object, &there, &text, &fault);
+            let is_likely = matches!(fault, IdentityFault::NoExternal);
             let (message, severity) = match fault {
-                IdentityFault::Form(wanted) => (
-                    format!("{text:?} is not a valid identity, so the entry authorizes no client. {wanted}"),
+                IdentityFault::Form(wanted) => {
+                    let (effect, severity) = without_client(&only, survey, object, None, "");
+                    (format!("{text:?} is not a valid identity{effect}. {wanted}"), severity)
+                }
+                // A client outside of the cluster may have no ExternalWorkload.
+                IdentityFault::NoExternal => (
+                    format!(
+                        "No ExternalWorkload has the identity {text}, and pods have no SPIFFE identity, so most likely \
+                         no client has it"
+                    ),
                     Severity::Warning,
                 ),
                 IdentityFault::NoAccount(account) => {
@@ -115,12 +134,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     let severity = if is_expected { Severity::Info } else { severity };
                     (format!("ServiceAccount {account} does not exist{effect}"), severity)
                 }
-                IdentityFault::Foreign(suffix) => (
+                IdentityFault::Foreign(suffix) if linked() => (
                     format!(
                         "No workload of this cluster has the identity {text}: identities of this mesh end in {suffix}"
                     ),
-                    if linked() { Severity::Info } else { Severity::Warning },
+                    Severity::Info,
                 ),
+                IdentityFault::Foreign(suffix) => {
+                    let (effect, severity) = without_client(&only, survey, object, None, "");
+                    let message = format!(
+                        "No workload of this cluster has the identity {text}{effect}. Identities of this mesh end in \
+                         {suffix}"
+                    );
+                    (message, severity)
+                }
                 IdentityFault::NoNamespace(namespace) => {
                     // No account of it can have a pod.
                     let (effect, severity) =
@@ -133,8 +160,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     (format!("Namespace {namespace} does not exist{effect}"), severity)
                 }
             };
+            let finding = about(ctx, Kind::MeshTLSAuthentication, meta, message);
             findings.push(
-                about(ctx, Kind::MeshTLSAuthentication, meta, message)
+                if is_likely { finding.likely() } else { finding }
                     .severity(severity)
                     .parameter(text.as_str())
                     .evidence(field(Kind::MeshTLSAuthentication, meta, path, text.as_str()))
@@ -274,7 +302,7 @@ impl<'a> OnlyAuthorized<'a> {
     /// A workload and its port whose only authorization is this policy. Pods that still run with the missing account
     /// keep their identity for now.
     fn closed_by(&self, policy: &'a AuthorizationPolicy, account: &str) -> Option<&(String, u16)> {
-        let is_running = self.running.contains(&account.split_once('/')?);
+        let is_running = account.split_once('/').is_some_and(|account| self.running.contains(&account));
         let (_, place) = self.by_policy.get_key_value(&policy.metadata.key()).filter(|_| !is_running)?;
         Some(place)
     }
@@ -381,7 +409,11 @@ fn faults(
     let form = || IdentityFault::Form(format!("Valid identities have the form ACCOUNT.NAMESPACE{suffix}"));
     let written = object.spec.identities.iter().filter_map(|text| {
         // Identities of ExternalWorkloads have another form.
-        if text == "*" || text.starts_with("spiffe://") {
+        if text.starts_with("spiffe://") {
+            let is_known = there.external.contains(text.as_str());
+            return (!is_known).then(|| ("spec.identities", text.clone(), IdentityFault::NoExternal));
+        }
+        if text == "*" {
             return None;
         }
         let fault = match text.strip_prefix("*.") {

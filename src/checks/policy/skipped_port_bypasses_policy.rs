@@ -1,8 +1,9 @@
 //! `skipped-port-bypasses-policy`: a Server selects a port that skips the proxy.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
-use super::survey::{field, survey};
+use super::survey::{Survey, field, survey};
 use super::workload_without_authorization::admits_any;
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, port_list, rewrite};
@@ -10,8 +11,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::{Inbound, TakenBy};
-use crate::model::skipped::{IN, ListSource, skipped};
-use crate::objects::{Kind, Server};
+use crate::model::skipped::{IN, ListSource, SkipDirection, SkippedSubnets, skipped, skipped_subnets};
+use crate::objects::{Kind, Pod, Server};
 
 /// The annotation with the list.
 const KEY: &str = IN.annotation();
@@ -53,7 +54,57 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| finding(ctx, &owner, port, one));
-    Ok(findings.collect::<Vec<_>>().into())
+    Ok(findings.chain(by_address(ctx, survey)).collect::<Vec<_>>().into())
+}
+
+/// The findings about ranges of addresses whose connections skip the proxy, if pods have such addresses.
+fn by_address(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
+    let owners = ctx.owners();
+    let addresses: Vec<IpAddr> = ctx
+        .optional_list::<Pod>()
+        .iter()
+        .filter(|pod| !pod.spec.host_network)
+        .filter_map(|pod| pod.status.pod_ip)
+        .collect();
+    let mut skipping: BTreeMap<Owner, (SkippedSubnets, &Server, Vec<String>)> = BTreeMap::new();
+    for group in survey.replicas() {
+        for (pod, workload) in group.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+            let Some(subnets) = skipped_subnets(pod, 0, ctx.cni_skips()) else { continue };
+            let others = || addresses.iter().filter(|address| Some(**address) != pod.status.pod_ip);
+            let mut taken = survey.index.inbound_taken(workload);
+            let server = taken.find_map(|(_, inbound)| match inbound.taken_by {
+                TakenBy::Server(server) => Some(server),
+                TakenBy::Default(_) => None,
+            });
+            let Some(server) =
+                server.filter(|_| others().any(|one| subnets.contain(Some(*one)) == Some(true)))
+            else {
+                continue;
+            };
+            let entry = skipping.entry(owners.owner(pod)).or_insert_with(|| (subnets, server, Vec::new()));
+            entry.2.push(pod.metadata.name.clone());
+        }
+    }
+    let of_owner = |(owner, (subnets, server, pods)): (Owner, (SkippedSubnets, &Server, Vec<String>))| {
+        let act = format!(
+            "Remove ranges with addresses of pods from {}, or authorize these clients in the policy instead",
+            SkipDirection::Subnets.annotation()
+        );
+        ctx.finding(
+            owner.subject(pods),
+            format!(
+                "Connections from {} skip the proxy, so no policy applies to them: these clients are allowed, \
+                 regardless of Server {}",
+                subnets.list(),
+                server.metadata.name
+            ),
+        )
+        .parameter("subnets")
+        .evidences(subnets.by())
+        .evidence(field(Kind::Server, &server.metadata, "spec.port", "selects a port of the pods"))
+        .remedy(Remedy::new().step(StepKind::Annotation, act))
+    };
+    skipping.into_iter().map(of_owner).collect()
 }
 
 fn finding(ctx: &Context<'_>, owner: &Owner, port: u16, one: Bypassed<'_>) -> Finding {

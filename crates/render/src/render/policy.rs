@@ -191,7 +191,7 @@ fn ports_of(
         .map(|port| format!("{} (proxy): {}", port.port, of_admin(&port.inbound, own)));
     let mut notes: Vec<String> = defaults.into_iter().chain(of_proxy).collect();
     if !probed.is_empty() && !look.verbose {
-        notes.push(format!("kubelet probes are allowed on {}", probed.join(", ")));
+        notes.push(format!("kubelet probes, with exactly their paths, are allowed on {}", probed.join(", ")));
     }
     if !notes.is_empty() {
         for line in wrap(&notes.join("; "), look.prose().saturating_sub(2)) {

@@ -175,19 +175,8 @@ fn any_request(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> bool {
         .iter()
         .find(|route| route.rules.iter().any(|one| std::ptr::eq(one, rule)))
         .is_some_and(|route| !route.route.spec.hostnames.is_empty());
-    let any = |said: &RouteMatch| {
-        let path = said.path.as_ref().is_none_or(|path| {
-            path.kind.as_deref() != Some("Exact") && path.value.as_deref().is_none_or(|value| value == "/")
-        });
-        let method = match &said.method {
-            None => true,
-            Some(MethodMatch::Http(_)) => false,
-            Some(MethodMatch::Grpc { service, method, .. }) => service.is_none() && method.is_none(),
-        };
-        path && method && said.headers.is_empty() && said.query_params.is_empty()
-    };
     let tls = outbound.spoken == Spoken::Tls;
-    !hosts && (tls || rule.rule.matches.is_empty() || rule.rule.matches.iter().any(any))
+    !hosts && (tls || rule.rule.matches_everything())
 }
 
 /// The requests that a rule matches, as text.

@@ -1,12 +1,12 @@
 //! Step of a walk for the pods behind a Service: the pods that receive calls, or why there are none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::identity::anchors;
 use super::{Caller, Mesh};
 use crate::checks::{CallFaults, no_endpoint};
-use crate::command::meshdoctor;
+use crate::command::{kubectl, meshdoctor};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::item::Item;
@@ -147,6 +147,9 @@ impl<'a> Mesh<'a> {
         let (namespace, name) = service.metadata.key();
         let of = format!("Service {namespace}/{name}");
         let object = format!("EndpointSlices of {of}");
+        if usable.leads == 0 && self.leads_nowhere(walk, service, port) {
+            return false;
+        }
         if usable.leads == 0 {
             let says = match usable.strays.first() {
                 Some(address) => format!("no pod has an address of {of} ({address}): calls hang"),
@@ -170,6 +173,43 @@ impl<'a> Mesh<'a> {
                 .evidence(Evidence::other(object, address.to_string()))
                 .fix("delete the EndpointSlice with this address, which no controller maintains");
         }
+        true
+    }
+
+    /// Records that no selected pod declares the target port's name, for which the slices then list nothing.
+    fn leads_nowhere(&self, walk: &mut Walk, service: &Service, port: Option<&ServicePort>) -> bool {
+        let Some(port) = port else { return false };
+        let own: Vec<&Pod> = selected(service, self.policy.pods).collect();
+        if own.is_empty() || own.iter().any(|pod| port.leads_to(pod).is_some()) {
+            return false;
+        }
+        let containers = own.iter().flat_map(|pod| pod.spec.all_containers());
+        let of_app = containers.filter(|container| !container.name.starts_with("linkerd-"));
+        let declared: BTreeSet<String> = of_app
+            .flat_map(|container| &container.ports)
+            .filter(|port| !port.name.is_empty())
+            .map(|port| format!("{} ({})", port.name, port.container_port))
+            .collect();
+        let declared = match declared.is_empty() {
+            true => "none with a name".to_owned(),
+            false => declared.into_iter().collect::<Vec<_>>().join(", "),
+        };
+        let (namespace, name) = service.metadata.key();
+        let says = format!(
+            "port {} of Service {namespace}/{name} leads to {}, which no container of its pods declares: {}",
+            port.port,
+            port.target(),
+            self.calls.no_endpoint
+        );
+        walk.step(Part::Endpoints, Outcome::Stops, says)
+            .evidence(Evidence::field(
+                Subject::object(Kind::Service, namespace, name),
+                format!("spec.ports[port={}].targetPort", port.port),
+                port.target(),
+            ))
+            .evidence(Evidence::other("Declared ports of its pods", declared))
+            .fix("set targetPort to a port that the containers declare")
+            .paste(self.command(kubectl().namespace(namespace).words("edit service").operand(name)));
         true
     }
 

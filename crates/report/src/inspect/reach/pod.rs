@@ -284,7 +284,13 @@ impl<'a> Mesh<'a> {
         match inbound.connect(who) {
             Entry::Admitted => {
                 let at_port = inbound.authorizations.iter().find(admits);
+                let left_out = at_port.is_some() && leaves_requests_out(inbound);
                 let says = match at_port {
+                    Some(_) if left_out => format!(
+                        "{by} authorizes {client}, but requests that none of its routes matches get {}; whether this \
+                         request matches is not known",
+                        calls.no_route
+                    ),
                     Some(one) if matches!(one.by, AuthorizedBy::Default(_)) => {
                         format!("{by} authorizes {client}")
                     }
@@ -294,7 +300,8 @@ impl<'a> Mesh<'a> {
                          known"
                     ),
                 };
-                let outcome = if at_port.is_some() { Outcome::Passes } else { Outcome::NotJudged };
+                let outcome =
+                    if at_port.is_some() && !left_out { Outcome::Passes } else { Outcome::NotJudged };
                 walk.step(Part::Policy, outcome, says).evidence(evidence);
                 if let Some((says, limit)) = limited(inbound, calls) {
                     walk.step(Part::Policy, Outcome::Passes, says).only_if(limit);
@@ -319,6 +326,13 @@ impl<'a> Mesh<'a> {
             }
         }
     }
+}
+
+/// Whether routes are attached to the port, and some requests match none of them.
+fn leaves_requests_out(inbound: &Inbound<'_>) -> bool {
+    let mut attached = inbound.routes.iter().filter_map(|route| route.route).peekable();
+    let applies = !matches!(inbound.protocol, Protocol::Opaque | Protocol::Tls);
+    applies && attached.peek().is_some() && !attached.any(|(_, route)| route.matches_everything())
 }
 
 /// Whether the port is the proxy's own for connections of other pods. Gateways of multicluster serve other clusters
