@@ -180,8 +180,10 @@ pub struct Lifecycle {
 
 /// A lifecycle hook. Its command is redacted for every container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Hook {
+    /// The request of the kubelet, if it is one.
+    pub http_get: Option<HttpGet>,
     /// Sleep time, if it is a plain sleep.
     pub sleep: Option<Sleep>,
 }
@@ -353,6 +355,7 @@ schemas! {
     }
 
     HOOK "LifecycleHandler" {
+        2 httpGet: One(&HTTP_GET),
         4 sleep: One(&SLEEP),
     }
 

@@ -16,13 +16,23 @@ const WARDEN: [&str; 2] = ["GKE Warden", "GKE Policy Controller"];
 /// Longer answers are truncated when printed.
 const LONG: usize = 240;
 
-/// Whether the answer is about injected containers: by their names, by the capability, or by a field path
+/// The images of Linkerd's containers, as the answers of rules about images name them.
+const IMAGE: &str = "linkerd/proxy";
+
+/// Whether the answer is about injected containers: by their names or images, by the capability, or by a field path
 /// that the template does not have.
 pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
     let added = said.contains("/initContainers/")
         && !template.containers.is_empty()
         && template.init_containers.iter().all(|one| LINKERDS.contains(&one.name.as_str()));
-    added || names_linkerds(said) || said.contains(CAPABILITY)
+    added || names_linkerds(said) || said.contains(CAPABILITY) || said.contains(IMAGE)
+}
+
+/// Whether the answer is about images rather than rights. All of Linkerd's containers use the same registry.
+fn is_of_images(said: &str) -> bool {
+    let names_image =
+        said.contains(IMAGE) || said.contains("/image") || said.to_lowercase().contains("registr");
+    names_image && !said.contains(CAPABILITY) && !said.contains("rivilege")
 }
 
 /// The part of a long answer that names a container of Linkerd.
@@ -42,6 +52,22 @@ pub(in crate::checks) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
             StepKind::Note,
             "If the value is needed, exempt linkerd-init from the policy engine's rule that the answer names",
         );
+    }
+    if is_of_images(said) {
+        return Remedy::new()
+            .step(
+                StepKind::Note,
+                "Allow Linkerd's images in the policy engine's rule that the answer names: by default they come from \
+                 cr.l5d.io/linkerd",
+            )
+            .step(
+                StepKind::ChartValue,
+                "Or copy them to an allowed registry, and set proxy.image.name and proxyInit.image.name",
+            )
+            .step(
+                StepKind::Annotation,
+                format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
+            );
     }
     let remedy = Remedy::new().step(
         StepKind::Note,

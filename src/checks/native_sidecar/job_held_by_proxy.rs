@@ -121,6 +121,11 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     // An operator creates the Job again at once, from the template that it has then.
     let is_made_again = !["CronJob", "Job", "Pod"].contains(&owner.kind.as_str());
+    if WITHOUT_TEMPLATE.contains(&owner.kind.as_str())
+        && let Some(key) = switch.right_key(KeyScope::Namespace)
+    {
+        return released(by_namespace(ctx, owner, key), pod);
+    }
     let mut remedy = wording::remedy();
     if !is_made_again {
         remedy = released(remedy, pod);
@@ -141,6 +146,24 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
         ),
     );
     if is_made_again { released(remedy, pod) } else { remedy }
+}
+
+/// Kinds whose controllers make pods without a template that users can annotate: KubeVirt's importers and CloudNativePG.
+const WITHOUT_TEMPLATE: [&str; 2] = ["PersistentVolumeClaim", "Cluster"];
+
+/// The steps for pods without a template. The injector copies the annotation of the namespace.
+fn by_namespace(ctx: &Context<'_>, owner: &Owner, key: &str) -> Remedy {
+    let meta = Meta { name: owner.namespace.clone(), ..Meta::default() };
+    let object = Annotated { kind: Kind::Namespace, meta: &meta, sites: vec![] };
+    let act = format!("A {} has no pod template. On {}: set {key}: \"true\"", owner.kind, native(ctx));
+    let remedy = rewrite::own(wording::remedy(), Act::Put(&act), &object, &[(key, Some("true"))]);
+    remedy.step(
+        StepKind::Annotation,
+        format!(
+            "Alternatively, if no service that its pods call requires a mesh identity, set {INJECT}: disabled on the \
+             pods, if the controller passes annotations on"
+        ),
+    )
 }
 
 /// `Kubernetes 1.29 or newer, make the proxy a native sidecar`.

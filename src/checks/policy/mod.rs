@@ -11,6 +11,7 @@ mod caller_without_identity;
 mod default_policy_not_applied;
 mod denied_although_authorized;
 mod gateways;
+mod hook_refused;
 mod identity_unknown;
 mod identity_without_proxy;
 mod ingress;
@@ -69,6 +70,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "caller-without-identity", caller_without_identity),
     row!("policy", "default-policy-not-applied", default_policy_not_applied),
     row!("policy", "denied-although-authorized", denied_although_authorized),
+    row!("policy", "hook-refused", hook_refused),
     row!("policy", "identity-unknown", identity_unknown),
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),

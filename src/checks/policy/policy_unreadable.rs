@@ -3,19 +3,23 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
+
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
 use crate::checks::reported::{log_of, logged, reported};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
-use crate::objects::{EgressNetwork, Kind, Meta, Pod};
+use crate::objects::{EgressNetwork, Kind, Meta, POLICY_CONTROLLER, Pod, Route};
 
 /// The container of the policy controller.
 const CONTAINER: &str = "policy";
 /// The row of `mesh-logs.yaml` for objects that it cannot list.
 const ROW: &str = "watch-unreadable";
 const MEND: &str = "Correct the field";
+/// The policy controller writes the status of a route within seconds.
+const WRITTEN_WITHIN: SignedDuration = SignedDuration::from_mins(1);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = each(ctx)?;
@@ -30,12 +34,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
-        let (message, severity) = consequence(
-            one.kind,
-            name,
-            &one.why,
-            if voids { others(ctx, one.kind, survey) } else { Others::Read },
-        );
+        let unwritten = voids.then(|| without_status(ctx, survey, one.kind)).flatten();
+        let others = match voids {
+            true if unwritten.is_some() => Others::Stopped,
+            true => others(ctx, one.kind, survey),
+            false => Others::Read,
+        };
+        let (message, severity) = consequence(one.kind, name, &one.why, others);
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => {
                 of_the_gateway_api((one.kind, &meta), &one.why, voids, of_gateways)
@@ -50,6 +55,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "spec",
                     one.why.clone(),
                 ))
+                .evidences(unwritten.map(|route| {
+                    let said = format!("no status of {POLICY_CONTROLLER}");
+                    field(one.kind, &route.metadata, "status.parents", said)
+                }))
                 .evidence(Evidence::other("Linkerd", version.clone()))
                 .symptoms(symptoms(ctx.applies(one.kind, &meta), voids))
                 .remedy(remedy),
@@ -81,9 +90,10 @@ fn consequence(kind: Kind, name: &str, why: &str, others: Others) -> (String, Se
                 format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
             return (alone, Severity::Warning);
         }
-        Others::LostLater => {
-            format!("After its next restart it reads no {kind} at all, and all of them lose their effect")
-        }
+        Others::LostLater => format!(
+            "New and changed ones may have no effect; after its next restart it reads no {kind} at all, and all of \
+             them lose their effect"
+        ),
         Others::Stopped => format!(
             "It no longer reads any {kind}: new and changed ones have no effect, and after its next restart none take \
              effect"
@@ -91,6 +101,24 @@ fn consequence(kind: Kind, name: &str, why: &str, others: Others) -> (String, Se
         Others::Lost => format!("It has read no {kind} since its last start, so none has an effect"),
     };
     (format!("The policy controller cannot read {kind} {name}: {why}. {effect}"), Severity::Error)
+}
+
+/// A route of the mesh that is older than a minute and has no status of the policy controller: it is not read.
+fn without_status<'a>(ctx: &Context<'_>, survey: &Survey<'a>, kind: Kind) -> Option<&'a Route> {
+    let routes = match kind {
+        Kind::HTTPRoute => survey.objects.http_routes,
+        Kind::LinkerdHTTPRoute => survey.objects.linkerd_http_routes,
+        Kind::GRPCRoute => survey.objects.grpc_routes,
+        _ => return None,
+    };
+    let is_unread = |route: &&Route| {
+        let created = route.metadata.creation_timestamp.get();
+        is_of_the_mesh(route)
+            && created.is_some_and(|created| ctx.now().duration_since(created) > WRITTEN_WITHIN)
+            && !route.status.parents.iter().any(|parent| parent.controller_name == POLICY_CONTROLLER)
+            && !survey.index.ignored().iter().any(|one| one.unreadable && one.key == route.metadata.key())
+    };
+    routes.iter().find(is_unread)
 }
 
 /// What the log of the policy controller shows about the other objects of a kind that one object leaves unread.
@@ -173,8 +201,13 @@ fn of_the_gateway_api((kind, meta): (Kind, &Meta), why: &str, voids: bool, of_ga
     if !voids {
         return remedy;
     }
-    remedy.step(
-        StepKind::Note,
-        "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others",
-    )
+    let upgrade =
+        "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others";
+    let upgrade = match filter {
+        Some(_) => {
+            format!("{upgrade}. Before edge-26.4.4, its webhook refuses changes of a route with this filter")
+        }
+        None => upgrade.to_owned(),
+    };
+    remedy.step(StepKind::Note, upgrade)
 }

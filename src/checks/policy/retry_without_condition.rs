@@ -76,8 +76,7 @@ fn replacing(ctx: &Context<'_>, (kind, meta): (Kind, &Meta), parent: &Meta, cond
         parent.namespace, parent.name
     );
     let set = on("annotate --overwrite", kind, meta).operand(format!("{condition}={value}"));
-    let act =
-        format!("Set {condition} on the route too, as on the Service. Change the source manifest as well");
+    let act = format!("Repeat {condition} of the Service on the route. Change the source manifest too");
     about(ctx, kind, meta, message)
         .parameter("replaced")
         .evidences(written(kind, meta))

@@ -187,6 +187,7 @@ impl Affected<'_> {
                         None => remedy.step(StepKind::Note, text),
                     }
                 }
+                WorkaroundCommand::Keep => remedy.run(StepKind::Command, text, object.keep()),
                 WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
                 WorkaroundCommand::RestartDestination => {
                     let home = &ctx.namespaces().control_plane;

@@ -66,6 +66,8 @@ pub struct KnownDefect {
 pub enum WorkaroundCommand {
     /// Edits the object that triggers the defect.
     Edit,
+    /// Writes the object that triggers the defect to a file.
+    Keep,
     /// Deletes the object that triggers the defect.
     Delete,
     /// Shows the object of the event that triggers the defect. The step names it instead of "this object".

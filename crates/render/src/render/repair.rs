@@ -32,9 +32,6 @@ const NEXT_LINES: usize = 1;
 const NAMED: usize = 5;
 const NAMED_OF_SEVERAL: usize = 3;
 
-/// The label of the lines that install the linkerd CLI.
-const CLI: &str = "cli";
-
 /// Maximum number of findings of one check in a row that a short plan prints in full.
 const ALIKE: usize = 1;
 
@@ -84,7 +81,6 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
-    let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for row in rows {
         match row {
             Row::Findings(numbers) => lines.extend(printer.headings(&(&numbers - &risks))),
@@ -98,14 +94,12 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
                 let required = step.step.command.as_ref().and_then(Command::required_cli);
                 let is_stated = required.is_some() && required == stated;
                 stated = required.or(stated);
-                wanted.extend(required.filter(|release| printer.is_to_install(release)));
                 lines.extend(printer.step(number, step, repairs, is_stated));
             }
         }
     }
     lines.extend(printer.risks(&risks));
     lines.extend(printer.verify());
-    lines.extend(printer.installations(&wanted));
     lines.extend(printer.left_out());
     if extent == Extent::Short {
         lines.extend(printer.symptoms());
@@ -228,12 +222,11 @@ impl Order {
         let mut introduced: BTreeSet<usize> = BTreeSet::new();
         // Findings whose steps are all above; they follow the last step under the current heading.
         let mut ended: BTreeSet<usize> = BTreeSet::new();
+        // Decisions follow the first heading, which states a problem before anything is decided.
+        let mut decisions = Vec::new();
         for (number, step) in (1..).zip(&plan.steps) {
-            // What is to be decided stands above the decision, although its other steps come later.
             if step.step.applies == Applies::First {
-                introduced.extend(&step.repairs);
-                rows.push(Row::Findings(step.repairs.clone()));
-                rows.push(Row::Step { number, repairs: None });
+                decisions.push(Row::Step { number, repairs: Some(&step.repairs) });
                 continue;
             }
             let mut new: BTreeSet<usize> = BTreeSet::new();
@@ -252,6 +245,7 @@ impl Order {
                 current.clone_from(&new);
                 rows.extend(take_findings(&mut ended));
                 rows.push(Row::Findings(new));
+                rows.append(&mut decisions);
             }
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
@@ -270,6 +264,7 @@ impl Order {
         if !without_steps.is_empty() {
             rows.push(Row::Findings(without_steps));
         }
+        rows.append(&mut decisions);
         rows
     }
 }
@@ -455,10 +450,13 @@ impl PlanPrinter<'_> {
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
-        if !requirement.is_empty() {
+        let is_required = !requirement.is_empty();
+        if is_required {
             lines.extend(wrap(&requirement, room).iter().map(|line| format!("{indent}{line}")));
         }
         let room = self.look.columns().saturating_sub(indent.len() + 2);
+        let install = if is_required { self.installation(step) } else { Vec::new() };
+        lines.extend(install.iter().map(|line| format!("{indent}  {}", self.look.command(line))));
         if let Some(same) = self.same_commands(number, step) {
             let room = self.look.prose() - indent.len();
             lines.extend(
@@ -512,7 +510,7 @@ impl PlanPrinter<'_> {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None if self.is_to_install(release) => {
-                format!("(does nothing without linkerd CLI {release}: see `{CLI}` below)")
+                format!("(does nothing without linkerd CLI {release}, which these lines install)")
             }
             None => step.step.text[plain.len()..].trim().to_owned(),
         }
@@ -524,11 +522,12 @@ impl PlanPrinter<'_> {
         self.report.subject.cli.as_deref() != Some(release) && plan.installing_cli(release).is_none()
     }
 
-    /// The commands that install these releases of the linkerd CLI.
-    fn installations(&self, releases: &BTreeSet<&str>) -> Vec<String> {
-        let commands = releases.iter().filter_map(|release| checks::cli_installation(release));
-        let lines: Vec<String> = commands.flat_map(|command| lines_of(&command)).collect();
-        self.labelled(CLI, &lines)
+    /// The commands that install the linkerd CLI for a step, if the reader may lack it.
+    fn installation(&self, step: &PlanStep) -> Vec<String> {
+        let release = step.step.command.as_ref().and_then(Command::required_cli);
+        let command =
+            release.filter(|release| self.is_to_install(release)).and_then(checks::cli_installation);
+        command.iter().flat_map(lines_of).collect()
     }
 
     /// The checks that the run left out and whose findings would be repaired before those of the plan.
@@ -551,13 +550,6 @@ impl PlanPrinter<'_> {
         }
         let words = format!("not selected, but repaired first if found: {}", some_of(&names, LEFT_OUT));
         self.details.labelled("first", wrap(&words, self.look.prose() - 12))
-    }
-
-    /// Lines of commands with a label.
-    fn labelled(&self, label: &str, lines: &[String]) -> Vec<String> {
-        let label = |at| self.look.faint(&pad(if at == 0 { label } else { "" }, 10));
-        let each = lines.iter().enumerate();
-        each.map(|(at, line)| format!("  {}{}", label(at), self.look.command(line))).collect()
     }
 
     /// The verification of the findings whose steps are printed.

@@ -14,9 +14,9 @@ use crate::checks::rotation::{
     Condition, Known, Phase, PlannedStage, Progress, Role, Rotation, Stage, Subject, Workload,
 };
 use crate::command::{Command, meshdoctor, own};
-use crate::finding::{Applies, Finding, Remedy, Restarts, Step};
+use crate::finding::{Finding, Remedy, Restarts, Step};
 use crate::inspect::rotation::{Answer, Decision};
-use crate::report::{PlanStep, RepairPlan};
+use crate::report::RepairPlan;
 
 /// The schema of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.rotation/1";
@@ -214,30 +214,20 @@ fn broken(text: &mut String, findings: &[Finding], look: Look) {
         later.iter().partition(|finding| follows_at_once(first, finding));
     let shown: Vec<Finding> = std::iter::once(first).chain(at_once).cloned().collect();
     let plan = RepairPlan::from_findings(&shown);
-    let shown = shown.iter().map(|finding| (finding, true));
-    for (at, (finding, has_steps)) in shown.chain(later.into_iter().map(|one| (one, false))).enumerate() {
-        let label = if at == 0 { "repair" } else { "then" };
-        if at > 0 {
-            text.push('\n');
-        }
+    let said = |finding: &Finding| {
         let subjects: Vec<String> = finding.subjects.iter().map(ToString::to_string).collect();
-        let said = format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message);
-        section(text, label, &said, look);
-        // The others come later, and the first repair may cure them.
-        if has_steps {
-            // A step that also repairs an earlier finding is printed there, and a decision before all others.
-            let own = |(_, step): &(usize, &PlanStep)| match step.step.applies {
-                Applies::First => at == 0,
-                _ => step.repairs.first() == Some(&(at + 1)),
-            };
-            let own: Vec<_> = (1..).zip(&plan.steps).filter(own).collect();
-            if own.is_empty() {
-                section(text, "", "the steps above repair it", look);
-            }
-            numbered_steps(text, own.into_iter().map(|(number, step)| (number, &step.step)), LABELS, look);
-        } else {
-            section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
-        }
+        format!("{}  {}: {}", finding.check, some_of(&subjects, 2), finding.message)
+    };
+    for (at, finding) in shown.iter().enumerate() {
+        section(text, if at == 0 { "repair" } else { "and" }, &said(finding), look);
+    }
+    // Steps of several findings depend on each other, so they stay in the order of the plan.
+    numbered_steps(text, (1..).zip(&plan.steps).map(|(number, step)| (number, &step.step)), LABELS, look);
+    // The others come later, and the first repair may cure them.
+    for finding in later {
+        text.push('\n');
+        section(text, "then", &said(finding), look);
+        section(text, "", &format!("{} then shows its steps, if it is still found", own("rotate")), look);
     }
 }
 

@@ -113,23 +113,17 @@ fn needs_repair(finding: &Finding) -> bool {
         && matches!(finding.standing, Standing::Passes | Standing::Fails)
 }
 
-/// The numbers follow the order of the findings. Those that begin with a decision come first, as the decision does.
 fn number(findings: &[Finding]) -> BTreeMap<usize, PlannedFinding> {
-    let mut roots: Vec<(usize, &Finding)> =
-        findings.iter().enumerate().filter(|(_, finding)| needs_repair(finding)).collect();
-    let begins =
-        |finding: &Finding| finding.remedy.steps.first().is_some_and(|step| step.applies == Applies::First);
-    roots.sort_by_key(|(_, finding)| !begins(finding));
-    let numbers: BTreeMap<Fingerprint, (usize, usize)> =
-        (1..).zip(&roots).map(|(number, (at, finding))| (finding.fingerprint(), (number, *at))).collect();
-    let planned = (1..).zip(&roots).map(|(number, &(at, finding))| {
-        let earlier =
-            finding.after.iter().filter_map(|one| numbers.get(one)).filter(|(_, other)| *other < at);
-        let mut after: Vec<_> = earlier.map(|&(number, other)| (number, findings[other].check)).collect();
+    let mut numbers: BTreeMap<Fingerprint, (usize, &'static str)> = BTreeMap::new();
+    let mut planned = BTreeMap::new();
+    let roots = findings.iter().enumerate().filter(|(_, finding)| needs_repair(finding));
+    for (number, (at, finding)) in (1..).zip(roots) {
+        let mut after: Vec<_> = finding.after.iter().filter_map(|one| numbers.get(one).copied()).collect();
         after.sort_unstable();
-        (at, PlannedFinding { number, after })
-    });
-    planned.collect()
+        numbers.insert(finding.fingerprint(), (number, finding.check));
+        planned.insert(at, PlannedFinding { number, after });
+    }
+    planned
 }
 
 /// The severity of each finding by number, or that of the worst finding that must be repaired after it.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
-use crate::command::{Call, kubectl};
+use crate::command::{Call, Line, kubectl};
 use crate::finding::Subject;
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
@@ -174,6 +174,13 @@ impl<'a> ObjectFields<'a> {
     pub(super) fn edit(&self) -> Call {
         let (namespace, name) = self.key();
         kubectl().namespace(namespace).words("edit").arg(self.kind.resource()).operand(name)
+    }
+
+    /// The command that writes the object to a file.
+    pub(super) fn keep(&self) -> Line {
+        let (namespace, name) = self.key();
+        let get = kubectl().namespace(namespace).words("get").arg(self.kind.resource()).operand(name);
+        Line::from(get.words("-o yaml")).to_file("copy.yaml")
     }
 
     /// The command that deletes the object.
