@@ -39,6 +39,17 @@ pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option
     }))
 }
 
+/// The result for queries of `client` at the pods that serve DNS: the ingress of the best of these pods. `None` if there
+/// are no such pods.
+pub fn into_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Verdict<'a>> {
+    // OpenShift's DNS listens on 5353 behind its Service.
+    let ports = dns.iter().flat_map(|pod| [53, 5353].map(|number| (*pod, number)));
+    best(ports.map(|(pod, number)| {
+        let port = Port { protocol: "UDP", number, of: Some(pod) };
+        policies.passage(Direction::Ingress, pod, port, Peer::Pod(client))
+    }))
+}
+
 /// The pods of the cluster's DNS; none if pods may use a cache on their node instead.
 pub fn dns_pods(pods: &[Pod]) -> Vec<&Pod> {
     let labelled = |label: &'static str| {

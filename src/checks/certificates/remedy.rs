@@ -233,7 +233,7 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// before restarts it, the command that waits until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     if is_rolled(&remedy) {
-        let act = "Wait until the control plane runs with the current trust anchors: the change restarts it";
+        let act = "Wait until the control plane has restarted";
         let remedy = remedy.run(StepKind::Command, act, control_plane_rolled(ctx));
         return upgrade::without_key(remedy, &KEYS);
     }

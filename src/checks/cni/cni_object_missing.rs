@@ -58,7 +58,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
         .arg(format!("{CONTROL_PLANE_NS}={}", ctx.namespaces().control_plane));
     let remedy = meshed_restarted(ctx, install_again(ctx)).run(
         StepKind::Command,
-        "List the meshed pods that wait for their network since, and delete them: a pod keeps the network that it \
+        "List the meshed pods that could not start since then, and delete them: a pod keeps the network that it \
          started with",
         started.words("--field-selector status.phase=Pending"),
     );

@@ -101,7 +101,9 @@ fn installed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let install = || linkerd().control_plane(&ctx.namespaces().control_plane).words("install");
     let apply = || kubectl().words("apply -f -");
     let act = match remedy.steps.is_empty() {
-        true => "Check whether the cluster meets the requirements",
+        true => {
+            "Check whether the cluster meets the requirements. From 2.18 on, it also needs the Gateway API"
+        }
         false => "Otherwise, check whether the cluster meets the requirements",
     };
     remedy.run(StepKind::Command, act, relying(meshdoctor().words("check --pre"))).run(

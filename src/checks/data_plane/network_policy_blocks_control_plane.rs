@@ -11,7 +11,7 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::COMPONENT;
 use crate::model::owners::Owner;
-use crate::network_policy::control_plane::{dns_pods, to_component, to_dns};
+use crate::network_policy::control_plane::{dns_pods, into_dns, to_component, to_dns};
 use crate::network_policy::{DecidedBy, Direction, Policies, Policy, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Namespace, Pod};
@@ -107,6 +107,8 @@ fn blocked_ports<'a>(
         asked.extend(passages.into_iter().map(|(direction, passage)| (direction, (number, name), passage)));
     }
     asked.extend(to_dns(policies, client, dns).map(|passage| (Direction::Egress, (53, "DNS"), passage)));
+    let into = into_dns(policies, client, dns).filter(|passage| matches!(passage, Verdict::Shut(_)));
+    asked.extend(into.map(|passage| (Direction::Ingress, (53, "DNS"), passage)));
     asked
 }
 
@@ -177,6 +179,7 @@ fn remedy(
 ) -> Remedy {
     let tcp: Vec<(&'static str, u16)> =
         ports.iter().filter(|(port, _)| *port != 53).map(|(port, _)| ("TCP", *port)).collect();
+    let tcp_count = tcp.len();
     let mut openings = Vec::new();
     if !tcp.is_empty() {
         let whom = match direction {
@@ -196,6 +199,7 @@ fn remedy(
         Direction::Egress => {
             "Allow egress of the pods to the control plane and DNS. Traffic that any policy allows passes"
         }
+        Direction::Ingress if tcp_count == 0 => "Allow DNS queries of all pods",
         Direction::Ingress => {
             "Allow ingress of proxies from all namespaces to the control plane. Their certificates identify \
              them"

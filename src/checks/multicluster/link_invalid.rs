@@ -121,7 +121,7 @@ fn message(faults: &[LinkFault<'_>], worst: Effect) -> String {
         Effect::NoLimit => {
             "probes of the gateway have no time limit, so a gateway that does not answer is not considered down"
         }
-        Effect::NoProbe => "the service mirror controller never probes the gateway",
+        Effect::NoProbe => "the service mirror controller never probes the gateway, and considers it down",
         Effect::NoMirror => "the service mirror controller mirrors no Service through this Link",
         Effect::Crash => "the service mirror controller crashes when it starts to probe the gateway",
     };

@@ -90,10 +90,9 @@ fn consequence(kind: Kind, name: &str, why: &str, others: Others) -> (String, Se
                 format!("The policy controller cannot read {kind} {name}, so it has no effect: {why}");
             return (alone, Severity::Warning);
         }
-        Others::LostLater => format!(
-            "New and changed ones may have no effect; after its next restart it reads no {kind} at all, and all of \
-             them lose their effect"
-        ),
+        Others::LostLater => {
+            format!("It may ignore new and changed ones, and after its next restart no {kind} has an effect")
+        }
         Others::Stopped => format!(
             "It no longer reads any {kind}: new and changed ones have no effect, and after its next restart none take \
              effect"

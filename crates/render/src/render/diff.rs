@@ -208,8 +208,13 @@ impl Difference {
             _ => entry.state != State::Unchanged,
         };
         if self.same_cluster == Some(false) {
-            let n = count(self.in_state(State::NotComparable).count(), "finding", "findings");
-            let words = format!("{TWO_CLUSTERS}; {n} of one of them cannot be compared (-o json lists them)");
+            let words = match self.in_state(State::NotComparable).count() {
+                0 => TWO_CLUSTERS.to_owned(),
+                some => format!(
+                    "{TWO_CLUSTERS}; {} of one of them cannot be compared (-o json lists them)",
+                    count(some, "finding", "findings")
+                ),
+            };
             wrap(&words, columns).iter().for_each(|line| _ = writeln!(text, "{line}"));
         }
         for entry in self.entries.iter().filter(is_listed) {

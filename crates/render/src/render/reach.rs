@@ -34,7 +34,9 @@ pub fn table(walk: &Walk, look: Look) -> String {
         shown.sort_by_key(|step| std::cmp::Reverse(step.outcome));
     }
     for step in &shown {
-        let word = pad(outcome_label(step.outcome), WORDS);
+        // Its words hold for the objects that were read.
+        let label = if step.lacks.is_some() { "likely" } else { outcome_label(step.outcome) };
+        let word = pad(label, WORDS);
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
             Outcome::NotJudged => look.faint(&word),
