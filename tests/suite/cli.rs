@@ -368,5 +368,5 @@ fn explain_starts_with_the_description() {
     assert_eq!(commands.iter().find(|line| !is_whole(line)), None, "{page}");
     let has = |from: &str, to: &str| commands.iter().any(|line| line.starts_with(from) && line.ends_with(to));
     assert!(has("step certificate create ", " --insecure"), "{page}");
-    assert!(has("linkerd version ", " | kubectl apply -f -"), "{page}");
+    assert!(has("linkerd version ", " | kubectl apply -f - && rm -f issuer.key"), "{page}");
 }

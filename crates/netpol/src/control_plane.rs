@@ -39,8 +39,8 @@ pub fn to_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option
     }))
 }
 
-/// The result for queries of `client` at the pods that serve DNS: the ingress of the best of these pods. `None` if there
-/// are no such pods.
+/// The result for queries of `client` at the pods that serve DNS: the ingress of the best of these pods. `None`
+/// without such pods.
 pub fn into_dns<'a>(policies: &Policies<'a>, client: &Pod, dns: &[&Pod]) -> Option<Verdict<'a>> {
     // OpenShift's DNS listens on 5353 behind its Service.
     let ports = dns.iter().flat_map(|pod| [53, 5353].map(|number| (*pod, number)));

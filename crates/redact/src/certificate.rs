@@ -223,7 +223,8 @@ const EMPTY: [u8; 2] = [0x30, 0x00];
 
 /// The certificates of a PEM text that Go finds, as PEM; `None` if it finds none.
 ///
-/// A certificate file may also contain the private key: only its position is kept. Text after the last block, which Linkerd rejects, becomes an empty line, which it also rejects.
+/// A certificate file may also contain the private key: only its position is kept. Text after the last block, which
+/// Linkerd rejects, becomes an empty line, which it also rejects.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let (mut kept, mut stops, mut rest) = (String::new(), "", text.as_ref());
@@ -231,7 +232,8 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     while let Some((label, der, after)) = block(rest) {
         rest = after;
         if label != "CERTIFICATE" {
-            stops = if label.ends_with("PRIVATE KEY") { STOP_AT_KEY } else { STOP };
+            let is_key = label.ends_with("PRIVATE KEY") || label == "REDACTED KEY";
+            stops = if is_key { STOP_AT_KEY } else { STOP };
             continue;
         }
         found = true;
@@ -271,7 +273,9 @@ mod tests {
     fn text_after_certificates_becomes_an_empty_line() {
         let (one, key) = (mk_pem("CERTIFICATE", &[0x30, 3, 0x30, 1, 0xa0]), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
-        for with_key in [format!("{one}{key}"), format!("{one}{key}# secret\n")] {
+        for with_key in
+            [format!("{one}{key}"), format!("{one}{key}# secret\n"), format!("{one}{STOP_AT_KEY}")]
+        {
             assert_eq!(kept(&with_key), Some(format!("{one}{STOP_AT_KEY}")), "{with_key}");
         }
         let other = mk_pem("X509 CRL", b"y");

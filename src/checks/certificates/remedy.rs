@@ -273,11 +273,12 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&S
     let restart: Line = kubectl().namespace(namespace).words("rollout restart deployment").into();
     // With another CLI, the step before or after does nothing, and neither may this one.
     let guarded = next.map(|(step, _)| step).or(upgrade::last_change(&remedy));
-    let restart = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
-        Some(release) => Line::only_with_cli(release.to_owned(), restart),
-        None => restart,
+    let lines = [restart, control_plane_rolled(ctx)];
+    let commands = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
+        // Without the restart, the wait would report that it is done.
+        Some(release) => Command::lines(lines.map(|line| Line::only_with_cli(release.to_owned(), line))),
+        None => Command::lines(lines),
     };
-    let commands = Command::lines([restart, control_plane_rolled(ctx)]);
     remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)
 }
 

@@ -148,7 +148,8 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     if is_made_again { released(remedy, pod) } else { remedy }
 }
 
-/// Kinds whose controllers make pods without a template that users can annotate: KubeVirt's importers and CloudNativePG.
+/// Kinds whose controllers make pods without a template that users can annotate: KubeVirt's importers and
+/// CloudNativePG.
 const WITHOUT_TEMPLATE: [&str; 2] = ["PersistentVolumeClaim", "Cluster"];
 
 /// The steps for pods without a template. The injector copies the annotation of the namespace.

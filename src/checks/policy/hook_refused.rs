@@ -90,8 +90,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, request: &Request, refused: &Refuse
         ),
         TakenBy::Server(_) | TakenBy::Default(_) => Remedy::new().step(
             StepKind::Note,
-            "Use an exec hook instead, which the proxy does not see, or authorize the nodes' addresses on the port with \
-             a NetworkAuthentication",
+            "Use an exec hook instead, which the proxy does not see, or authorize the nodes' addresses on the port \
+             with a NetworkAuthentication",
         ),
     };
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();

@@ -14,6 +14,9 @@ use crate::objects::{
 /// The chart of the controller that serves IngressRoutes.
 const TRAEFIK: &str = "traefik";
 
+/// Annotations of Ingresses that keep the sessions of a client at one pod.
+const AFFINITY: [&str; 2] = ["nginx.ingress.kubernetes.io/affinity", "haproxy-ingress.github.io/affinity"];
+
 /// One way to a Service.
 #[derive(Clone, Copy)]
 pub(super) enum Entry<'a> {
@@ -163,6 +166,16 @@ impl<'a> Entry<'a> {
                 )
             }
             (Entry::Path(..), None) => None,
+        };
+        let sticky = match self {
+            Entry::Path(ingress, ..) => AFFINITY
+                .iter()
+                .find(|key| ingress.metadata.annotation(key).is_some_and(|value| !value.is_empty())),
+            Entry::Rule(..) => None,
+        };
+        let act = match sticky {
+            Some(key) => format!("{act}. Sticky sessions end ({key})"),
+            None => act.to_owned(),
         };
         let remedy = match command {
             Some(command) => Remedy::new().run(StepKind::Annotation, act, command),

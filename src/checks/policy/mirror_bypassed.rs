@@ -131,20 +131,46 @@ fn of_routes(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], mirrors: &[&S
     let grpc = survey.objects.grpc_routes.iter().map(|route| (Kind::GRPCRoute, route));
     let mut findings = Vec::new();
     for (kind, route) in http.chain(grpc).filter(|(_, route)| ctx.judges(&route.metadata.namespace)) {
-        let is_envoys = route.status.parents.iter().any(|parent| parent.controller_name.starts_with(ENVOY));
         let Some(service) = mirrors.iter().find(|mirror| is_backend(route, mirror)) else { continue };
         let callers: Vec<_> =
             of_route(route).flat_map(|gateway| pods_of(ctx, survey, pods, gateway)).collect();
+        let of_pods: Vec<&Pod> = callers.iter().map(|(pod, _)| *pod).collect();
+        let is_envoys = is_generated(&of_pods)
+            || route.status.parents.iter().any(|parent| parent.controller_name.starts_with(ENVOY));
         let bare: Vec<&Pod> =
             callers.iter().filter(|(_, identity)| identity.is_none()).map(|(pod, _)| *pod).collect();
         if !bare.is_empty() && bare.len() == callers.len() {
             let subject = Subject::object(kind, &route.metadata.namespace, &route.metadata.name);
-            findings.push(without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new()));
+            let finding = without_proxy(ctx, subject, "Gateway", &bare, service, Remedy::new());
+            findings.push(if is_generated(&bare) { finding.remedy(of_envoy_gateway()) } else { finding });
         } else if is_envoys && !callers.is_empty() {
             findings.push(of_gateway_route(ctx, (kind, route), service));
         }
     }
     findings
+}
+
+/// Whether Envoy Gateway generates the Deployment of these pods, so that it reverts changes of it.
+fn is_generated(pods: &[&Pod]) -> bool {
+    pods.iter().any(|pod| pod.metadata.label("app.kubernetes.io/managed-by") == Some("envoy-gateway"))
+}
+
+/// The steps for pods that Envoy Gateway generates.
+fn of_envoy_gateway() -> Remedy {
+    Remedy::new()
+        .step(
+            StepKind::Annotation,
+            format!(
+                "Mesh the Gateway: set {INJECT}: enabled in \
+                 spec.provider.kubernetes.envoyDeployment.pod.annotations of \
+                 its EnvoyProxy, from which Envoy Gateway generates the Deployment"
+            ),
+        )
+        .step(
+            StepKind::Note,
+            "Set routingType: Service in the same EnvoyProxy, so that requests go to the Service and not to its \
+             endpoints",
+        )
 }
 
 fn is_backend(route: &Route, mirror: &Service) -> bool {

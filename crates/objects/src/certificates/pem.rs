@@ -33,8 +33,8 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The label of the first block in a bundle that is no certificate, and the certificates after it. Linkerd's programs in
-/// Go stop reading there; proxies read on. That of a redacted key ends with `KEY` too.
+/// The label of the first block in a bundle that is not a certificate, and the certificates after it. Linkerd's
+/// programs in Go stop reading there; proxies read on. That of a redacted key ends with `KEY` too.
 pub fn foreign_block(text: &str) -> Option<(String, Vec<Certificate>)> {
     let key = redacted_key(text);
     let head = key.map_or(text, |at| &text[..at]);

@@ -226,7 +226,7 @@ impl Order {
         let mut decisions = Vec::new();
         for (number, step) in (1..).zip(&plan.steps) {
             if step.step.applies == Applies::First {
-                decisions.push(Row::Step { number, repairs: Some(&step.repairs) });
+                decisions.push((number, &step.repairs));
                 continue;
             }
             let mut new: BTreeSet<usize> = BTreeSet::new();
@@ -245,7 +245,9 @@ impl Order {
                 current.clone_from(&new);
                 rows.extend(take_findings(&mut ended));
                 rows.push(Row::Findings(new));
-                rows.append(&mut decisions);
+                for (number, repairs) in decisions.drain(..) {
+                    rows.push(Row::Step { number, repairs: (*repairs != current).then_some(repairs) });
+                }
             }
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
@@ -264,7 +266,9 @@ impl Order {
         if !without_steps.is_empty() {
             rows.push(Row::Findings(without_steps));
         }
-        rows.append(&mut decisions);
+        rows.extend(
+            decisions.into_iter().map(|(number, repairs)| Row::Step { number, repairs: Some(repairs) }),
+        );
         rows
     }
 }

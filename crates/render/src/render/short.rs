@@ -3,6 +3,7 @@
 //! ```text
 //! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [NOTE]]...[ [after CHECK[, CHECK...]]][ [because of CHECK[, ...]]]
 //! not-checked CHECK[,CHECK...] WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
+//! not-provided N checks lack WHAT[, WHAT...][ and N more]: HOW TO PROVIDE THEM
 //! not-provided N checks lack evidence: add OPTION[, OPTION...]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
@@ -21,8 +22,10 @@ use std::fmt::Write;
 use super::text::clean;
 use super::unchecked;
 use crate::checks::Outcome;
+use crate::command::meshdoctor;
 use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint, Severity, When};
+use crate::item::Item;
 use crate::missing::GapRemediation;
 use crate::report::{ConfigUse, Report};
 use crate::request::Request;
@@ -37,8 +40,18 @@ pub fn report(report: &Report) -> String {
     for finding in others.into_iter().chain(infos) {
         _ = writeln!(text, "{}", line(finding, &checks));
     }
-    for line in not_checked(report) {
+    let (lists, others): (Gaps<'_>, Gaps<'_>) =
+        gaps(report).into_iter().partition(|(reason, parts)| is_list(reason, parts));
+    // A dump may lack many kinds.
+    let (lists, others) = match lists.len() {
+        0..=FEW => (Gaps::new(), others.into_iter().chain(lists).collect()),
+        _ => (lists, others),
+    };
+    for line in others.iter().map(not_checked) {
         _ = writeln!(text, "not-checked {line}");
+    }
+    if !lists.is_empty() {
+        _ = writeln!(text, "not-provided {}", lacking(&lists));
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
@@ -71,10 +84,18 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// A line for each piece of requested evidence that is missing for one reason; its checks and parts together.
-fn not_checked(report: &Report) -> Vec<String> {
-    type Reason<'r> = (&'r Request, &'r Why, &'r GapRemediation);
-    let mut found: BTreeMap<Reason<'_>, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+/// Maximum number of kinds without a list that have lines of their own.
+const FEW: usize = 3;
+/// Maximum number of kinds that the line for all of them names.
+const NAMED: usize = 5;
+
+/// Requested evidence that is missing for one reason, and how to get it.
+type Reason<'r> = (&'r Request, &'r Why, &'r GapRemediation);
+/// The checks and the parts that each concerns.
+type Gaps<'r> = BTreeMap<Reason<'r>, (BTreeSet<&'r str>, BTreeSet<&'r str>)>;
+
+fn gaps(report: &Report) -> Gaps<'_> {
+    let mut found = Gaps::new();
     for check in &report.checks {
         let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
         for (gap, close) in requested {
@@ -83,12 +104,38 @@ fn not_checked(report: &Report) -> Vec<String> {
             parts.extend(gap.part.as_deref());
         }
     }
-    let listed = |words: BTreeSet<&str>, between: &str| words.into_iter().collect::<Vec<_>>().join(between);
-    let line = |((request, why, close), (checks, parts)): (Reason<'_>, (BTreeSet<&str>, BTreeSet<&str>))| {
-        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", listed(parts, ", ")) };
-        clean(&format!("{} {request}{parts}: {why} [{close}]", listed(checks, ","))).into_owned()
-    };
-    found.into_iter().map(line).collect()
+    found
+}
+
+/// Whether a whole list was not collected.
+fn is_list((request, why, _): &Reason<'_>, (_, parts): &(BTreeSet<&str>, BTreeSet<&str>)) -> bool {
+    matches!(request.item, Item::List(_)) && **why == Why::NotCaptured && parts.is_empty()
+}
+
+fn listed(words: &BTreeSet<&str>, between: &str) -> String {
+    words.iter().copied().collect::<Vec<_>>().join(between)
+}
+
+/// Evidence that is missing for one reason; its checks and parts together.
+fn not_checked(
+    ((request, why, close), (checks, parts)): (&Reason<'_>, &(BTreeSet<&str>, BTreeSet<&str>)),
+) -> String {
+    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", listed(parts, ", ")) };
+    clean(&format!("{} {request}{parts}: {why} [{close}]", listed(checks, ","))).into_owned()
+}
+
+/// All lists that were not collected.
+fn lacking(lists: &Gaps<'_>) -> String {
+    let checks: BTreeSet<&str> = lists.values().flat_map(|(checks, _)| checks).copied().collect();
+    let kinds: Vec<String> = lists.keys().map(|(request, ..)| request.to_string()).collect();
+    let (named, more) = kinds.split_at(kinds.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let collect = meshdoctor().words("collect");
+    format!(
+        "{} checks lack {}{more}: collect them, for example with {collect}",
+        checks.len(),
+        named.join(", ")
+    )
 }
 
 fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
