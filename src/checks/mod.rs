@@ -21,6 +21,7 @@ mod diagnosed;
 pub mod expressed;
 mod extensions;
 mod grace;
+mod gvisor;
 mod injected;
 mod injection;
 mod jaeger;

@@ -120,6 +120,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "name",
             "namespace",
             "nodeName",
+            "runtimeClassName",
             "serviceAccountName",
             "host",
             "resourceNames[]",

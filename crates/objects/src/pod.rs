@@ -82,6 +82,9 @@ pub struct PodSpec {
     /// Its PriorityClass; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub priority_class_name: Word,
+    /// Its RuntimeClass; may be empty.
+    #[serde(deserialize_with = "nullable")]
+    pub runtime_class_name: Word,
     #[serde(deserialize_with = "nullable")]
     pub node_selector: Texts,
     /// ClusterFirst, ClusterFirstWithHostNet, Default or None; empty means the first.
@@ -298,6 +301,7 @@ schemas! {
         21 automountServiceAccountToken: Bool,
         24 priorityClassName: Text,
         26 dnsConfig: One(&DNS_CONFIG),
+        29 runtimeClassName: Text,
     }
 
     DNS_CONFIG "PodDNSConfig" {

@@ -8,7 +8,7 @@ use super::remedy;
 use super::target::target;
 use crate::checks::grace::spared;
 use crate::checks::words::sentence;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, gvisor};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::knowledge::SignatureScope;
@@ -25,6 +25,8 @@ const REPAIRED: &str = "LinkerdCNINotConfigured";
 /// Number of deleted pods of one owner that a race on a starting node does not explain.
 const REPEATED: usize = 3;
 
+const IN_GVISOR: &str = "The validator found no redirect, so the pod does not start: gVisor has a network stack of \
+                         its own, to which the rules of linkerd-cni do not apply";
 const MESSAGE: &str = "pods cannot start: their traffic is not redirected to the proxy, so \
                        linkerd-network-validator fails. The usual cause is that the loaded CNI configuration \
                        has no linkerd-cni entry, or had none when the pod was created";
@@ -65,13 +67,19 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>
     let status = seen_to_fail(pod)?;
     let meta = &pod.metadata;
     let object = format!("Pod {}/{}", meta.namespace, meta.name);
+    let seen = Evidence::field(
+        object.clone(),
+        format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
+        status,
+    );
+    let subject = owners.owner(pod).subject(vec![meta.name.clone()]);
+    if let Some(runtime) = gvisor::runtime_class(pod) {
+        let finding = ctx.finding(subject, IN_GVISOR).parameter("gvisor").likely();
+        return Some(finding.evidence(seen).evidence(runtime).remedy(gvisor::remedy()));
+    }
     let finding = ctx
-        .finding(owners.owner(pod).subject(vec![meta.name.clone()]), MESSAGE)
-        .evidence(Evidence::field(
-            object.clone(),
-            format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
-            status,
-        ))
+        .finding(subject, MESSAGE)
+        .evidence(seen)
         .tie(Tie::Pod(meta.namespace.to_string(), meta.name.clone()))
         .tie(not_redirected(&pod.node_name));
     let Some(last) = said.last() else { return Some(finding.remedy(replaced(remedy(ctx, pod, None), pod))) };

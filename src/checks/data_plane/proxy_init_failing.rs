@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::rewrite::{self, Setter};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, gvisor};
 use crate::command::program;
 use crate::finding::{Applies, Evidence, Finding, Remedy, Step, StepKind};
 use crate::knowledge::{Signature, SignatureScope};
@@ -130,6 +130,18 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
     let rejected = group.first().filter(|_| signature.id == "init-subnet-family");
     let cause = rejected.and_then(rejected_range).unwrap_or_else(|| signature.cause.clone());
+    let sandbox = group.first().and_then(|failed| gvisor::runtime_class(failed.pod));
+    if let Some(runtime) = sandbox {
+        let cause = "gVisor has a network stack of its own, which does not accept its rules";
+        return ctx
+            .finding(owner.subject(names), format!("linkerd-init fails, and the pod does not start: {cause}"))
+            .of_several(format!("linkerd-init fails, and the pods do not start: {cause}"))
+            .parameter("gvisor")
+            .likely()
+            .evidences(said)
+            .evidence(runtime)
+            .remedy(gvisor::remedy());
+    }
     ctx.finding(
         owner.subject(names.clone()),
         format!("linkerd-init fails, and the pod does not start: {cause}"),

@@ -1,0 +1,30 @@
+//! Pods in gVisor's sandbox. It has a network stack of its own: the rules of linkerd-init fail in it, and those of
+//! linkerd-cni do not apply. Names of RuntimeClasses are free, so findings are only likely.
+
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::model::injection::INJECT;
+use crate::objects::Pod;
+
+/// Parts of the names of RuntimeClasses that use gVisor.
+const NAMES: [&str; 2] = ["gvisor", "runsc"];
+
+/// The RuntimeClass of a pod, if it is one of gVisor.
+pub(super) fn runtime_class(pod: &Pod) -> Option<Evidence> {
+    let name = pod.spec.runtime_class_name.as_str();
+    let is_its = NAMES.iter().any(|part| name.to_ascii_lowercase().contains(part));
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    is_its.then(|| Evidence::field(object, "spec.runtimeClassName", name))
+}
+
+/// The steps for such pods.
+pub(super) fn remedy() -> Remedy {
+    Remedy::new()
+        .step(
+            StepKind::Note,
+            "Remove runtimeClassName from the pod template, so that the pods run without gVisor",
+        )
+        .step(
+            StepKind::Annotation,
+            format!("Or set {INJECT}: disabled in the pod template: the pods then have no proxy"),
+        )
+}
