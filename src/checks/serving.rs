@@ -14,7 +14,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::objects::{Meta, Secret};
+use crate::objects::{Meta, Secret, Service, ServiceReference};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
 /// Links a missing component of the control plane to its consequences.
@@ -55,6 +55,16 @@ pub(super) enum Refusal {
     WrongName,
     /// The certificate, or one that signed it, is restricted to purposes without servers.
     WrongPurpose,
+}
+
+/// Whether a webhook of Linkerd calls another Service than that of its server (`own`), and it does not exist.
+pub(super) fn is_misdirected(ctx: &Context<'_>, called: &ServiceReference, own: &str) -> bool {
+    let key = (called.namespace.as_str(), called.name.as_str());
+    if key == (ctx.namespaces().control_plane.as_str(), own) {
+        return false;
+    }
+    let services = ctx.or_note(ctx.complete_list::<Service>());
+    services.is_some_and(|all| !all.iter().any(|known| known.metadata.key() == key))
 }
 
 /// The certificates in a Secret, the server's own first.

@@ -123,7 +123,7 @@ pub use texts::Texts;
 pub use time::Time;
 pub use uid::Uid;
 pub use volume::{END_ENTITY_VOLUME, TOKEN_VOLUME, Volumes};
-pub use webhook_configuration::{ClientConfig, Webhook, WebhookConfiguration};
+pub use webhook_configuration::{ClientConfig, ServiceReference, Webhook, WebhookConfiguration};
 pub use workload::Workload;
 
 use object::object;

@@ -3,7 +3,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
-use crate::checks::serving::{Refusal, both_sides, bundle_step, refusal};
+use crate::checks::serving::{Refusal, both_sides, bundle_step, is_misdirected, refusal};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Subject};
@@ -26,6 +26,10 @@ fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing
     let Some((configuration, webhook)) = pair.server.webhook(ctx)? else { return Ok(None) };
     // A webhook with a URL is served outside this cluster.
     let Some(service) = &webhook.client_config.service else { return Ok(None) };
+    // `webhook-configuration-altered` reports a Service that does not exist.
+    if is_misdirected(ctx, service, &format!("linkerd-{}", pair.server.name)) {
+        return Ok(None);
+    }
     let trusted = pair.server.trusted(ctx, webhook)?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
     let bundle = webhook.client_config.ca_bundle.as_str();

@@ -8,6 +8,7 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Finding, Subject};
 use crate::item::{Item, Kind, Scope};
+use crate::model::injection::SERVICE;
 use crate::objects::{Secret, Webhook, WebhookConfiguration};
 
 const SECRET: &str = "linkerd-proxy-injector-k8s-tls";
@@ -26,6 +27,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the injector's webhook calls a URL, not a Service of this cluster",
         ));
     };
+    if serving::is_misdirected(ctx, service, SERVICE) {
+        return Err(Unjudged::not_applicable("the Service that the injector's webhook calls does not exist"));
+    }
     let wrong = |item: Item, part: &str, message: String| ctx.missing(item, Why::Malformed { message }, part);
     let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
     let bundles = || Item::List(Kind::MutatingWebhookConfiguration);

@@ -1,7 +1,10 @@
 //! Parts of a webhook that prevent every call: its rules, its target, and the versions of the review.
 
+use std::collections::BTreeMap;
+
 use super::super::webhooks::Server;
 use crate::checks::control_plane::installation::{before_upgrade, installed};
+use crate::checks::serving::is_misdirected;
 use crate::checks::upgrade::Options;
 use crate::checks::{Context, upgrade};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -99,17 +102,18 @@ impl<'a> Registered<'a> {
             return Some(self.failing(ctx, &message, field, "path"));
         }
         let own = format!("linkerd-{}", self.server.name);
-        let is_own = service.name == own && service.namespace == ctx.namespaces().control_plane;
-        let key = (service.namespace.as_str(), service.name.as_str());
         // `control-plane-service-missing` reports the webhook's own Service.
-        let is_gone = || {
-            ctx.complete_list::<Service>()
-                .is_ok_and(|all| !all.iter().any(|known| known.metadata.key() == key))
-        };
-        if !is_own && is_gone() {
+        if is_misdirected(ctx, service, &own) {
             let message = format!("the webhook calls a Service that does not exist: {effect}");
             let field = ("clientConfig.service", format!("{}/{}", service.namespace, service.name));
-            return Some(self.failing(ctx, &message, field, "service"));
+            let finding = self.failing(ctx, &message, field, "service");
+            // No webhook calls the validator's Service then.
+            let missing = BTreeMap::from([("validator-webhook-missing".to_owned(), Vec::new())]);
+            return Some(if self.server.name == "proxy-injector" {
+                finding
+            } else {
+                finding.symptoms(missing)
+            });
         }
         let port = service.port.unwrap_or(DEFAULT_PORT);
         let found =
@@ -201,7 +205,9 @@ impl<'a> Registered<'a> {
             return self.server.tied(ctx, finding);
         }
         let fails_open = self.webhook.failure_policy == "Ignore";
-        finding.severity(if fails_open { Severity::Warning } else { Severity::Error }).explains_nothing()
+        finding
+            .severity(if fails_open { Severity::Warning } else { Severity::Error })
+            .symptoms(BTreeMap::new())
     }
 
     fn base(&self, ctx: &Context<'_>, message: &str, parameter: &str) -> Finding {
