@@ -166,7 +166,7 @@ fn objects() -> Vec<Value> {
         _ => json!({ "name": name, "namespace": "default", "labels": { "app": "a" } }),
     };
     let spec = json!({
-        "nodeName": "node-1", "hostNetwork": true, "priorityClassName": "system-node-critical", "serviceAccountName": "someone", "automountServiceAccountToken": false,
+        "nodeName": "node-1", "hostNetwork": true, "priorityClassName": "system-node-critical", "runtimeClassName": "sandbox", "serviceAccountName": "someone", "automountServiceAccountToken": false,
         "dnsPolicy": "None", "dnsConfig": { "nameservers": ["10.96.0.10"] },
         "nodeSelector": { "disk": "ssd" }, "restartPolicy": "Always", "terminationGracePeriodSeconds": 45,
         "securityContext": { "runAsUser": 1000, "runAsGroup": 1001 },
@@ -198,7 +198,8 @@ fn objects() -> Vec<Value> {
         "containers": [
             { "name": "app", "image": "app:1", "command": ["app"], "args": ["a"], "env": [{ "name": "A", "value": "b" }],
               "ports": [{ "containerPort": 65535, "hostPort": 65535 }] },
-            { "name": "other", "image": "other:1", "livenessProbe": { "tcpSocket": { "port": 80 } },
+            { "name": "other", "image": "other:1", "lifecycle": { "preStop": { "httpGet": { "path": "/drain", "port": 9000, "scheme": "HTTPS" } } },
+              "livenessProbe": { "tcpSocket": { "port": 80 } },
               "readinessProbe": { "grpc": { "port": 9000, "service": "health" } },
               "startupProbe": { "exec": { "command": ["true"] } }, "resources": { "requests": { "example.com/gpu": "1" }, "limits": { "example.com/gpu": "1" } } },
         ],

@@ -305,7 +305,8 @@ fn admission_left_out(options: &Options) -> &'static str {
     match options.played {
         true => "StorageObjectInUseProtection",
         false => {
-            "ServiceAccount,TaintNodesByCondition,DefaultTolerationSeconds,Priority,LimitRanger,ResourceQuota"
+            "ServiceAccount,TaintNodesByCondition,DefaultTolerationSeconds,Priority,LimitRanger,ResourceQuota,\
+             RuntimeClass"
         }
     }
 }
