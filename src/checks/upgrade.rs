@@ -52,6 +52,8 @@ pub(super) struct Options<'a> {
     bundle: Option<&'static str>,
     /// What it keeps by setting the current certificates.
     kept: Kept,
+    /// What to change in the stored values first, because the CLI refuses them before it applies any option.
+    stored_first: Option<String>,
 }
 
 /// The chart values of the issuer.
@@ -109,6 +111,13 @@ impl<'a> Options<'a> {
     /// Sets the trust anchors to the bundle of a file.
     pub(super) fn anchors(self, bundle: &'static str) -> Options<'a> {
         self.file("--identity-trust-anchors-file", stored::ANCHORS, bundle)
+    }
+
+    /// For values that `linkerd upgrade` refuses as it reads the stored ones, before its options: there they are
+    /// changed in the stored values (`words`: imperative, without the file).
+    pub(super) fn stored_first(mut self, words: impl Into<String>) -> Options<'a> {
+        self.stored_first = Some(words.into());
+        self
     }
 
     /// For a step after one that writes the current trust anchors to a file.
@@ -330,9 +339,15 @@ fn changed(
             };
             // The step states the release of the CLI, if it is known.
             match &part {
-                InstallationPart::ControlPlane(options) => {
-                    upgraded_by_cli(ctx, remedy, kind, act, options, version.as_ref())
-                }
+                InstallationPart::ControlPlane(options) => match &options.stored_first {
+                    None => upgraded_by_cli(ctx, remedy, kind, act, options, version.as_ref()),
+                    Some(words) => {
+                        let remedy = stored::corrected(ctx, remedy, words);
+                        let options = Options { values: Vec::new(), ..options.clone() };
+                        let act = "Apply the control plane with the corrected values";
+                        upgraded_by_cli(ctx, remedy, kind, act, &options, version.as_ref())
+                    }
+                },
                 InstallationPart::Crds { release, first } => {
                     remedy.run(kind, act, guarded(Some(release), crds_by_cli(home, *first)))
                 }
@@ -438,10 +453,28 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 /// Why a printed `linkerd upgrade` is forced.
 pub(super) const FORCED: &str = ". --force is needed while some proxies have other trust anchors";
 
+/// The flag of a value that `linkerd upgrade` validates: it applies flags before the validation, `--set` after it.
+fn flag(path: &str) -> Option<&'static str> {
+    Some(match path {
+        "controllerLogLevel" => "--controller-log-level",
+        "proxy.defaultInboundPolicy" => "--default-inbound-policy",
+        "proxy.logLevel" => "--proxy-log-level",
+        "proxy.resources.cpu.limit" => "--proxy-cpu-limit",
+        "proxy.resources.cpu.request" => "--proxy-cpu-request",
+        "proxy.resources.memory.limit" => "--proxy-memory-limit",
+        "proxy.resources.memory.request" => "--proxy-memory-request",
+        _ => return None,
+    })
+}
+
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
-    let upgrade = options.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
+    let with_flag = options.values.iter().filter_map(|(path, value, _)| Some((flag(path)?, value)));
+    let upgrade = with_flag.fold(upgrade, |upgrade, (flag, value)| upgrade.option(flag, value.as_str()));
+    let others = options.values.iter().filter(|(path, ..)| flag(path).is_none()).cloned().collect();
+    let others = Options { values: others, ..Options::none() };
+    let upgrade = others.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     let upgrade =
         options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
     let force = if options.forced { Some("--force") } else { force };

@@ -144,6 +144,9 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
     }
 }
 
+/// Maximum number of checks that an unknown name suggests.
+const SUGGESTED: usize = 4;
+
 fn unknown(word: &str) -> Stop {
     if checks::all().any(|check| check.card().front.category == word) {
         return Stop::usage(
@@ -158,7 +161,11 @@ fn unknown(word: &str) -> Stop {
     if nearest.is_none() && word.to_ascii_lowercase().starts_with("l5d-") {
         return Stop { status: exit::USAGE, ..unrecognized(word) };
     }
-    let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
+    let begins: Vec<&str> = checks::all().map(|check| check.id).filter(|id| id.starts_with(word)).collect();
+    let hint = match (begins.as_slice(), nearest) {
+        ([_, _, ..], _) if begins.len() <= SUGGESTED => format!("; did you mean {}?", begins.join(" or ")),
+        (_, nearest) => nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default(),
+    };
     Stop::usage(
         format!("unknown check {:?}{hint}", crate::nearest::brief(word)),
         format!("{} lists all checks", own("list")),

@@ -86,8 +86,8 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "anchor-bundle-one-expired",
         &[
-            "warning trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
             "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
+            "warning trust-anchor-expired ConfigMap linkerd/linkerd-identity-trust-roots",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),

@@ -93,7 +93,7 @@ fn a_missing_role_is_put_back_before_workloads_are_restarted() {
 fn error_does_not_wait_for_steps_of_a_warning() {
     let Some(folder) = folder() else { return };
     for (name, restarts, at_once) in
-        [("anchor-expired", 1, true), ("anchor-bundle-one-expired", 1, false), ("anchor-expiring", 3, true)]
+        [("anchor-expired", 1, true), ("anchor-bundle-one-expired", 1, true), ("anchor-expiring", 3, true)]
     {
         let recording = folder.join(name);
         if !recording.is_dir() {

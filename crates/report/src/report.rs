@@ -134,6 +134,8 @@ pub struct ChangeCounts {
     pub breaks: usize,
     /// Other findings that begin with it.
     pub changes: usize,
+    /// The infos among them.
+    pub infos: usize,
     /// Findings that end with it.
     pub ends: usize,
 }
@@ -144,7 +146,10 @@ impl ChangeCounts {
         findings.into_iter().fold(ChangeCounts::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
                 (When::AfterUpgrade | When::AfterChange, Severity::Error) => brings.breaks += 1,
-                (When::AfterUpgrade | When::AfterChange, _) => brings.changes += 1,
+                (When::AfterUpgrade | When::AfterChange, severity) => {
+                    brings.changes += 1;
+                    brings.infos += usize::from(severity == Severity::Info);
+                }
                 (When::UntilUpgrade | When::UntilChange, _) => brings.ends += 1,
                 (When::Now, _) => {}
             }

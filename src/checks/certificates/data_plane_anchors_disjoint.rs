@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, USUAL_LIFETIME, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy::{self, Traffic};
+use super::stranded;
 use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::meshdoctor;
-use crate::finding::{Finding, Moment, Remedy, Step, StepKind};
+use crate::finding::{Finding, Moment, Remedy, Step};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
@@ -95,12 +95,7 @@ fn steps(ctx: &Context<'_>, control_plane: ControlPlane, loss: Loss, renewed: St
         Loss::Now | Loss::AtExpiry => Traffic::Unknown,
     };
     let remedy = match traffic {
-        Traffic::Works => {
-            let act = "Decide first: if traffic works now, the restart of the control plane interrupts it. To keep \
-                       it, put the old trust anchor and its issuer back before, with the commands of this page";
-            let page = meshdoctor().words("explain data-plane-anchors-disjoint");
-            Remedy::new().run(StepKind::Note, act, page)
-        }
+        Traffic::Works => stranded::decided(),
         Traffic::Unknown => Remedy::new(),
     };
     let mut remedy = match control_plane {

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::identity::{identity_deployment, issuer};
-use super::remedy;
+use super::{remedy, stranded};
 use crate::checks::diagnosed::{controllers, metrics_missing, name_of};
 use crate::checks::{Context, Judgement};
 use crate::finding::Evidence;
@@ -35,7 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if other.is_empty() {
         return Ok(Vec::new().into());
     }
-    let remedy = remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts");
+    let remedy = stranded::no_restart(ctx).unwrap_or_else(|| {
+        remedy::identity_restarted(ctx, "Restart identity: it reads the issuer when it starts")
+    });
     let finding = ctx
         .finding(
             issuer.subject(),

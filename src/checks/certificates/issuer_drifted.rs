@@ -3,6 +3,7 @@
 
 use super::algorithms::{self, Supported};
 use super::identity::{Bundle, Issuer, Scheme, identity_deployment, issuer_and_bundles};
+use super::stranded;
 use crate::certificates::{Certificate, Trust, Validity, trust};
 use crate::checks::control_plane::installation;
 use crate::checks::{Context, Judgement, Unjudged, Verdict, dates, upgrade};
@@ -38,8 +39,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said = |certificate: &Certificate| {
         format!("{}: {}", certificate.summary(), dates::dates(certificate, ctx.now()))
     };
-    let act = "Store the current issuer in the installation";
-    let remedy = upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none());
+    let remedy = stranded::later(ctx, "issuer-drifted").unwrap_or_else(|| {
+        let act = "Store the current issuer in the installation";
+        upgrade::step(ctx, Remedy::new(), StepKind::Command, act, upgrade::Options::none())
+    });
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidences(stored.first().map(|stored| {

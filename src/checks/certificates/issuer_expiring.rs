@@ -2,7 +2,7 @@
 //! overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
-use super::remedy;
+use super::{remedy, stranded};
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow};
 use crate::checks::{Context, Judgement, Verdict};
@@ -26,15 +26,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: ExpiryWindow) -> Finding {
-    let steps = remedy::new_issuer(ctx, Remedy::new());
-    let steps = remedy::put_issuer(ctx, steps, Some(issuer));
+    let steps = stranded::later(ctx, "issuer-expiring").unwrap_or_else(|| {
+        let steps = remedy::new_issuer(ctx, Remedy::new());
+        remedy::see_it_loaded(ctx, remedy::put_issuer(ctx, steps, Some(issuer)))
+    });
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
             "The issuer's certificate expires {when} and is not renewed automatically. When it expires, so do the \
              certificates of all proxies, and connections between meshed pods fail"
         )
     });
-    soon.graded(finding(ctx, issuer, &message, remedy::see_it_loaded(ctx, steps)))
+    soon.graded(finding(ctx, issuer, &message, steps))
 }
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {

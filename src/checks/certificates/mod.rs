@@ -38,6 +38,7 @@ mod rejections;
 pub(super) mod remedy;
 mod role;
 pub mod rotation;
+mod stranded;
 mod trust_anchor_duplicated;
 mod trust_anchor_expired;
 mod trust_anchor_expiring;

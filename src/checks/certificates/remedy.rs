@@ -276,7 +276,10 @@ pub(super) fn restart_before(ctx: &Context<'_>, remedy: Remedy, next: Option<(&S
     let lines = [restart, control_plane_rolled(ctx)];
     let commands = match guarded.and_then(|step| step.command.as_ref()?.required_cli()) {
         // Without the restart, the wait would report that it is done.
-        Some(release) => Command::lines(lines.map(|line| Line::only_with_cli(release.to_owned(), line))),
+        Some(release) => {
+            let [restart, rolled] = lines;
+            Line::only_with_cli(release.to_owned(), restart).and(rolled).into()
+        }
         None => Command::lines(lines),
     };
     remedy.run(StepKind::Command, act, commands).restarting(Restarts::ControlPlane)

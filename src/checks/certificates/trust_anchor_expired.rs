@@ -3,6 +3,7 @@
 use super::identity::{Anchor, USUAL_LIFETIME, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
+use super::stranded;
 use crate::certificates::Validity;
 use crate::checks::dates;
 use crate::checks::trust_roots::foreign_pods;
@@ -68,7 +69,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
             steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")
         }
-        Role::OneOfSeveral | Role::Unused => remedy::take_out_anchor(ctx, steps, anchor),
+        Role::OneOfSeveral | Role::Unused => stranded::later(ctx, "trust-anchor-expired")
+            .unwrap_or_else(|| remedy::take_out_anchor(ctx, steps, anchor)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     // An unused anchor breaks only `linkerd check`.

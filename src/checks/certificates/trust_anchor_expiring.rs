@@ -6,6 +6,7 @@ use super::anchor_replaced_at_renewal::renewal;
 use super::identity::{Anchor, Issuer, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
+use super::stranded;
 use crate::certificates::Validity;
 use crate::checks::dates::{self, ExpiryWindow, expiry};
 use crate::checks::upgrade::Options;
@@ -75,7 +76,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: ExpiryWindo
         .evidences(anchor.evidence(&said))
         .evidences(sooner.map(|issuer| issuer.quoted(dates::dates(issuer.certificate(), ctx.now()))))
         .parameter(anchor.certificate.print())
-        .remedy(steps)
+        .remedy(stranded::later(ctx, "trust-anchor-expiring").unwrap_or(steps))
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
     // Only a new root requires a new issuer.

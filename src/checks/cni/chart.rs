@@ -179,8 +179,9 @@ fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> 
     }
 }
 
-/// Charts of edge releases begin with their year; those of stable releases are in another repository.
-const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) \
+/// Charts of edge releases begin with their year, or end with `-edge` before 2024; those of stable releases are in
+/// another repository.
+const REPOSITORY: &str = "case \"$CHART\" in 20*|*-edge) REPO=https://helm.linkerd.io/edge ;; *) \
                           REPO=https://helm.linkerd.io/stable ;; esac";
 
 /// Sets values of a release at its installed chart version: without `--version` Helm uses the newest.

@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "Let the chart render the container's security context, without which it also omits command, \
          arguments and ports",
         None,
-        &[ChartValue::new("enableSecurityContext", "true")],
+        &[ChartValue::new("repairController.enableSecurityContext", "true")],
     );
     let remedy = chart::set(
         ctx,

@@ -1,7 +1,7 @@
 //! Runs a script on a node's host, depending on its operating system. The whole script runs there, and no
 //! part of it on the user's machine.
 
-use crate::command::{Arg, Command, Line, kubectl};
+use crate::command::{Arg, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::System;
 
@@ -52,4 +52,18 @@ pub(super) fn look(
         "" => remedy.step(StepKind::Note, text),
         node => remedy.run(StepKind::Note, text, Command::on_node(node, script)),
     }
+}
+
+/// Adds a step that lists the binaries of every mode on a node.
+pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
+    let all = [
+        "iptables",
+        "iptables-save",
+        "iptables-nft",
+        "iptables-nft-save",
+        "iptables-legacy",
+        "iptables-legacy-save",
+    ];
+    let script = all.map(|name| program("command").words("-v").words(name).or_say(format!("no {name}")));
+    look(remedy, node, "List the iptables binaries of the node", script)
 }

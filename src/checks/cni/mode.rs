@@ -2,10 +2,10 @@
 //! it, a chart that renders it, and the restart that applies it to the node.
 
 use super::chart::{ChartValue, image_version};
-use super::cni_add_exit_127::which_binaries;
 use super::config_map::config;
+use super::host::which_binaries;
 use super::pods::failed_deleted;
-use super::remedy::{advised_version, changed, first_with, restarted};
+use super::remedy::{advised_version, changed, first_with, restarted, restarted_for};
 use super::target::target;
 use super::usable::{BY_ADVICE, Usable};
 use crate::checks::Context;
@@ -91,11 +91,29 @@ pub(super) fn mode_remedy(
         Usable::Seen(_) | Usable::Expected(_) => remedy,
     };
     let mode = BY_ADVICE.into_iter().find(|mode| usable.has(*mode)).unwrap_or(IptablesMode::Plain);
-    let chart = matches!(plan.chart, Chart::DoesNot).then(|| clean_chart(ctx));
-    let image = plan.image(ctx, mode);
-    let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
-    values.extend(image.iter().map(image_version));
-    failed_deleted(ctx, changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
+    failed_deleted(ctx, plan.set(ctx, remedy, mode, plan.words(ctx, mode)), failing)
+}
+
+/// Sets a mode whose binaries the node has, if nothing is known of them.
+pub(super) fn mode_remedy_without_node(ctx: &Context<'_>, node: &str, failing: &[&AddFailure<'_>]) -> Remedy {
+    let remedy = which_binaries(Remedy::new(), node);
+    let plan = Plan::from_context(ctx, None);
+    if let (Chart::Renders(Some(IptablesMode::Plain)), None) =
+        (&plan.chart, plan.image(ctx, IptablesMode::Plain))
+    {
+        let words = "If the node has iptables and iptables-save, restart the DaemonSet: iptablesMode is plain, \
+                     but the node may still have the old mode";
+        let other = "If the node lacks one of the two, set iptablesMode to nft or legacy, whichever has both of \
+                     its binaries there, and restart the DaemonSet";
+        let remedy = restarted_for(ctx, remedy, words).step(StepKind::ChartValue, other);
+        return failed_deleted(ctx, remedy, failing);
+    }
+    let words = format!(
+        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has. plain runs iptables and \
+         iptables-save, and needs {}",
+        plan.needs(ctx, IptablesMode::Plain)
+    );
+    failed_deleted(ctx, plan.set(ctx, remedy, IptablesMode::Plain, words), failing)
 }
 
 /// The installed version and chart at the time of the change.
@@ -132,11 +150,24 @@ impl Plan {
         (self.replaced || known && !self.accepts(ctx, mode)).then(|| advised_version(ctx))
     }
 
+    /// Sets a mode, with the image and the chart that it needs.
+    fn set(&self, ctx: &Context<'_>, remedy: Remedy, mode: IptablesMode, words: String) -> Remedy {
+        let chart = matches!(self.chart, Chart::DoesNot).then(|| clean_chart(ctx));
+        let mut values = vec![ChartValue::new("iptablesMode", mode.to_string())];
+        values.extend(self.image(ctx, mode).iter().map(image_version));
+        changed(ctx, remedy, words, chart.as_deref(), &values)
+    }
+
     fn words(&self, ctx: &Context<'_>, mode: IptablesMode) -> String {
         let what = match mode {
             IptablesMode::Plain => "it runs the node's iptables and iptables-save",
             IptablesMode::Nft | IptablesMode::Legacy => "the node has the binaries of this mode",
         };
+        format!("Set iptablesMode of linkerd-cni to {mode}: {what}. It needs {}", self.needs(ctx, mode))
+    }
+
+    /// What a mode needs: the version of the plugin, its image and the chart.
+    fn needs(&self, ctx: &Context<'_>, mode: IptablesMode) -> String {
         let (floor, clean) = (first_with(ctx, mode), advised_version(ctx));
         let image = match (&self.version, self.image(ctx, mode)) {
             (Some(_), Some(_)) if self.replaced => {
@@ -164,9 +195,6 @@ impl Plan {
                 )
             }
         };
-        format!(
-            "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or \
-             newer{image}{chart}"
-        )
+        format!("plugin {floor} or newer{image}{chart}")
     }
 }

@@ -108,9 +108,13 @@ fn finding(
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
         |(group, resource, verb)| {
-            let resource = if group.is_empty() { (*resource).to_owned() } else { qualified(group, resource) };
+            let (resource, part) =
+                resource.split_once('/').map_or((*resource, None), |(of, part)| (of, Some(part)));
+            let resource = if group.is_empty() { resource.to_owned() } else { qualified(group, resource) };
             let account = format!("system:serviceaccount:{namespace}:{}", role.account);
-            kubectl().words("auth can-i").arg(*verb).arg(resource).words("-A").option("--as", account)
+            let ask = kubectl().words("auth can-i").arg(*verb).arg(resource);
+            let ask = part.into_iter().fold(ask, |ask, part| ask.option("--subresource", part));
+            ask.words("-A").option("--as", account)
         },
     );
     let again = "Reapply the control plane";

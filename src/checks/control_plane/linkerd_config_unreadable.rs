@@ -37,7 +37,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
          values of the installation",
         paths.join(", ")
     );
-    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, typed.unwrap_or_else(Options::none));
+    let options = typed.unwrap_or_else(Options::none);
+    let options = options
+        .stored_first(format!("write {} with the right type, mostly without quotes", paths.join(", ")));
+    let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options);
     let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
     let remedy = once_it_answers(ctx, remedy, webhook);
     let finding = ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message).evidences(evidence);

@@ -40,6 +40,11 @@ impl ClusterNetworks {
         self.networks.iter().any(|network| network.contains(address))
     }
 
+    /// Whether the linkerd CLI exits with an error as it reads the value.
+    fn refused_by_cli(&self) -> bool {
+        self.loose || !self.unreadable.is_empty()
+    }
+
     pub(super) fn covers(&self, other: &Network) -> bool {
         self.networks.iter().any(|network| network.covers(other))
     }
@@ -210,7 +215,7 @@ fn finding_without_restart(
             Remedy::new().step(
                 StepKind::Note,
                 "Find the networks from which your network plugin or cloud assigns pod and Service \
-                addresses. Set NETWORKS to them, with a backslash before each comma",
+                addresses. Set NETWORKS to them, with a backslash before each comma of --set",
             ),
             "Add NETWORKS to clusterNetworks",
             "NETWORKS",
@@ -221,6 +226,18 @@ fn finding_without_restart(
         Lacks::PodRange | Lacks::Others => {
             Options::none().set_with("clusterNetworks", wanted.join(","), variable)
         }
+    };
+    let options = match networks.refused_by_cli() {
+        false => options,
+        true => options.stored_first(match lacks {
+            Lacks::Nothing => format!("set clusterNetworks to {}", wanted.join(",")),
+            Lacks::PodRange | Lacks::Others if wanted.is_empty() => {
+                format!("set clusterNetworks to {variable}")
+            }
+            Lacks::PodRange | Lacks::Others => {
+                format!("set clusterNetworks to {} and {variable}", wanted.join(","))
+            }
+        }),
     };
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)

@@ -3,8 +3,9 @@
 //! the step warns about options that the CLI resets.
 
 use crate::checks::Context;
+use crate::checks::upgrade::{if_chart_known, installed_chart};
 use crate::checks::upgrades::mirrors;
-use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd, program};
+use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd};
 use crate::finding::{Remedy, StepKind};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::control_plane::CREATED_BY;
@@ -19,6 +20,17 @@ pub(in crate::checks) fn reinstall(
     remedy: Remedy,
     extension: Extension,
     why: &str,
+) -> Remedy {
+    reinstall_with(ctx, remedy, extension, why, &[])
+}
+
+/// As [`reinstall`], with values of the chart: arguments of `--set`.
+pub(in crate::checks) fn reinstall_with(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    extension: Extension,
+    why: &str,
+    values: &[Arg],
 ) -> Remedy {
     let deployment = deployment(ctx, extension);
     let managed = deployment.map(|d| ManagedBy::from_metadata(&d.metadata)).unwrap_or_default();
@@ -35,7 +47,7 @@ pub(in crate::checks) fn reinstall(
             let text = format!("{act}, with Helm, at the version of the chart that is installed");
             // Vendors have charts and repositories of their own.
             match version.is_some_and(|version| version.channel() == Channel::Edge) {
-                true => remedy.run(StepKind::Command, text, by_helm(extension, release)),
+                true => remedy.run(StepKind::Command, text, by_helm(extension, release, values)),
                 false => remedy.step(
                     StepKind::Command,
                     format!("{text}: release {}, namespace {}", release.name, release.namespace),
@@ -46,39 +58,44 @@ pub(in crate::checks) fn reinstall(
         // annotations.
         Some(Installer::Chart) => {
             let otherwise = ". If another tool renders its chart, use that tool";
-            by_options(ctx, compared(ctx, remedy, extension, version.as_ref()), extension, &act, otherwise)
+            by_options(ctx, compared(ctx, remedy, extension, values), (extension, values), &act, otherwise)
         }
         Some(Installer::Cli) => {
-            by_options(ctx, compared(ctx, remedy, extension, version.as_ref()), extension, &act, "")
+            by_options(ctx, compared(ctx, remedy, extension, values), (extension, values), &act, "")
         }
         None => {
             let otherwise = ". If Helm installed it, upgrade its release instead";
-            by_options(ctx, remedy, extension, &act, otherwise)
+            let remedy = match deployment {
+                Some(_) => compared(ctx, remedy, extension, values),
+                None => remedy,
+            };
+            by_options(ctx, remedy, (extension, values), &act, otherwise)
         }
     }
 }
 
 /// Adds the step that shows which settings the CLI would reset.
-fn compared(
-    ctx: &Context<'_>,
-    remedy: Remedy,
-    extension: Extension,
-    version: Option<&LinkerdVersion>,
-) -> Remedy {
+fn compared(ctx: &Context<'_>, remedy: Remedy, extension: Extension, values: &[Arg]) -> Remedy {
     let text = format!(
         "Preview the change. If the diff removes options that were set at installation of {extension}, add them with \
          --set KEY=VALUE"
     );
-    remedy.run(StepKind::Note, text, by_cli(ctx, extension, version, kubectl().words("diff -f -")))
+    remedy.run(StepKind::Note, text, by_cli(ctx, extension, values, kubectl().words("diff -f -")))
 }
 
 /// Adds the step that installs the extension with the CLI; `otherwise` follows as a sentence.
-fn by_options(ctx: &Context<'_>, remedy: Remedy, extension: Extension, act: &str, otherwise: &str) -> Remedy {
+fn by_options(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    (extension, values): (Extension, &[Arg]),
+    act: &str,
+    otherwise: &str,
+) -> Remedy {
     let version = created_by(ctx, extension);
     // The step states the release of the CLI, if it is known.
     let with = if version.is_some() { "" } else { ", with the linkerd CLI of the installed release" };
     let text = format!("{act}{with}, with the options of its installation{otherwise}");
-    let command = by_cli(ctx, extension, version.as_ref(), kubectl().words("apply -f -"));
+    let command = by_cli(ctx, extension, values, kubectl().words("apply -f -"));
     remedy.run(StepKind::Command, text, command)
 }
 
@@ -103,18 +120,20 @@ fn own<'a>(ctx: &Context<'a>, extension: Extension) -> impl Iterator<Item = &'a 
 }
 
 /// The manifests of the extension as the CLI renders them, piped into a program.
-fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersion>, into: Call) -> Command {
+fn by_cli(ctx: &Context<'_>, extension: Extension, values: &[Arg], into: Call) -> Command {
+    let version = created_by(ctx, extension);
     let verb = match extension {
         Extension::Viz => "viz install",
         Extension::Multicluster => "multicluster install",
         Extension::Jaeger => "jaeger install",
     };
     let install = linkerd().control_plane(&ctx.namespaces().control_plane).words(verb);
-    let controllers = match (extension, version) {
+    let controllers = match (extension, &version) {
         (Extension::Multicluster, Some(version)) => mirrors::chart_controllers(ctx, version),
         _ => Vec::new(),
     };
     let install = mirrors::settings(&controllers).fold(install, |install, set| install.option("--set", set));
+    let install = values.iter().cloned().fold(install, |install, set| install.option("--set", set));
     let install = install.pipe(into);
     match version {
         Some(version) => Line::only_with_cli(version.to_string(), install).into(),
@@ -122,30 +141,26 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersi
     }
 }
 
-fn by_helm(extension: Extension, release: Release<'_>) -> Command {
+fn by_helm(extension: Extension, release: Release<'_>, values: &[Arg]) -> Command {
     let (chart, version_of) = match extension {
-        Extension::Viz => ("linkerd-edge/linkerd-viz", r#".[0].chart | sub("^linkerd-viz-"; "")"#),
+        Extension::Viz => ("linkerd-edge/linkerd-viz", "s/^ *chart: linkerd-viz-//p"),
         Extension::Multicluster => {
-            ("linkerd-edge/linkerd-multicluster", r#".[0].chart | sub("^linkerd-multicluster-"; "")"#)
+            ("linkerd-edge/linkerd-multicluster", "s/^ *chart: linkerd-multicluster-//p")
         }
-        Extension::Jaeger => ("linkerd-edge/linkerd-jaeger", r#".[0].chart | sub("^linkerd-jaeger-"; "")"#),
+        Extension::Jaeger => ("linkerd-edge/linkerd-jaeger", "s/^ *chart: linkerd-jaeger-//p"),
     };
-    let installed = helm()
+    let upgrade = helm()
         .namespace(release.namespace)
-        .words("list -o json")
-        .option("--filter", format!("^{}$", release.name))
-        .pipe(program("jq").words("-r").arg(version_of));
+        .words("upgrade")
+        .operand(release.name)
+        .words(chart)
+        .option("--version", Arg::variable("CHART"))
+        .words("--reuse-values");
+    let upgrade = values.iter().cloned().fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     Command::lines([
         helm().words("repo add linkerd-edge https://helm.linkerd.io/edge").offline().into(),
-        Line::set("CHART", Arg::output(installed)),
-        helm()
-            .namespace(release.namespace)
-            .words("upgrade")
-            .operand(release.name)
-            .words(chart)
-            .option("--version", Arg::variable("CHART"))
-            .words("--reuse-values")
-            .into(),
+        installed_chart(release, version_of),
+        if_chart_known(upgrade),
     ])
     .whole()
 }

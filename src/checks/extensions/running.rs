@@ -10,9 +10,9 @@ use crate::item::Extension;
 use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::model::pod_status::{UnhealthyReason, counts_as_unwell, label, unhealthy};
-use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerStatus, Terminated};
+use crate::objects::{Deployment, Pod, Workload};
 
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
@@ -82,18 +82,31 @@ fn missing(
                 format!("Pods in {namespace} with linkerd.io/extension={extension}"),
                 seen,
             ))
-            .remedy(reinstall(
-                ctx,
-                Remedy::new().run(
-                    StepKind::Command,
-                    "Check whether its Deployment exists, and how many replicas it has",
-                    kubectl().namespace(namespace).words("get deployment").operand(component),
-                ),
-                extension,
-                ", if the Deployment is missing",
-            ))
+            .remedy(brought_back(ctx, extension, namespace, component))
     });
     Ok(findings.collect())
+}
+
+/// The steps that bring back the pods of a component: its Deployment is scaled to zero, or is missing.
+fn brought_back(ctx: &Context<'_>, extension: Extension, namespace: &str, component: &str) -> Remedy {
+    let all = ctx.optional_list::<Deployment>();
+    let labelled =
+        |one: &&Workload| COMPONENT.iter().any(|label| one.metadata.label(label) == Some(component));
+    let own = all.iter().filter(|one| one.metadata.namespace == namespace).find(labelled);
+    if let Some(zero) = own.filter(|one| one.spec.replicas == Some(0)) {
+        let scale = kubectl().namespace(namespace).words("scale deployment").operand(&zero.metadata.name);
+        return Remedy::new().run(
+            StepKind::Command,
+            "Scale its Deployment up again: it has 0 replicas",
+            scale.words("--replicas=1"),
+        );
+    }
+    let look = Remedy::new().run(
+        StepKind::Command,
+        "Check whether its Deployment exists, and how many replicas it has",
+        kubectl().namespace(namespace).words("get deployment").operand(component),
+    );
+    reinstall(ctx, look, extension, ", if the Deployment is missing")
 }
 
 fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {

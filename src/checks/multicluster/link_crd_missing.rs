@@ -1,6 +1,6 @@
 //! `link-crd-missing`: the CRD of links is missing, or of another release.
 
-use super::links::LINK_CRD;
+use super::links::{LINK_CRD, deleted_again};
 use crate::checks::extensions::{created_by, installed_in, label_or_install, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::upgrades::release;
@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                  no longer mirror anything",
             )
             .evidence(Evidence::other(object, "does not exist"))
-            .remedy(with_definition(ctx));
+            .remedy(deleted_again(ctx, with_definition(ctx)));
         return Ok(vec![finding].into());
     };
     if let Some(unserved) = definition.unserved() {
@@ -92,6 +92,10 @@ fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Findi
     let show = kubectl().words("describe customresourcedefinition").operand(LINK_CRD);
     let remedy = Remedy::new().run(StepKind::Command, act, show);
     let remedy = reinstall(ctx, remedy, Extension::Multicluster, ", which installs the CRD");
+    let remedy = match unserved {
+        Unserved::Deleted => deleted_again(ctx, remedy),
+        Unserved::NotEstablished(_) => remedy,
+    };
     ctx.finding(subject, message).parameter("unserved").evidence(evidence).remedy(remedy)
 }
 

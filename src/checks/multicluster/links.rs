@@ -215,11 +215,7 @@ pub(in crate::checks) fn link_again_with(
     release: Option<&LinkerdVersion>,
 ) -> Remedy {
     let meta = &link.metadata;
-    let (verb, before) = match chart_makes_controllers {
-        Contains::Yes => ("multicluster link-gen", ""),
-        Contains::No => ("multicluster link", ""),
-        Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
-    };
+    let (verb, before) = link_verb(chart_makes_controllers);
     let git = ManagedBy::from_metadata(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
     let call = call.option("--cluster-name", &link.spec.target_cluster_name);
@@ -245,6 +241,31 @@ pub(in crate::checks) fn link_again_with(
             Some(_) => guarded(release, line),
             None => line.into(),
         },
+    )
+}
+
+/// The command that writes a link and its credentials, and the end of its step's text.
+fn link_verb(chart_makes_controllers: Contains) -> (&'static str, &'static str) {
+    match chart_makes_controllers {
+        Contains::Yes => ("multicluster link-gen", ""),
+        Contains::No => ("multicluster link", ""),
+        Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
+    }
+}
+
+/// Adds the step that creates links again which the API server deleted with their CRD.
+pub(super) fn deleted_again(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let (verb, before) = link_verb(chart_makes_controllers(ctx));
+    let call = linkerd().in_context(other_cluster()).words(verb);
+    let line =
+        call.option("--cluster-name", Arg::placeholder("CLUSTER_NAME")).pipe(kubectl().words("apply -f -"));
+    remedy.run(
+        StepKind::Command,
+        format!(
+            "Create each earlier link again, as its objects are deleted with the CRD: with the context of the other \
+             cluster, its name, and the options of the link{before}"
+        ),
+        line,
     )
 }
 

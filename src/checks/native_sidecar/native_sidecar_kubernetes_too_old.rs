@@ -8,7 +8,7 @@ use super::wording;
 use crate::checks::control_plane::installation::config;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement, Verdict};
+use crate::checks::{Context, Judgement, Verdict, restart};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Item, Kind};
@@ -203,7 +203,6 @@ impl NativeSidecarRequests {
             StepKind::Upgrade,
             format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"),
         );
-        remedy = self.without(ctx, remedy);
         if severity == Severity::Warning {
             remedy = remedy.step(
                 StepKind::Note,
@@ -211,6 +210,7 @@ impl NativeSidecarRequests {
                 scheduler and every kubelet",
             );
         }
+        remedy = self.without(ctx, remedy);
         ctx.finding(subject, message)
             .severity(severity)
             .evidence(evidence)
@@ -226,12 +226,15 @@ impl NativeSidecarRequests {
             return remedy;
         }
         let value = ctx.knowledge.native_sidecar().chart_value();
-        upgrade::step(
+        let options = Options::none().set(value, "false");
+        let act = "Until then, turn off native sidecars in the chart";
+        let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
+        let remedy = upgrade::injector_awaited(ctx, remedy);
+        restart::all_meshed(
             ctx,
             remedy,
-            StepKind::ChartValue,
-            "Until then, turn off native sidecars in the chart",
-            Options::none().set(value, "false"),
+            restart::Needs::NewProxy,
+            "Restart the meshed workloads: a pod gets the setting when it is created",
         )
     }
 }
@@ -245,7 +248,8 @@ fn off(ctx: &Context<'_>, survey: &Survey<'_>) -> Remedy {
             keys.iter().filter(has).map(|key| (key.as_str(), Some("false"))).collect();
         let names: Vec<String> = changes.iter().map(|(key, _)| format!("{key}: \"false\"")).collect();
         let act = format!("Until then, set {}", names.join(", "));
-        rewrite::template(ctx, remedy, Act::Put(&act), object, &changes)
+        let remedy = rewrite::template(ctx, remedy, Act::Put(&act), object, &changes);
+        rewrite::restart(ctx, remedy, object)
     })
 }
 

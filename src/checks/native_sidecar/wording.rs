@@ -71,12 +71,8 @@ pub(super) fn with_right_key(
     };
     let mut remedy = rewrite::template(ctx, remedy, Act::Put(&act), &found.object, &changes);
     if found.scope == KeyScope::Workload {
-        remedy = rewrite::own(
-            remedy,
-            Act::Remove("Remove the annotation from the workload"),
-            &found.object,
-            &[(found.key, None)],
-        );
+        remedy =
+            rewrite::own(remedy, Act::Remove("Remove the annotation"), &found.object, &[(found.key, None)]);
     }
     let remedy = rewrite::restart(ctx, remedy, &found.object);
     match go_bool(value) {

@@ -42,12 +42,24 @@ const KINDS: [Kind; 15] = [
 /// Maximum number of reasons of one object.
 const MOST: usize = 5;
 
-pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+/// The release that validates. A minor given with --linkerd-version stands for the release that opened it.
+fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
     let reader = Reader::new(ctx);
-    let known = reader.version().map(|version| {
-        // A minor given with --linkerd-version stands for the release that opened it.
-        Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or_else(|_| version.clone())
-    });
+    let target = |version: &LinkerdVersion| Upgrade::target(version.as_str(), ctx.knowledge.releases()).ok();
+    reader.version().map(|version| target(version).unwrap_or_else(|| version.clone()))
+}
+
+/// Whether a webhook of Linkerd rejects an object that is not applied yet, so that the API server never stores it.
+pub(super) fn is_refused(ctx: &Context<'_>, kind: Kind, applied: &Meta) -> bool {
+    let known = release(ctx);
+    let mut objects = ctx.applies(kind, applied).then(|| existing(ctx, kind)).unwrap_or_default().iter();
+    let object = objects.find(|object| meta(object).key() == applied.key());
+    let rejection = |object| Validation::new(known.as_ref(), ctx.knowledge).webhook(kind, object);
+    Webhooks::new(ctx).are_called(kind, &applied.namespace) && object.and_then(rejection).is_some()
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let known = release(ctx);
     let mut webhooks = Webhooks::new(ctx);
     let validation = Validation::new(known.as_ref(), ctx.knowledge);
     let mut findings = undecodable(ctx);

@@ -308,11 +308,19 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 ),
             )
             .evidence(field(Kind::Server, &read.server.metadata, "spec.proxyProtocol", said))
-            .remedy(mend_or_delete(
-                Kind::HTTPLocalRateLimitPolicy,
-                meta,
-                "If the port speaks HTTP, set the Server's proxyProtocol to HTTP/1, HTTP/2 or unknown",
-            )),
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "If the port speaks HTTP, set the Server's proxyProtocol to HTTP/1, HTTP/2 or unknown",
+                        on("edit", Kind::Server, &read.server.metadata),
+                    )
+                    .run(
+                        StepKind::Command,
+                        format!("Otherwise delete the rate limit {}", meta.name),
+                        on("delete", Kind::HTTPLocalRateLimitPolicy, meta),
+                    ),
+            ),
         );
     }
     findings

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
+use super::apply_refused::is_refused;
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on, with_noun};
 use crate::checks::reported::{log_of, logged, reported};
 use crate::checks::{Context, Judgement};
@@ -32,6 +33,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let of_gateways = survey.route_of(one).is_some_and(|route| !is_of_the_mesh(route));
         if of_gateways && !voids {
             // The route is for other controllers, and Linkerd ignores only this one.
+            return None;
+        }
+        if is_refused(ctx, one.kind, &meta) {
             return None;
         }
         let unwritten = voids.then(|| without_status(ctx, survey, one.kind)).flatten();

@@ -16,6 +16,7 @@ use crate::version::LinkerdVersion;
 /// The Secret of the issuer.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
 /// The files that the commands write.
+const OVERRIDES_FILE: &str = "overrides.yaml";
 const VALUES_FILE: &str = "stored-values.yaml";
 const ANCHORS_FILE: &str = "stored-ca.crt";
 const CERTIFICATE_FILE: &str = "stored-issuer.crt";
@@ -101,13 +102,6 @@ impl Stored {
         needed: &str,
     ) -> Remedy {
         let home = ctx.namespaces().control_plane.as_str();
-        let create = kubectl()
-            .namespace(home)
-            .words("create secret generic")
-            .arg(STORED_VALUES)
-            .option("--from-file", format!("{STORED_VALUES}=overrides.yaml"))
-            .words("--dry-run=client -o yaml")
-            .pipe(apply());
         let label = kubectl()
             .namespace(home)
             .words("label secret")
@@ -125,14 +119,14 @@ impl Stored {
             .step(
                 StepKind::Note,
                 format!(
-                    "Write to overrides.yaml the values that you set at the installation, with {needed}. \
+                    "Write to {OVERRIDES_FILE} the values that you set at the installation, with {needed}. \
                      Leave out all others, in particular versions: they would override the target's"
                 ),
             )
             .run(
                 StepKind::Command,
                 "Create the Secret from that file",
-                Command::lines([create, Line::from(label)]),
+                Command::lines([written(ctx), Line::from(label)]),
             )
     }
 
@@ -184,6 +178,38 @@ pub(super) fn instead(
     let mut command = Command::lines(files(ctx, options));
     command.join([&guarded(version, install(ctx, options)), &Command::from(Line::from(deletion(options)))]);
     (remedy.run(kind, text, command.whole()), false)
+}
+
+/// Adds the steps that change the stored values by hand; `words` is the change.
+pub(super) fn corrected(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remedy {
+    let private = Line::from(program("install").words("-m 600 /dev/null").arg(OVERRIDES_FILE));
+    let stored = entry(ctx, "get secret linkerd-config-overrides", STORED_VALUES);
+    let stored = stored.pipe(program("base64").words("-d")).to_file(OVERRIDES_FILE);
+    let deleted = program("rm").words("-f").arg(OVERRIDES_FILE);
+    remedy
+        .run(
+            StepKind::Command,
+            "Write the stored values to a file, which then contains the issuer's private key. `linkerd upgrade` reads \
+             them before its options, and refuses the invalid one",
+            Command::lines([private, stored]).whole(),
+        )
+        .step(StepKind::ChartValue, format!("In {OVERRIDES_FILE}, {words}"))
+        .run(
+            StepKind::Command,
+            "Write the corrected values back, and delete the file",
+            written(ctx).and(deleted),
+        )
+}
+
+/// The line that writes the Secret from the file.
+fn written(ctx: &Context<'_>) -> Line {
+    kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("create secret generic")
+        .arg(STORED_VALUES)
+        .option("--from-file", format!("{STORED_VALUES}={OVERRIDES_FILE}"))
+        .words("--dry-run=client -o yaml")
+        .pipe(apply())
 }
 
 /// The lines that write the current values, trust anchors and issuer to files, without those that the options replace.

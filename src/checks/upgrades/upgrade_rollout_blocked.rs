@@ -79,9 +79,7 @@ fn shown(deployment: &Workload) -> String {
 
 fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Remedy) -> Finding {
     let (namespace, name) = deployment.metadata.key();
-    let watch = kubectl().namespace(namespace).words("rollout status").operand(format!("deployment/{name}"));
-    ctx.finding(Subject::object("Deployment", namespace, name), message)
-        .remedy(remedy.shown_by(watch.words("--timeout=5m")))
+    ctx.finding(Subject::object("Deployment", namespace, name), message).remedy(remedy)
 }
 
 /// A Deployment whose rollout is paused takes a new template and starts no pod.

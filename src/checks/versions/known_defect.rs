@@ -177,26 +177,32 @@ impl Affected<'_> {
         let row = self.row;
         let version = &self.by.version;
         let fixed = row.fixed_for(version, ctx.knowledge.releases());
-        let mut remedy =
-            row.workaround_steps().fold(Remedy::new(), |remedy, (text, command)| match command {
-                WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
-                WorkaroundCommand::Show => {
-                    let text = text.replace("this object", &object.subject().to_string());
-                    match object.show() {
-                        Some(show) => remedy.run(StepKind::Command, text, show),
-                        None => remedy.step(StepKind::Note, text),
-                    }
+        let replaces = |(_, command): &(&str, WorkaroundCommand)| *command == WorkaroundCommand::Delete;
+        // A stored object is replaced as a whole.
+        let steps: Vec<_> = match object.is_planned(ctx) && row.workaround_steps().any(|step| replaces(&step))
+        {
+            true => vec![("Correct the quoted field in the manifest", WorkaroundCommand::None)],
+            false => row.workaround_steps().collect(),
+        };
+        let mut remedy = steps.into_iter().fold(Remedy::new(), |remedy, (text, command)| match command {
+            WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+            WorkaroundCommand::Show => {
+                let text = text.replace("this object", &object.subject().to_string());
+                match object.show() {
+                    Some(show) => remedy.run(StepKind::Command, text, show),
+                    None => remedy.step(StepKind::Note, text),
                 }
-                WorkaroundCommand::Keep => remedy.run(StepKind::Command, text, object.keep()),
-                WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
-                WorkaroundCommand::RestartDestination => {
-                    let home = &ctx.namespaces().control_plane;
-                    let restart = kubectl().namespace(home).words("rollout restart");
-                    remedy.run(StepKind::Command, text, restart.arg("deployment/linkerd-destination"))
-                }
-                WorkaroundCommand::ScaleDestination => scaled(ctx, remedy, text),
-                WorkaroundCommand::None => remedy.step(StepKind::Note, text),
-            });
+            }
+            WorkaroundCommand::Keep => remedy.run(StepKind::Command, text, object.keep()),
+            WorkaroundCommand::Delete => remedy.run(StepKind::Command, text, object.delete()),
+            WorkaroundCommand::RestartDestination => {
+                let home = &ctx.namespaces().control_plane;
+                let restart = kubectl().namespace(home).words("rollout restart");
+                remedy.run(StepKind::Command, text, restart.arg("deployment/linkerd-destination"))
+            }
+            WorkaroundCommand::ScaleDestination => scaled(ctx, remedy, text),
+            WorkaroundCommand::None => remedy.step(StepKind::Note, text),
+        });
         let mut is_alternative = row.workaround.is_some();
         if self.confidence == Confidence::Likely && fixed.is_some() {
             let notes = format!("Check whether the release notes of {version} mention the fix");

@@ -1,9 +1,9 @@
 //! `viz-address-unreachable`: a component of viz is configured with an address of a Service that is missing,
 //! does not declare the port, or has no ready endpoint.
 
-use crate::checks::extensions::{installed_in, reinstall};
+use crate::checks::extensions::{installed_in, reinstall_with};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Arg, helm_set, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::endpoints::NoEndpoint;
@@ -128,15 +128,28 @@ fn with_scheme(ctx: &Context<'_>, setting: &Setting, deployment: &Workload, writ
     ctx.finding(Subject::object(Kind::Deployment, namespace, name), message)
         .parameter(format!("{value} scheme"))
         .evidence(argument(deployment, setting, written))
-        .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, &format!(" with {value}={host}")))
+        .remedy(reinstall_with(
+            ctx,
+            Remedy::new(),
+            Extension::Viz,
+            &format!(" with {value}={host}"),
+            &[helm_set(value, host).into()],
+        ))
+}
+
+/// The remedy that sets the value to an address which the reader chooses.
+fn with_address(ctx: &Context<'_>, setting: &Setting, of: &str) -> Remedy {
+    let form = if setting.is_url { "a URL" } else { "HOST:PORT" };
+    let why = format!(" with {} set to ADDRESS, {of} as {form}", setting.value);
+    let set = Arg::from(format!("{}=", setting.value)).then(Arg::placeholder("ADDRESS"));
+    reinstall_with(ctx, Remedy::new(), Extension::Viz, &why, &[set])
 }
 
 fn no_service(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>) -> Finding {
     let Setting { component, value, effect, .. } = setting;
     let ServiceAddress { namespace, name, .. } = address;
     let message = format!("{component} of viz uses this Service, which does not exist: {effect}");
-    let remedy =
-        reinstall(ctx, Remedy::new(), Extension::Viz, &format!(" with {value} set to an existing Service"));
+    let remedy = with_address(ctx, setting, "an existing Service");
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(*value)
         .evidence(Evidence::other(format!("Service {namespace}/{name}"), "does not exist"))
@@ -153,11 +166,11 @@ fn no_port(ctx: &Context<'_>, setting: &Setting, address: ServiceAddress<'_>, se
     let message = format!(
         "{component} of viz uses port {port} of this Service, which does not declare the port: {effect}"
     );
-    let why = format!(" with {value} set to a port of the Service ({declared})");
+    let remedy = with_address(ctx, setting, &format!("the Service with one of its ports ({declared})"));
     ctx.finding(Subject::object(Kind::Service, namespace, name), message)
         .parameter(format!("{value} port"))
         .evidence(Evidence::field(format!("Service {namespace}/{name}"), "spec.ports", declared))
-        .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, &why))
+        .remedy(remedy)
 }
 
 fn no_endpoint(ctx: &Context<'_>, setting: &Setting, service: &Service, cause: &NoEndpoint<'_>) -> Finding {

@@ -1,11 +1,12 @@
 //! `viz-prometheus-missing`: the Prometheus of viz lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
-use crate::checks::extensions::{installed_in, is_installing, own, reinstall};
+use crate::checks::extensions::{installed_in, is_installing, own, reinstall, reinstall_with};
 use crate::checks::grace::spared;
 use crate::checks::policy::defined;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::Arg;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
@@ -106,11 +107,13 @@ fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding
 /// The finding for a Prometheus of this cluster whose Service does not exist.
 fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &str, name: &str) -> Finding {
     let viz = &namespace.metadata.name;
-    let remedy = reinstall(
+    let set = Arg::from("prometheusUrl=").then(Arg::placeholder("ADDRESS"));
+    let remedy = reinstall_with(
         ctx,
         Remedy::new(),
         Extension::Viz,
-        " with prometheusUrl set to the address of that Prometheus",
+        " with prometheusUrl set to ADDRESS, the URL of that Prometheus",
+        &[set],
     );
     let remedy = remedy.step(
         StepKind::Note,

@@ -39,7 +39,8 @@ pub fn run(world: &mut World, call: &Call) -> Result<String, String> {
         "--identity-issuer-certificate-file",
         "--identity-issuer-key-file",
     ];
-    let plain = call.plain(&valued);
+    let flags = values::FLAGS.map(|(flag, _)| flag);
+    let plain = call.plain(&[valued.as_slice(), &flags].concat());
     let objects = match plain.as_slice() {
         ["version", ..] => return Ok(format!("{}\n", world.cli)),
         ["check", ..] | ["diagnostics", ..] | [_, "check", ..] | [_, "gateways", ..] => {

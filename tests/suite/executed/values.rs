@@ -6,12 +6,28 @@ use serde_json::{Map, Value, json};
 
 use super::programs::Call;
 
+/// The flags of `linkerd upgrade` that set a value, and its path.
+pub const FLAGS: [(&str, &str); 7] = [
+    ("--controller-log-level", "controllerLogLevel"),
+    ("--default-inbound-policy", "proxy.defaultInboundPolicy"),
+    ("--proxy-log-level", "proxy.logLevel"),
+    ("--proxy-cpu-limit", "proxy.resources.cpu.limit"),
+    ("--proxy-cpu-request", "proxy.resources.cpu.request"),
+    ("--proxy-memory-limit", "proxy.resources.memory.limit"),
+    ("--proxy-memory-request", "proxy.resources.memory.request"),
+];
+
 /// Adds the values of `--set`, `--set-string`, `--set-file` and `--values`.
 pub fn given(values: &mut Value, call: &Call, folder: &std::path::Path) -> Result<(), String> {
     for file in call.values(&["-f", "--values"]) {
         let text = super::certificates::read(folder, file)?;
         let more: Value = serde_yaml::from_str(&text).map_err(|error| error.to_string())?;
         merge(values, &more);
+    }
+    for (flag, path) in FLAGS {
+        for text in call.values(&[flag]) {
+            set(values, path, json!(text))?;
+        }
     }
     for (option, is_text) in [("--set", false), ("--set-string", true)] {
         for pairs in call.values(&[option]) {

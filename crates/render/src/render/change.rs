@@ -45,7 +45,7 @@ fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
     let unable: BTreeSet<&str> = gaps.iter().flat_map(|gap| &gap.checks).copied().collect();
     let is_sure = unable.is_empty() && report.coverage.set_aside.is_empty();
     let roots = || findings.iter().filter(|finding| finding.caused_by.is_empty());
-    let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(roots());
+    let ChangeCounts { breaks, changes, infos, ends } = ChangeCounts::from_findings(roots());
     let stay = roots().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
         (0, 0) if is_sure => "no new problem appears".to_owned(),
@@ -53,11 +53,15 @@ fn headline(change: &Change, report: &Report, look: Look) -> Vec<String> {
         (0, 0) => {
             format!("no new problem found, but {} could not run", count(unable.len(), "check", "checks"))
         }
-        (0, lesser) => count(lesser, "warning or info appears", "warnings and infos appear"),
-        (errors, 0) => count(errors, "error appears", "errors appear"),
-        (errors, lesser) => {
-            let lesser = count(lesser, "warning or info", "warnings and infos");
-            format!("{} and {lesser} appear", count(errors, "error", "errors"))
+        (errors, others) => {
+            let each = [
+                (errors, "error", "errors"),
+                (others - infos, "warning", "warnings"),
+                (infos, "info", "infos"),
+            ];
+            let each: Vec<String> =
+                each.iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(*n, one, many)).collect();
+            format!("{} {}", each.join(", "), if errors + others == 1 { "appears" } else { "appear" })
         }
     };
     let objects = count(change.objects, "object", "objects");

@@ -484,7 +484,7 @@ impl PlanPrinter<'_> {
             command.is_some_and(|command| command.to_string().contains(&own("rotate")))
         };
         let rotation = match steps.iter().any(is_rotation) {
-            true => format!("{} prints each of them when it is safe, and ", own("rotate")),
+            true => format!("{} prints each once it is safe, ", own("rotate")),
             false => String::new(),
         };
         let words = format!("{}: {rotation}-v prints all", describe(&all));

@@ -170,6 +170,15 @@ impl<'a> ObjectFields<'a> {
         (!about.name.is_empty()).then(|| get.operand(about.name.as_str()).words("-o yaml"))
     }
 
+    /// Whether it is one of manifests that are not applied yet.
+    pub(super) fn is_planned(&self, ctx: &Context<'_>) -> bool {
+        let (namespace, name) = self.key();
+        ctx.applies(
+            self.kind,
+            &Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() },
+        )
+    }
+
     /// The command that edits the object.
     pub(super) fn edit(&self) -> Call {
         let (namespace, name) = self.key();

@@ -26,7 +26,7 @@ pub struct Change {
 impl Change {
     /// From a report.
     pub(super) fn new(change: &report::Change, findings: &[finding::Finding]) -> Change {
-        let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(findings);
+        let ChangeCounts { breaks, changes, ends, .. } = ChangeCounts::from_findings(findings);
         Change {
             given: change.given.clone(),
             objects: change.objects,

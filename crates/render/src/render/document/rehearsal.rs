@@ -51,7 +51,7 @@ impl Rehearsal {
     pub(super) fn from_report(report: &Report) -> Option<Rehearsal> {
         let rehearsal = report.rehearsal.as_ref()?;
         let findings: &[Finding] = &report.findings;
-        let ChangeCounts { breaks, changes, ends } = ChangeCounts::from_findings(findings);
+        let ChangeCounts { breaks, changes, ends, .. } = ChangeCounts::from_findings(findings);
         let dealt_with = |step: usize| -> Vec<String> {
             let of = |finding: &&Finding| {
                 rehearsal.plan.as_ref().and_then(|plan| plan.step_of(finding)) == Some(step)
