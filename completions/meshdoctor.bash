@@ -858,13 +858,21 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__fix)
-            opts="-n -o -L -v -q -h -V --manifests --write --apply --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --manifests --values --chart --write --apply --linkerd-version --kubernetes-version --into --only --skip --namespace --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --manifests)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --values)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chart)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

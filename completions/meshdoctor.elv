@@ -157,6 +157,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         }
         &'meshdoctor;fix'= {
             cand --manifests 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given'
+            cand --values 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones'
+            cand --chart 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5'
             cand --linkerd-version 'With --manifests: the Linkerd release to check for, if they do not contain the control plane'
             cand --kubernetes-version 'With --manifests: the Kubernetes version to check for, such as 1.34'
             cand --into 'Namespace for manifests that name none, as with kubectl apply -n (default: default)'
@@ -164,8 +166,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --skip 'Skip these checks, categories or known defects (known-defect/ID), comma-separated'
             cand -n 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked'
             cand --namespace 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked'
-            cand -o 'Output format. The default is a script for a cluster, and a diff for --manifests'
-            cand --output 'Output format. The default is a script for a cluster, and a diff for --manifests'
+            cand -o 'Output format. The default is a script for a cluster, and a diff for files'
+            cand --output 'Output format. The default is a script for a cluster, and a diff for files'
             cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable'
             cand --complete 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')'
             cand --nodes 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable'
@@ -196,7 +198,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'
-            cand --write 'Edit the files of --manifests, and check them again'
+            cand --write 'Edit the files of --manifests or --values, and check them again'
             cand --apply 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails'
             cand --live 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
             cand --disable-compression 'Request uncompressed responses; faster on the API server''s machine or a very fast link'

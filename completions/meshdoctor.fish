@@ -194,17 +194,19 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l no-conf
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l manifests -d 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l values -d 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l chart -d 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l only -d 'Run only these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l skip -d 'Skip these checks, categories or known defects (known-defect/ID), comma-separated' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s n -l namespace -d 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s o -l output -d 'Output format. The default is a script for a cluster, and a diff for --manifests' -r -f -a "script\t'A shell script that stops at the first failure and at each manual step'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -s o -l output -d 'Output format. The default is a script for a cluster, and a diff for files' -r -f -a "script\t'A shell script that stops at the first failure and at each manual step'
 patch\t'Patches of objects, in the form of a kustomization'
 values\t'The chart values that steps set, for the values files of each chart'
-diff\t'A unified diff of the files of --manifests'
-sarif\t'The findings of --manifests as SARIF, each with its edit under `fixes`'
+diff\t'A unified diff of the files of --manifests or --values'
+sarif\t'The findings of these files as SARIF, each with its edit under `fixes`'
 json\t'JSON'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
@@ -236,7 +238,7 @@ always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l config -d 'Configuration file; flags override it' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l write -d 'Edit the files of --manifests, and check them again'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l write -d 'Edit the files of --manifests or --values, and check them again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l apply -d 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand fix" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'

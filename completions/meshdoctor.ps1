@@ -163,6 +163,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;fix' {
             [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless --write is given')
+            [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones')
+            [CompletionResult]::new('--chart', '--chart', [CompletionResultType]::ParameterName, 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5')
             [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'With --manifests: the Linkerd release to check for, if they do not contain the control plane')
             [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'With --manifests: the Kubernetes version to check for, such as 1.34')
             [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Namespace for manifests that name none, as with kubectl apply -n (default: default)')
@@ -170,8 +172,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Skip these checks, categories or known defects (known-defect/ID), comma-separated')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Repair only workloads in these namespaces (comma-separated). The control plane is always checked')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for --manifests')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for --manifests')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format. The default is a script for a cluster, and a diff for files')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable')
             [CompletionResult]::new('--complete', '--complete', [CompletionResultType]::ParameterName, 'Declare that the dump lists every object of these kinds (comma-separated, or ''all'')')
             [CompletionResult]::new('--nodes', '--nodes', [CompletionResultType]::ParameterName, 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable')
@@ -202,7 +204,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use color')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Folder with your own checks, which run like the built-in ones. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it')
-            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Edit the files of --manifests, and check them again')
+            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Edit the files of --manifests or --values, and check them again')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Read the live cluster even if --nodes, --logs or --diagnostics is given')
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses; faster on the API server''s machine or a very fast link')

@@ -160,6 +160,8 @@ never\:"Never"))' \
 (fix)
 _arguments "${_arguments_options[@]}" : \
 '(--live --nodes --logs)*--manifests=[Repair manifests instead of a cluster\: files or folders. Several paths may follow. Shows a diff unless --write is given]:PATH:_files' \
+'(--live --nodes --logs --bundle)*--values=[Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override earlier ones]:FILE:_files' \
+'--chart=[The chart that --values are for, and its release\: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5]:CHART@RELEASE:_default' \
 '--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
 '--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
 '--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
@@ -167,17 +169,17 @@ _arguments "${_arguments_options[@]}" : \
 '*--skip=[Skip these checks, categories or known defects (known-defect/ID), comma-separated]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '*--namespace=[Repair only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
-'-o+[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+'-o+[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
 patch\:"Patches of objects, in the form of a kustomization"
 values\:"The chart values that steps set, for the values files of each chart"
-diff\:"A unified diff of the files of --manifests"
-sarif\:"The findings of --manifests as SARIF, each with its edit under \`fixes\`"
+diff\:"A unified diff of the files of --manifests or --values"
+sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
 json\:"JSON"))' \
-'--output=[Output format. The default is a script for a cluster, and a diff for --manifests]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
+'--output=[Output format. The default is a script for a cluster, and a diff for files]:FORMAT:((script\:"A shell script that stops at the first failure and at each manual step"
 patch\:"Patches of objects, in the form of a kustomization"
 values\:"The chart values that steps set, for the values files of each chart"
-diff\:"A unified diff of the files of --manifests"
-sarif\:"The findings of --manifests as SARIF, each with its edit under \`fixes\`"
+diff\:"A unified diff of the files of --manifests or --values"
+sarif\:"The findings of these files as SARIF, each with its edit under \`fixes\`"
 json\:"JSON"))' \
 '*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
 '*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
@@ -211,8 +213,8 @@ always\:"Always"
 never\:"Never"))' \
 '*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
 '(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
-'--write[Edit the files of --manifests, and check them again]' \
-'(--manifests --bundle --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
+'--write[Edit the files of --manifests or --values, and check them again]' \
+'(--manifests --values --bundle --nodes --logs -o --output)--apply[Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops if one fails]' \
 '(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards]' \

@@ -24,7 +24,7 @@ pub use meshdoctor_core::{
     command, exit, finding, gap_remediation, kubeconfig, markdown, names, nearest, report_api, terminal,
     token, version, yaml,
 };
-pub use meshdoctor_edits::{kubectl, yaml_edit};
+pub use meshdoctor_edits::{kubectl, value_edit, yaml_edit};
 pub use meshdoctor_evidence::{fetched, item, missing, request};
 pub use meshdoctor_expression as expression;
 pub use meshdoctor_gather::{collect, save, source};

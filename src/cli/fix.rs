@@ -20,14 +20,14 @@ use crate::report::Report;
 use cluster::Cluster;
 
 pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
-    let is_of_files = !args.manifests.is_empty();
+    let is_of_files = !args.manifests.is_empty() || !args.values.is_empty();
     match (args.output, is_of_files) {
         (Some(FixFormat::Diff | FixFormat::Sarif), false) => {
-            let cause = "-o diff and sarif show edits of files, but no --manifests are given";
+            let cause = "-o diff and sarif show edits of files, but no --manifests or --values are given";
             return Err(Stop::usage(cause, "use script, patch, values or json").into());
         }
         (Some(FixFormat::Script | FixFormat::Patch | FixFormat::Values), true) => {
-            let cause = "--manifests are repaired in their files, not in a cluster";
+            let cause = "--manifests and --values are repaired in their files, not in a cluster";
             return Err(Stop::usage(cause, "use diff, sarif or json").into());
         }
         _ => {}

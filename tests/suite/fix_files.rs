@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::binary::{Ran, meshdoctor, ran, write};
 use crate::skip::{Need, skipped};
 
-fn fix(folder: &Path, more: &[&str]) -> Ran {
+pub(crate) fn fix(folder: &Path, more: &[&str]) -> Ran {
     let place = folder.display().to_string();
     let given = ["fix", "--no-config", "--manifests", &place, "--linkerd-version", "2.18"];
     ran(meshdoctor(&[&given, more].concat()))
 }
 
 /// The ids of the findings of warning or above.
-fn found(folder: &Path) -> Vec<String> {
+pub(crate) fn found(folder: &Path) -> Vec<String> {
     let place = folder.display().to_string();
     let given = ["check", "--no-config", "--manifests", &place, "--linkerd-version", "2.18", "-o", "json"];
     let report = ran(meshdoctor(&given)).document();
@@ -25,7 +25,7 @@ fn found(folder: &Path) -> Vec<String> {
     serious.map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -190,20 +190,6 @@ fn kustomize_repository_is_repaired_at_its_source() {
     assert!(!text.contains("oubound") && text.contains("linkerd.io/inject: enabled"), "{text}");
     let after = rendered("kubectl", &["kustomize", &at("over")]).unwrap();
     assert_eq!(found_in(&after), Vec::<String>::new(), "{after}");
-}
-
-#[test]
-fn values_in_git_keep_their_files_and_state_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: mesh, namespace: linkerd}\nspec:\n  \
-                   chart: {spec: {chart: linkerd-control-plane, version: 2025.4.4}}\n  values:\n    # why\n    proxy: {logLevl: warn}\n";
-    let file = write(folder.path(), "release.yaml", release);
-    let shown = fix(folder.path(), &["--write"]);
-    let line = shown.out.lines().find(|line| line.contains(" chart-value-unknown ")).unwrap();
-    assert!(line.contains("release.yaml:8"), "{line}");
-    let reason = "not edited: chart values are not edited, since another file or a Secret may set them too: ";
-    assert!(line.contains(reason) && line.contains("proxy.logLevel"), "{line}");
-    assert_eq!(read(&file), release);
 }
 
 #[test]

@@ -39,6 +39,7 @@ mod explanations;
 mod faults;
 mod fix;
 mod fix_files;
+mod fix_values;
 mod fleets;
 mod free_text;
 mod fuzz;

@@ -18,6 +18,7 @@ mod remedy;
 mod rows;
 mod subject;
 mod timeline;
+mod value_change;
 
 pub use chart_settings::{ChartSetting, ChartSettings};
 pub use evidence::{Evidence, ManifestLocation, Place, Reference};
@@ -29,6 +30,7 @@ pub use rows::FailedRows;
 pub use subject::Subject;
 pub use timeline::Moment;
 pub use timeline::sorted as timeline_of;
+pub use value_change::{NewValue, ValueAction, ValueChange, ValueEdit, ValuesForm, ValuesPlace};
 
 /// Severity. Ordered: `Info < Warning < Error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

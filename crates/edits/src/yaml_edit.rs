@@ -4,6 +4,7 @@
 mod comments;
 mod flow;
 mod layout;
+mod literal;
 mod scalar;
 
 use std::ops::Range;
@@ -73,8 +74,12 @@ impl Editor<'_> {
             (Holds::List(items), Value::Array(before), Value::Array(after)) => {
                 self.list(node, items, before, after)
             }
-            (Holds::Scalar, _, after) if !after.is_object() && !after.is_array() => {
+            (Holds::Scalar, before, after) if !after.is_object() && !after.is_array() => {
                 let old = &self.text[node.range()];
+                if let Some(block) = literal_change(old, before, after) {
+                    self.edits.push((node.range(), block));
+                    return Ok(());
+                }
                 if old.is_empty() || old.contains('\n') {
                     return Err("a value of several lines, or without text, changes".to_owned());
                 }
@@ -172,6 +177,14 @@ impl Editor<'_> {
             lines.truncate(lines.trim_end_matches('\n').len());
             let to = if entry.value.is_flow { entry.value.end } else { entry.colon };
             self.edits.push((entry.colon..to, lines));
+            return Ok(());
+        }
+        if (old.is_object() || old.is_array()) && !is_collection && !entry.value.range().is_empty() {
+            let range = entry.colon..entry.value.end;
+            if self.text[range.clone()].contains('#') {
+                return Err("a value with comments changes its type".to_owned());
+            }
+            self.edits.push((range, format!(" {}", scalar::plain(new))));
             return Ok(());
         }
         if entry.value.range().is_empty() && !is_collection {
@@ -276,6 +289,13 @@ impl Editor<'_> {
         }
         self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
     }
+}
+
+/// A literal block with another text.
+fn literal_change(block: &str, before: &Value, after: &Value) -> Option<String> {
+    let (before, after) = (before.as_str()?, after.as_str()?);
+    let is_kept = block.starts_with('|') && before.ends_with('\n') == after.ends_with('\n');
+    literal::replaced(block, before, after).filter(|_| is_kept)
 }
 
 /// The added key that has the value of a removed one. Blanks and line ends around a text do not count.

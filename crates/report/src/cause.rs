@@ -218,6 +218,10 @@ fn join_commands(into: &mut Remedy, others: &[Remedy]) {
         if let Some(command) = &mut step.command {
             command.join(others.iter().filter_map(|other| other.steps.get(at)?.command.as_ref()));
         }
+        if let Some(value) = &mut step.value {
+            let values = others.iter().filter_map(|other| other.steps.get(at)?.value.as_deref());
+            values.for_each(|other| value.extend(other));
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, ValuesOrigin, is_put_in};
+use super::{ValuesOrigin, is_put_in};
 use crate::chart::values_input::ValuesInput;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding};
+use crate::finding::{Evidence, Finding, NewValue, ValueAction, ValueEdit};
 use crate::knowledge::{Found, Refusal};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -54,7 +54,28 @@ fn finding(
         .parameter(rule.when.keys().map(|value| path(value)).collect::<Vec<_>>().join("+"))
         .evidences(evidence.collect::<Vec<_>>())
         .evidence(of.seen.clone());
-    Some(ValuesOrigin::with_step(finding, format!("{}{at}", rule.instead), BEFORE))
+    Some(ValuesOrigin::with_edits(finding, format!("{}{at}", rule.instead), edits(given, rule, path)))
+}
+
+/// The edits of all files that set the value that must change; none if several values can.
+fn edits(given: &ValuesInput, rule: &Refusal, path: impl Fn(&str) -> String) -> Vec<ValueEdit> {
+    let mut edits = Vec::new();
+    for file in &given.files {
+        let mut edit = |value: &str, action: &dyn Fn(&Value) -> Option<ValueAction>| {
+            let path = path(value);
+            let action = file.at(&path).filter(|value| !value.is_null()).and_then(action);
+            let keys: Vec<&str> = path.split('.').collect();
+            edits.extend(action.and_then(|action| file.edit(&keys, action)));
+        };
+        if let Some(value) = &rule.remove {
+            edit(value, &|_| Some(ValueAction::Remove));
+        }
+        if let Some(word) = &rule.false_means {
+            let new = || ValueAction::Set(NewValue::Text(word.clone()));
+            rule.when.keys().for_each(|value| edit(value, &|old| (old.as_bool() == Some(false)).then(new)));
+        }
+    }
+    edits
 }
 
 fn holds(given: &ValuesInput, path: &str, found: Found, words: &[String]) -> bool {

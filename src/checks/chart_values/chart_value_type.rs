@@ -2,10 +2,10 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, ValuesOrigin, is_put_in};
+use super::{ValuesOrigin, is_put_in};
 use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
-use crate::finding::Finding;
+use crate::finding::{Finding, NewValue, ValueAction};
 use crate::knowledge::{ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -26,9 +26,44 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
         };
         let message = format!("{path} is {is}, but the chart expects {wanted}: {comes}");
         let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
-        findings.push(ValuesOrigin::with_step(finding, format!("set {path} to {wanted}"), BEFORE));
+        let edit = corrected(of, &path, leaf.value)
+            .filter(|_| path == leaf.path())
+            .and_then(|new| file.edit(&leaf.names, ValueAction::Set(new)));
+        let act = format!("set {path} to {wanted}");
+        findings.push(ValuesOrigin::with_edits(finding, act, edit.into_iter().collect()));
     }
     findings
+}
+
+/// Values of one text with commas that are easily given as a list: networks and ports.
+const JOINED: [&str; 5] =
+    ["clusterNetworks", "opaquePorts", "ignoreInboundPorts", "ignoreOutboundPorts", "skipSubnets"];
+
+/// The value of a path in the type that the chart expects, if that is the same value: a boolean in quotes, or networks
+/// and ports as a list.
+pub(super) fn corrected(of: &ValuesOrigin<'_>, path: &str, value: &Value) -> Option<NewValue> {
+    match (of.chart.wanted(path, Some(of.edge))?, value) {
+        (Wanted::Kind(ValueKind::Boolean), Value::String(text)) => match text.to_ascii_lowercase().as_str() {
+            "true" => Some(NewValue::Bool(true)),
+            "false" => Some(NewValue::Bool(false)),
+            _ => None,
+        },
+        (Wanted::Kind(ValueKind::Text), Value::Sequence(items)) => {
+            let is_joined = path.rsplit('.').next().is_some_and(|name| JOINED.contains(&name));
+            let items: Option<Vec<String>> = items.iter().map(item).collect();
+            items.filter(|items| is_joined && !items.is_empty()).map(|items| NewValue::Text(items.join(",")))
+        }
+        _ => None,
+    }
+}
+
+/// A network or port of a list.
+fn item(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => number.as_u64().map(|number| number.to_string()),
+        Value::String(text) if !is_put_in(value) && !text.contains([',', ' ']) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 /// The value of the wrong type, and the expected type: the leaf, or one of its parents that should not be a

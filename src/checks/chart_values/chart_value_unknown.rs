@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{BEFORE, ValuesOrigin, kept_at, stored_values};
+use super::chart_value_type::corrected;
+use super::{ValuesOrigin, kept_at, stored_values};
 use crate::chart::values_input::Leaf;
 use crate::checks::control_plane::installation::CONFIG;
 use crate::checks::rehearsal::CHART;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Severity, Subject};
+use crate::finding::{Evidence, Finding, Severity, Subject, ValueAction, ValueEdit};
 use crate::item::Kind;
 use crate::knowledge::Known;
 
@@ -32,17 +33,22 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
             all.push(removed_value(ctx, &of, last));
             continue;
         }
-        let mut findings: BTreeMap<String, Finding> = BTreeMap::new();
+        let mut findings: BTreeMap<String, (Finding, String)> = BTreeMap::new();
+        let mut edits: BTreeMap<String, Vec<ValueEdit>> = BTreeMap::new();
         for file in &given.files {
             for leaf in file.leaves() {
                 if let Some((message, act)) = message_and_step(&of, &leaf) {
                     let place = leaf.place();
+                    let edit = action(&of, &leaf).and_then(|action| file.edit(&leaf.names, action));
+                    edits.entry(place.clone()).or_default().extend(edit);
                     let finding = of.finding(ctx, (file, &place), leaf.describe(), message);
-                    findings.insert(place, ValuesOrigin::with_step(finding, act, BEFORE));
+                    findings.insert(place, (finding, act));
                 }
             }
         }
-        all.extend(findings.into_values());
+        all.extend(findings.into_iter().map(|(place, (finding, act))| {
+            ValuesOrigin::with_edits(finding, act, edits.remove(&place).unwrap_or_default())
+        }));
     }
     Ok(all)
 }
@@ -117,6 +123,21 @@ fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, S
     }
 }
 
+/// The change that gives a value its effect, or removes it if the chart no longer has it; `None` if several are
+/// possible.
+fn action(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
+    let path = leaf.path();
+    let meant = match (dotted(of, leaf), of.chart.known(&path, Some(of.edge))) {
+        (Some(nested), _) => nested,
+        (None, Known::Gone(_)) => return Some(ValueAction::Remove),
+        (None, Known::Resources(instead)) if !instead.contains(' ') => instead,
+        (None, Known::Never(Some(meant))) => meant,
+        (None, _) => return None,
+    };
+    let new = corrected(of, &meant, leaf.value);
+    Some(ValueAction::Rename(meant.split('.').map(str::to_owned).collect(), new))
+}
+
 /// The intended path of a dotted key: in a file `proxy.cores: 1` has no effect, unlike `--set proxy.cores=1`.
 fn dotted(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<String> {
     let at = leaf.names.iter().position(|name| name.contains('.'))?;
@@ -130,5 +151,5 @@ fn removed_value(ctx: &Context<'_>, of: &ValuesOrigin<'_>, last: crate::version:
     let message =
         format!("release {} has no chart {}: {last} was the last release with one", of.release, of.name);
     let finding = ctx.finding(of.subject(), message).severity(Severity::Warning).evidence(of.seen.clone());
-    ValuesOrigin::with_step(finding, format!("remove {} from your installation", of.name), BEFORE)
+    ValuesOrigin::with_edits(finding, format!("remove {} from your installation", of.name), Vec::new())
 }

@@ -5,9 +5,9 @@ use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
 use super::{Check, Context, Judgement, Unjudged, row};
 use crate::chart::values::Values;
-use crate::chart::values_input::{Leaf, ValuesFile, ValuesInput};
+use crate::chart::values_input::{Leaf, ValuesFile, ValuesInput, values_of};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, ValueChange, ValueEdit};
 use crate::item::{Item, Kind};
 use crate::knowledge::Chart;
 use crate::missing::Missing;
@@ -138,8 +138,7 @@ impl<'a> ValuesOrigin<'a> {
     }
 
     fn subject(&self) -> Subject {
-        let by = self.by.map_or_else(String::new, |object| format!(", {object}"));
-        Subject::Thing { thing: format!("values of {}{by}", self.name) }
+        Subject::Thing { thing: values_of(self.name, self.by) }
     }
 
     /// A finding about a value, with its location.
@@ -163,6 +162,13 @@ impl<'a> ValuesOrigin<'a> {
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
         let act: String = first.into_iter().chain(letters).collect();
         finding.remedy(Remedy::new().step(StepKind::ChartValue, format!("{act}, {when}")))
+    }
+
+    /// Adds the step that repairs a finding before the chart is applied, with its edits of the values.
+    fn with_edits(finding: Finding, act: String, edits: Vec<ValueEdit>) -> Finding {
+        let mut finding = ValuesOrigin::with_step(finding, act, BEFORE);
+        finding.remedy = finding.remedy.value(ValueChange::new(edits));
+        finding
     }
 }
 

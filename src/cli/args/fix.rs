@@ -15,7 +15,9 @@ pub struct Fix {
     /// json=FILE), whose plan is printed as it is.
     #[arg(
         value_name = "FILE",
-        conflicts_with_all = ["live", "manifests", "write", "linkerd_version", "kubernetes_version", "into"],
+        conflicts_with_all = [
+            "live", "manifests", "values", "write", "linkerd_version", "kubernetes_version", "into",
+        ],
     )]
     pub report: Option<PathBuf>,
     /// Repair manifests instead of a cluster: files or folders. Several paths may follow. Shows a diff unless
@@ -25,15 +27,30 @@ pub struct Fix {
         value_name = "PATH",
         num_args = 1..,
         help_heading = "Manifests",
+        group = "files",
         conflicts_with_all = ["live", "nodes", "logs"],
     )]
     pub manifests: Vec<PathBuf>,
-    /// Edit the files of --manifests, and check them again.
-    #[arg(long, requires = "manifests", help_heading = "Manifests")]
+    /// Repair values for a Linkerd Helm chart instead, as with check --values. Repeatable; later files override
+    /// earlier ones.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "chart",
+        help_heading = "Manifests",
+        group = "files",
+        conflicts_with_all = ["live", "nodes", "logs", "bundle"],
+    )]
+    pub values: Vec<PathBuf>,
+    /// The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5.
+    #[arg(long, value_name = "CHART@RELEASE", requires = "values", help_heading = "Manifests")]
+    pub chart: Option<String>,
+    /// Edit the files of --manifests or --values, and check them again.
+    #[arg(long, requires = "files", help_heading = "Manifests")]
     pub write: bool,
     /// Run the steps on the cluster, each after a confirmation, and check the cluster again after each. Stops
     /// if one fails.
-    #[arg(long, conflicts_with_all = ["report", "manifests", "bundle", "nodes", "logs", "output"])]
+    #[arg(long, conflicts_with_all = ["report", "manifests", "values", "bundle", "nodes", "logs", "output"])]
     pub apply: bool,
     /// With --manifests: the Linkerd release to check for, if they do not contain the control plane.
     #[arg(
@@ -68,7 +85,7 @@ pub struct Fix {
         help_heading = "Checks",
     )]
     pub namespace: Vec<String>,
-    /// Output format. The default is a script for a cluster, and a diff for --manifests.
+    /// Output format. The default is a script for a cluster, and a diff for files.
     #[arg(short, long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<FixFormat>,
     #[command(flatten)]
@@ -89,9 +106,9 @@ pub enum FixFormat {
     Patch,
     /// The chart values that steps set, for the values files of each chart.
     Values,
-    /// A unified diff of the files of --manifests.
+    /// A unified diff of the files of --manifests or --values.
     Diff,
-    /// The findings of --manifests as SARIF, each with its edit under `fixes`.
+    /// The findings of these files as SARIF, each with its edit under `fixes`.
     Sarif,
     /// JSON.
     Json,
@@ -107,6 +124,8 @@ impl Fix {
             namespace: self.namespace.clone(),
             manifests: Manifests {
                 manifests: self.manifests.clone(),
+                values: self.values.clone(),
+                chart: self.chart.clone(),
                 linkerd_version: self.linkerd_version.clone(),
                 kubernetes_version: self.kubernetes_version.clone(),
                 into: self.into.clone(),

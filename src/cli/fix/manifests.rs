@@ -1,11 +1,15 @@
 //! Repairs of manifests: edits of their files. An edit is offered only if the checks run again without its finding and
 //! without a new one; every other finding is listed with the reason.
 
+mod documents;
+mod values;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::overlay::{Overlay, Questions};
+use crate::chart::values_input::ValuesInput;
 use crate::checks::{self, Check, Settings};
 use crate::cli::args::{self, Fix, FixFormat};
 use crate::cli::stop::Stop;
@@ -24,15 +28,18 @@ use crate::repair::{Overlay as _, State};
 use crate::report::Report;
 use crate::source::change::{Set, Versions};
 use crate::source::dump::Places;
-use crate::yaml;
+use crate::source::evidence::Captured;
+use crate::value_edit::has_merge_key;
+use documents::{document, number_of_document};
+use values::ChartValues;
 
 /// The category of checks of chart values.
 const CHART_VALUES: &str = "chart-values";
 
 pub(super) fn run(args: &Fix) -> anyhow::Result<u8> {
     let is_stdin = |path: &std::path::PathBuf| path.as_os_str() == "-";
-    if args.write && args.manifests.iter().any(is_stdin) {
-        let cause = "--write edits files, but --manifests - reads standard input";
+    if args.write && args.manifests.iter().chain(&args.values).any(is_stdin) {
+        let cause = "--write edits files, but a path of - is standard input";
         return Err(Stop::usage(cause, "give the files or their folder").into());
     }
     let check = args.as_check();
@@ -86,6 +93,8 @@ struct JudgedManifests {
     report: Report,
     set: Set,
     places: Option<Places>,
+    values: Vec<ValuesInput>,
+    charts: ChartValues,
 }
 
 impl JudgedManifests {
@@ -107,9 +116,18 @@ impl Input<'_> {
         let mut settings: Settings = check::settings(self.args, self.policy)?;
         settings.linkerd_version = release.clone();
         settings.manifests = change::flags(self.args);
-        let places = given.as_mut().and_then(|given| given.places());
-        let charts = given.as_mut().map(|given| given.charts()).unwrap_or_default();
-        let (values, unknown) = chart::of_manifests(charts, (false, release.as_ref()), knowledge);
+        settings.values.extend(chart::chart_values(self.args, knowledge)?);
+        let flags = settings.values.iter().flat_map(|given| chart::flags(self.args, given, None));
+        settings.manifests.extend(flags.collect::<Vec<_>>());
+        let places = given.as_mut().and_then(Captured::places);
+        let installed = given.as_mut().map(Captured::charts).unwrap_or_default();
+        let (values, unknown) = chart::of_manifests(installed.clone(), (false, release.as_ref()), knowledge);
+        let charts = ChartValues {
+            given: settings.values.clone(),
+            installed,
+            texts: given.as_mut().map(Captured::texts).unwrap_or_default(),
+            release: release.clone(),
+        };
         settings.values.extend(values);
         let mut items = self.items.clone();
         items.remove(&Item::CliVersion);
@@ -128,7 +146,8 @@ impl Input<'_> {
             change::place(&mut report.findings, places);
         }
         chart::place(&mut report.findings, &settings.values);
-        Ok(act(&JudgedManifests { report, set, places }, &overlay))
+        let values = settings.values.clone();
+        Ok(act(&JudgedManifests { report, set, places, values, charts }, &overlay))
     }
 }
 
@@ -137,6 +156,7 @@ struct Repairer<'a> {
     judged: &'a JudgedManifests,
     overlay: &'a Overlay<'a, Versions>,
     set: Set,
+    values: Vec<ValuesInput>,
     state: State,
     /// The text of each edited file.
     texts: BTreeMap<String, String>,
@@ -153,6 +173,7 @@ impl<'a> Repairer<'a> {
             judged,
             overlay,
             set: judged.set.clone(),
+            values: judged.values.clone(),
             state,
             texts: BTreeMap::new(),
             suggested: Vec::new(),
@@ -214,10 +235,11 @@ impl<'a> Repairer<'a> {
             // The edit of an earlier finding removes this one too.
             return Ok(Vec::new());
         }
-        let edits = edits(finding)?;
         let mut set = self.set.clone();
         let mut texts = self.texts.clone();
         let mut edited = Vec::new();
+        let values = self.values_of(finding, &mut texts, alone, &mut edited)?;
+        let edits = if values.is_some() { Vec::new() } else { edits(finding)? };
         for action in &edits {
             set = self.overlay.apply(&set, action)?;
             let Action::Edit { target, .. } = action else { continue };
@@ -230,7 +252,8 @@ impl<'a> Repairer<'a> {
                 alone.extend(own);
             }
         }
-        let state = self.overlay.judge(&set);
+        let values = values.unwrap_or_else(|| self.values.clone());
+        let state = self.overlay.judge_with(&set, &values);
         let left = prints.iter().filter_map(|print| state.problems.get(print)).next();
         if let Some(left) = left {
             return Err(format!("the edit does not remove the finding for {}", left.subject));
@@ -238,7 +261,7 @@ impl<'a> Repairer<'a> {
         if let Some((_, new)) = state.beyond(&self.state).into_iter().next() {
             return Err(format!("the edit would add {} ({})", new.check, new.subject));
         }
-        (self.set, self.state, self.texts) = (set, state, texts);
+        (self.set, self.values, self.state, self.texts) = (set, values, state, texts);
         edited.sort();
         edited.dedup();
         Ok(edited)
@@ -276,21 +299,7 @@ impl<'a> Repairer<'a> {
         if let Some(source) = place.source {
             return Err(format!("{}: the file is rendered from {source}; edit it there", place.file));
         }
-        if place.file == "stdin" {
-            return Err("it was read from standard input; write it to a file first".to_owned());
-        }
-        let text = match (texts.get(&place.file), self.repair.files.get(&place.file)) {
-            (Some(text), _) => text.clone(),
-            (None, Some(read)) => read.old.clone(),
-            (None, None) => {
-                let text = std::fs::read_to_string(Path::new(&place.file)).map_err(|error| {
-                    format!("{}: the file cannot be read for an edit: {error}", place.file)
-                })?;
-                let original = EditedFile { old: text.clone(), new: text.clone() };
-                self.repair.files.insert(place.file.clone(), original);
-                text
-            }
-        };
+        let text = self.text(&place.file, texts)?;
         let Action::Edit { edit, .. } = action else { return Err("it is not an edit".to_owned()) };
         let at = |why: String| format!("{}:{}: {why}", place.file, place.line);
         let line = usize::try_from(place.line).unwrap_or(usize::MAX);
@@ -307,42 +316,23 @@ impl<'a> Repairer<'a> {
         texts.insert(place.file.clone(), edited);
         Ok((place.file.clone(), line))
     }
-}
 
-/// The documents of a file.
-fn documents(text: &str) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        let end = at;
-        at += line.len();
-        if yaml::is_separator(line) {
-            parts.push(start..end);
-            start = at;
+    /// The text of a file with the edits so far.
+    fn text(&mut self, file: &str, texts: &BTreeMap<String, String>) -> Result<String, String> {
+        if file == "stdin" {
+            return Err("it was read from standard input; write it to a file first".to_owned());
         }
-    }
-    parts.push(start..text.len());
-    parts
-}
-
-/// The index of the document that contains a line, from 1. Edits keep it.
-fn number_of_document(text: &str, line: usize) -> usize {
-    text.split_inclusive('\n').take(line).filter(|line| yaml::is_separator(line)).count()
-}
-
-/// The document at an index, and its value, if it is this object. A renderer may give the object another namespace.
-fn document(text: &str, kind: &str, name: &str, number: usize) -> Option<(Range<usize>, serde_json::Value)> {
-    let range = documents(text).into_iter().nth(number)?;
-    let value: serde_json::Value = yaml::parse(&text[range.clone()]).ok()?;
-    (value["kind"] == kind && value["metadata"]["name"] == name).then_some((range, value))
-}
-
-/// Whether fields of a document come from a merge key.
-fn has_merge_key(value: &serde_json::Value) -> bool {
-    match value {
-        serde_json::Value::Object(map) => map.contains_key("<<") || map.values().any(has_merge_key),
-        serde_json::Value::Array(items) => items.iter().any(has_merge_key),
-        _ => false,
+        if let Some(text) = texts.get(file) {
+            return Ok(text.clone());
+        }
+        if let Some(read) = self.repair.files.get(file) {
+            return Ok(read.old.clone());
+        }
+        let text = std::fs::read_to_string(Path::new(file))
+            .map_err(|error| format!("{file}: the file cannot be read for an edit: {error}"))?;
+        let original = EditedFile { old: text.clone(), new: text.clone() };
+        self.repair.files.insert(file.to_owned(), original);
+        Ok(text)
     }
 }
 
@@ -352,9 +342,10 @@ fn edits(finding: &Finding) -> Result<Vec<Action>, String> {
     let mut edits = Vec::new();
     let is_of_chart =
         checks::find(finding.check).is_some_and(|check| check.card().front.category == CHART_VALUES);
-    let mut other = steps.first().filter(|_| is_of_chart).map(|step| {
-        format!("chart values are not edited, since another file or a Secret may set them too: {}", step.text)
-    });
+    let mut other = steps
+        .first()
+        .filter(|_| is_of_chart)
+        .map(|step| format!("the value is your decision: {}", step.text));
     for step in steps {
         let Some(command) = &step.command else {
             other = other.or_else(|| Some(format!("it is manual: {}", step.text)));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::chart::values_input::ValuesInput;
 use crate::checks::{Check, Settings};
 use crate::cli::{args, change};
 use crate::collect::Collected;
@@ -58,9 +59,19 @@ impl<S: Source> Overlay<'_, S> {
 
     /// The report with a set applied.
     pub(super) fn report(&self, collected: &Collected) -> Report {
-        let Questions { checks, policy, settings, knowledge, .. } = self.questions;
+        self.report_with(collected, self.questions.settings)
+    }
+
+    fn report_with(&self, collected: &Collected, settings: &Settings) -> Report {
+        let Questions { checks, policy, knowledge, .. } = self.questions;
         let origin = self.base.origin();
         report::judge(&Question { checks, policy, settings, knowledge, origin, change: None }, collected)
+    }
+
+    /// The findings with a set applied and other chart values.
+    pub(super) fn judge_with(&self, set: &Set, values: &[ValuesInput]) -> State {
+        let settings = Settings { values: values.to_vec(), ..self.questions.settings.clone() };
+        State::from_report(&self.report_with(&self.collected(set), &settings))
     }
 }
 

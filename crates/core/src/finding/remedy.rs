@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChartSettings, Forced, ListChange};
+use super::{ChartSettings, Forced, ListChange, ValueChange};
 use crate::command::{Command, Connection};
 
 /// The type of a step.
@@ -97,6 +97,8 @@ pub struct Step {
     pub settings: Option<Box<ChartSettings>>,
     /// The list in an annotation that it changes.
     pub list: Option<Box<ListChange>>,
+    /// The chart values that it changes in files.
+    pub value: Option<Box<ValueChange>>,
 }
 
 impl Step {
@@ -105,7 +107,8 @@ impl Step {
         let text = text.into();
         let applies = Applies::from_text(&text);
         let restarts = Restarts::default();
-        Step { kind, text, command, restarts, applies, forced: None, settings: None, list: None }
+        let (forced, settings, list, value) = (None, None, None, None);
+        Step { kind, text, command, restarts, applies, forced, settings, list, value }
     }
 
     /// Its text for several workloads, if it recreates the pods of one.
@@ -219,6 +222,14 @@ impl Remedy {
         let mut steps = self.steps.iter_mut().rev();
         if let Some(step) = steps.find(|step| step.kind == StepKind::Annotation) {
             step.list = Some(Box::new(change));
+        }
+        self
+    }
+
+    /// States which chart values the last step changes in files.
+    pub fn value(mut self, change: Option<ValueChange>) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.value = change.map(Box::new);
         }
         self
     }

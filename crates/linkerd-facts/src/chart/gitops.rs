@@ -259,7 +259,8 @@ impl Document<'_> {
 
     fn values_file(&self, object: &str, of: (String, Mapping), above: String, spots: Spots) -> ValuesFile {
         let (text, root) = of;
-        ValuesFile::in_object(object, text, root, ValuePositions { file: self.of.name.clone(), above, spots })
+        let (file, line) = (self.of.name.clone(), self.root.line);
+        ValuesFile::in_object(object, text, root, ValuePositions { file, line, above, spots })
     }
 }
 

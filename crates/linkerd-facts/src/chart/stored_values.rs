@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::yaml::node::{Spot, spot};
+use crate::finding::ValuesForm;
+use crate::yaml::node::{Spot, spot, steps};
 
 /// Positions of values in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValuePositions {
     /// The file of the object.
     pub file: String,
+    /// A line of its document, from 1.
+    pub line: u64,
     /// Prefix of the value's path in evidence: `spec.values.`, `spec.source.helm.values: `.
     pub above: String,
     /// Position of each value.
@@ -27,6 +30,16 @@ pub enum Spots {
 }
 
 impl ValuePositions {
+    /// The steps to the values in the document, and their form.
+    pub(super) fn form(&self) -> Option<(Vec<String>, ValuesForm)> {
+        let (path, form) = match (self.above.strip_suffix(": "), &self.spots) {
+            (Some(path), Spots::Each(_)) => (path, ValuesForm::Single),
+            (Some(path), Spots::Below(_) | Spots::Here(_)) => (path, ValuesForm::Text),
+            (None, _) => (self.above.strip_suffix('.')?, ValuesForm::Map),
+        };
+        Some((steps(path)?, form))
+    }
+
     /// Path of a value, as in evidence.
     pub(super) fn field(&self, place: &str) -> String {
         match place.starts_with('[') {

@@ -6,8 +6,9 @@ use serde_yaml::{Mapping, Value};
 pub use super::stored_values::ValuePositions;
 use super::values::Values;
 use super::yaml;
+use crate::finding::{ValueAction, ValueEdit, ValuesForm, ValuesPlace};
 use crate::version::LinkerdVersion;
-use crate::yaml::node::{Spot, spot};
+use crate::yaml::node::{Spot, spot, tree};
 
 /// Values for a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,12 @@ pub struct ValuesInput {
     pub by: Option<(String, Option<(String, String)>)>,
     /// Whether some values are missing: they may set what no file sets.
     pub partial: bool,
+}
+
+/// The values of a chart, with the object that installs it.
+pub fn values_of(chart: &str, by: Option<&str>) -> String {
+    let by = by.map_or_else(String::new, |object| format!(", {object}"));
+    format!("values of {chart}{by}")
 }
 
 /// A values file, or values in an object of another tool.
@@ -141,6 +148,19 @@ impl ValuesFile {
     /// Path of a value, as in evidence.
     pub fn field(&self, place: &str) -> String {
         self.held.as_ref().map_or_else(|| place.to_owned(), |held| held.field(place))
+    }
+
+    /// The edit of a value where it is set; `None` if its place cannot be named.
+    pub fn edit(&self, keys: &[&str], action: ValueAction) -> Option<ValueEdit> {
+        let (line, (path, form)) = match &self.held {
+            None => (tree(&self.text)?.line, (Vec::new(), ValuesForm::Map)),
+            Some(held) => (held.line, held.form()?),
+        };
+        let field = self.field(&Leaf { names: keys.to_vec(), value: &Value::Null }.place());
+        let line = self.find(&field).map_or(line, |(_, (line, _))| line);
+        let (object, file) = (self.name.clone(), self.file().to_owned());
+        let place = ValuesPlace { object, file, line: usize::try_from(line).ok()?, path, form };
+        Some(ValueEdit { place, keys: keys.iter().map(|key| (*key).to_owned()).collect(), action })
     }
 
     /// Position of a value that evidence names by this field: path, line and column from 1.

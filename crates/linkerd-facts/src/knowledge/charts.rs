@@ -56,6 +56,10 @@ pub struct Refusal {
     pub why: String,
     /// The alternative.
     pub instead: String,
+    /// The value to remove, if that is the only way.
+    pub remove: Option<String>,
+    /// The word that `false` without quotes was meant to be.
+    pub false_means: Option<String>,
 }
 
 /// Condition of a value.
@@ -270,6 +274,9 @@ impl KnowledgeFile for Charts {
             };
             if let Some(path) = rule.when.keys().find(|path| !within(path)) {
                 return Err(format!("refuses: no chart uses {path}"));
+            }
+            if rule.remove.as_ref().is_some_and(|path| !rule.when.contains_key(path)) {
+                return Err("refuses: `remove` names a value of `when`".to_owned());
             }
             if rule.when.is_empty()
                 || rule.when.values().any(|found| *found == Found::Other) == rule.words.is_empty()

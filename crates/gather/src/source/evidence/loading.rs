@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
+use super::charts::Charts;
 use super::manifests::{Layout, Role};
 use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
-use crate::chart::gitops::{self, Annotated, Installed, Text};
-use crate::knowledge::Knowledge;
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
 use crate::source::dump::aside::Aside;
@@ -42,12 +41,9 @@ pub(super) struct Loading {
     pub(super) configurations: Vec<(String, String, Blob)>,
     /// Whether manifests are read rather than evidence of a cluster.
     pub(super) manifests: bool,
-    /// Texts of manifests, by name and position.
-    texts: Vec<(String, String, Blob)>,
+    /// Texts of manifests.
+    pub(super) charts: Charts,
 }
-
-/// Maximum size of a text to search for chart installations, in bytes.
-const MOST_OF_TEXT: u64 = 1 << 20;
 
 impl Loading {
     pub(super) fn new(completeness: Completeness) -> Loading {
@@ -60,31 +56,14 @@ impl Loading {
             reasons: Vec::new(),
             configurations: Vec::new(),
             manifests: false,
-            texts: Vec::new(),
+            charts: Charts::default(),
         }
-    }
-
-    /// The Linkerd charts that the manifests install, and the objects that install other charts with
-    /// annotations of Linkerd in their values.
-    pub(super) fn charts(&self) -> (Vec<Installed>, Vec<Annotated>) {
-        if self.texts.is_empty() {
-            return (Vec::new(), Vec::new());
-        }
-        let names: Vec<&str> = Knowledge::embedded().charts().names().collect();
-        let read = |(name, path, blob): &(String, String, Blob)| {
-            let text = String::from_utf8(blob.bytes(MOST_OF_TEXT).ok()?).ok()?;
-            Some(Text { name: name.clone(), path: path.clone(), text })
-        };
-        let texts: Vec<Text> = self.texts.iter().filter_map(read).collect();
-        let found = gitops::found(&texts, &names);
-        let others = gitops::annotated(&texts, &found);
-        (found, others)
     }
 
     fn keep_text(&mut self, name: &str, path: &str, blob: &Blob) {
         let is_text = [".yaml", ".yml", "Kustomization"].iter().any(|end| path.ends_with(end));
-        if self.manifests && blob.len() <= MOST_OF_TEXT && (is_text || name == STDIN_NAME) {
-            self.texts.push((name.to_owned(), path.to_owned(), blob.clone()));
+        if self.manifests && (is_text || name == STDIN_NAME) {
+            self.charts.keep(name, path, blob);
         }
     }
 

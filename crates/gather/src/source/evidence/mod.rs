@@ -1,6 +1,7 @@
 //! The evidence of `--bundle` as one cluster: bundles and dumps from folders, archives, files and standard input,
 //! recognized by content. Uses no network, kubeconfig or command.
 
+mod charts;
 mod kustomizations;
 mod loading;
 mod manifests;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
+pub use charts::{Charts, installed};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -43,6 +45,7 @@ pub struct Captured {
     places: Option<Places>,
     set_aside: Vec<String>,
     charts: Vec<Installed>,
+    texts: Charts,
 }
 
 /// Keys of Linkerd in values of charts, as what is not checked.
@@ -98,7 +101,7 @@ impl Captured {
             loading.builder.next_given();
             loading.path(path, &mut stdin)?;
         }
-        let (charts, others) = loading.charts();
+        let (charts, others) = loading.charts.found();
         let read = loading.builder.recognised();
         let places = loading.builder.places();
         let dump = loading.builder.finish();
@@ -129,9 +132,10 @@ impl Captured {
         set_aside.extend(in_values(&others));
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
-        let (bundles, mut ignored) = (loading.bundles, loading.ignored);
+        let (bundles, mut ignored, texts) = (loading.bundles, loading.ignored, loading.charts);
         let nodes = configured(loading.configurations, dump.as_ref(), &mut ignored);
-        let evidence = Captured { bundles, dump, nodes, warnings, ignored, name, places, set_aside, charts };
+        let evidence =
+            Captured { bundles, dump, nodes, warnings, ignored, name, places, set_aside, charts, texts };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -144,6 +148,11 @@ impl Captured {
     /// The Linkerd charts that manifests install.
     pub fn charts(&mut self) -> Vec<Installed> {
         std::mem::take(&mut self.charts)
+    }
+
+    /// The texts of manifests, from which their charts were read.
+    pub fn texts(&mut self) -> Charts {
+        std::mem::take(&mut self.texts)
     }
 
     /// Warnings for the operator: unreadable parts, duplicates.
