@@ -1,5 +1,7 @@
 //! `annotation-not-in-release`: an annotation or label that the installed release does not support.
 
+use std::collections::BTreeMap;
+
 use super::fault::{Fault, Found, Survey};
 use super::wording;
 use crate::checks::control_plane::installation::config;
@@ -56,9 +58,9 @@ fn describe(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option
         }
         KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
     };
-    let (severity, outcome) = match found.injected && !found.in_template && is_refused(survey, known) {
-        true => (Severity::Error, "the injector rejects every new pod that has it"),
-        false => (Severity::Warning, "it has no effect"),
+    let (severity, outcome) = match found.injected && !found.in_template {
+        true => consequence(survey, known),
+        false => (Severity::Warning, NO_EFFECT),
     };
     // Steps before an upgrade set annotations that only the target reads.
     let in_target = ctx.upgrade().map(|upgrade| row.status_in(&upgrade.to, ctx.knowledge));
@@ -71,11 +73,26 @@ fn describe(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option
     Some((severity, message, remedy(ctx, survey, found, row, known)))
 }
 
-/// Whether the installed injector rejects pods with the key instead of ignoring the key.
-fn is_refused(survey: &Survey<'_>, status: &KeyStatus) -> bool {
-    let KeyStatus::Conditional { refused, .. } = status else { return false };
-    let Some(values) = &survey.values else { return false };
-    !refused.is_empty() && refused.iter().all(|(path, with)| values.bool(path).unwrap_or(false) == *with)
+/// What happens to a new pod with a key that does not take effect.
+const NO_EFFECT: &str = "it has no effect";
+
+/// What the installed release does with new pods that have the key: it rejects them, their linkerd-init fails, or it
+/// ignores the key.
+fn consequence(survey: &Survey<'_>, status: &KeyStatus) -> (Severity, &'static str) {
+    let (KeyStatus::Conditional { refused, init_fails, .. }, Some(values)) = (status, &survey.values) else {
+        return (Severity::Warning, NO_EFFECT);
+    };
+    let apply = |conditions: &BTreeMap<String, bool>| {
+        let mut all = conditions.iter();
+        !conditions.is_empty() && all.all(|(path, with)| values.bool(path).unwrap_or(false) == *with)
+    };
+    if apply(refused) {
+        return (Severity::Error, "the injector rejects every new pod that has it");
+    }
+    match apply(init_fails) {
+        true => (Severity::Error, "linkerd-init fails in every new pod that has it"),
+        false => (Severity::Warning, NO_EFFECT),
+    }
 }
 
 fn remedy(

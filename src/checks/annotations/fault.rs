@@ -320,8 +320,8 @@ impl<'a> Scanner<'_, 'a> {
             let status = row.status_in(version, self.knowledge);
             // A value that the injector ignores is not one for which it refuses the pod.
             let likely = status.likely();
-            let refuses =
-                matches!(likely, Some(KeyStatus::Conditional { refused, .. }) if !refused.is_empty());
+            let refuses = matches!(likely, Some(KeyStatus::Conditional { refused, init_fails, .. })
+                if !refused.is_empty() || !init_fails.is_empty());
             if !(refuses && checked.is_err()) && self.is_without_effect(at, row, &status) {
                 return Some(Fault::NotInRelease(row, status));
             }

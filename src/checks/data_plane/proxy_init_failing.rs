@@ -25,6 +25,13 @@ const SUBNETS: &str = "config.linkerd.io/skip-subnets";
 const SUBNETS_ARGUMENT: &str = "--subnets-to-ignore";
 const SUBNETS_VALUE: &str = "proxyInit.skipSubnets";
 
+/// Annotation with the time for which the kernel keeps half-closed connections, its argument and its chart value.
+const CLOSE_WAIT: &str = "config.linkerd.io/close-wait-timeout";
+const CLOSE_WAIT_ARGUMENT: &str = "--timeout-close-wait-secs";
+const CLOSE_WAIT_VALUE: &str = "proxyInit.closeWaitTimeoutSecs";
+/// The signature of a linkerd-init that may not set it.
+const CLOSE_WAIT_DENIED: &str = "init-close-wait";
+
 /// A failed run of linkerd-init without a later success.
 struct Failed<'a> {
     pod: &'a Pod,
@@ -94,10 +101,56 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
     let signatures = ctx.knowledge.signatures();
     // The log has one line per command; line ends in the command's own output are escaped.
     let mut lines = ended.message.lines().flat_map(|line| line.split("\\n"));
-    let (signature, line) = lines.find_map(|line| {
+    let known = lines.find_map(|line| {
         signatures.matching(SignatureScope::Init, line).map(|signature| (signature, without_prefix(line)))
-    })?;
-    Some((signature, Failed { pod, path, line: line.to_owned(), restarts: status.restart_count }))
+    });
+    let failed = |path, line: String| Failed { pod, path, line, restarts: status.restart_count };
+    if let Some((signature, line)) = known {
+        return Some((signature, failed(path, line.to_owned())));
+    }
+    // It sets the timeout first. The help text that follows the error often displaces it from the kept output.
+    let signature = signatures.get(CLOSE_WAIT_DENIED)?;
+    is_denied_close_wait(pod).then(|| {
+        let path = if path.starts_with("state") { "state.terminated" } else { "lastState.terminated" };
+        (signature, failed(path, format!("exit code {}", ended.exit_code)))
+    })
+}
+
+/// Whether linkerd-init has to set the close-wait timeout and runs as a user other than root.
+fn is_denied_close_wait(pod: &Pod) -> bool {
+    let user =
+        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
+    user.is_some_and(|user| user != 0)
+        && argument(pod, CLOSE_WAIT_ARGUMENT).is_some_and(|seconds| seconds != "0")
+}
+
+/// The value of an argument of linkerd-init.
+fn argument<'a>(pod: &'a Pod, name: &str) -> Option<&'a str> {
+    let args = &pod.spec.container(INIT_CONTAINER)?.args;
+    let at = args.iter().position(|arg| arg.split('=').next() == Some(name))?;
+    match args[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => args.get(at + 1).map(String::as_str),
+    }
+}
+
+/// The timeout and the user of a linkerd-init that may not set it.
+fn close_wait(pod: &Pod) -> Vec<Evidence> {
+    let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let annotation = pod.metadata.annotation(CLOSE_WAIT);
+    let annotation = annotation
+        .map(|value| Evidence::field(object(), format!("metadata.annotations[{CLOSE_WAIT}]"), value));
+    let argument = argument(pod, CLOSE_WAIT_ARGUMENT).map(|seconds| {
+        let path = format!("spec.initContainers[{INIT_CONTAINER}].args: {CLOSE_WAIT_ARGUMENT}");
+        Evidence::field(object(), path, seconds)
+    });
+    let user =
+        pod.spec.container(INIT_CONTAINER).and_then(|init| init.security_context.as_ref()?.run_as_user);
+    let user = user.map(|user| {
+        let path = format!("spec.initContainers[{INIT_CONTAINER}].securityContext.runAsUser");
+        Evidence::field(object(), path, user.to_string())
+    });
+    annotation.or(argument).into_iter().chain(user).collect()
 }
 
 /// Removes the logger's prefix from a line, in both of its formats.
@@ -129,6 +182,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     });
     let subnets = group.first().filter(|_| signature.id.starts_with("init-subnet"));
     let rejected = group.first().filter(|_| signature.id == "init-subnet-family");
+    let timeout = group.first().filter(|_| signature.id == CLOSE_WAIT_DENIED);
     let cause = rejected.and_then(rejected_range).unwrap_or_else(|| signature.cause.clone());
     let sandbox = group.first().and_then(|failed| gvisor::runtime_class(failed.pod));
     if let Some(runtime) = sandbox {
@@ -150,7 +204,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
     .parameter(&signature.id)
     .evidences(said)
     .evidences(subnets.and_then(|failed| skipped_subnets(failed.pod)))
-    .evidences(systems.filter(|_| subnets.is_none()))
+    .evidences(timeout.map(|failed| close_wait(failed.pod)).unwrap_or_default())
+    .evidences(systems.filter(|_| subnets.is_none() && timeout.is_none()))
     .remedy(remedy(ctx, owner, group, signature))
 }
 
@@ -175,12 +230,7 @@ fn skipped_subnets(pod: &Pod) -> Option<Evidence> {
     if let Some(ranges) = pod.metadata.annotation(SUBNETS) {
         return Some(Evidence::field(object, format!("metadata.annotations[{SUBNETS}]"), ranges));
     }
-    let args = &pod.spec.container(INIT_CONTAINER)?.args;
-    let at = args.iter().position(|arg| arg.starts_with(SUBNETS_ARGUMENT))?;
-    let said = match args[at].split_once('=') {
-        Some((_, ranges)) => ranges,
-        None => args.get(at + 1)?,
-    };
+    let said = argument(pod, SUBNETS_ARGUMENT)?;
     let path = format!("spec.initContainers[{INIT_CONTAINER}].args: {SUBNETS_ARGUMENT}");
     Some(Evidence::field(object, path, said))
 }
@@ -272,6 +322,21 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         id @ ("init-subnet-family" | "init-subnet-invalid") => {
             (other_subnets(ctx, owner, group, id == "init-subnet-invalid"), again)
         }
+        CLOSE_WAIT_DENIED => {
+            let remedy = value(remedy, "Let linkerd-init run as root", "proxyInit.runAsRoot", "true");
+            let is_annotated = |failed: &Failed<'_>| failed.pod.metadata.annotation(CLOSE_WAIT).is_some();
+            let remedy = match group.iter().any(is_annotated) {
+                true => {
+                    let act = format!("Or remove {CLOSE_WAIT}");
+                    rewrite::remove(ctx, remedy, &act, owner, CLOSE_WAIT)
+                }
+                false => {
+                    let act = "Or keep the timeout of the nodes";
+                    value(remedy, act, CLOSE_WAIT_VALUE, "0")
+                }
+            };
+            (remedy, again)
+        }
         "init-chain-exists" => {
             let remedy = remedy.step(
                 StepKind::Note,
@@ -291,14 +356,18 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, group: &[Failed<'_>], signature: &Si
         }
     };
     // A patch of the pod template creates the pods again.
-    let is_of_template = rewrite::setter(ctx, owner, SUBNETS) != Setter::Namespace;
+    let key = if signature.id == CLOSE_WAIT_DENIED { CLOSE_WAIT } else { SUBNETS };
+    let is_of_template = rewrite::setter(ctx, owner, key) != Setter::Namespace;
     let is_rolled = is_of_template
         && remedy.steps.iter().any(|step| step.kind == StepKind::Annotation && step.command.is_some());
-    let others: Vec<&str> = [("the namespace", "the namespace sets"), ("the chart", "disableIPv6")]
-        .into_iter()
-        .filter(|(_, sign)| remedy.steps.iter().any(|step| mentions(step, sign)))
-        .map(|(place, _)| place)
-        .collect();
+    let others: Vec<&str> =
+        [("the namespace", &["the namespace sets"][..]), ("the chart", &["disableIPv6", "runAsRoot"])]
+            .into_iter()
+            .filter(|(_, signs)| {
+                signs.iter().any(|sign| remedy.steps.iter().any(|step| mentions(step, sign)))
+            })
+            .map(|(place, _)| place)
+            .collect();
     if is_rolled && others.is_empty() {
         return remedy;
     }

@@ -236,6 +236,8 @@ pub enum KeyStatus {
         values: BTreeMap<String, bool>,
         /// Chart values, by path, with which the injector rejects the pod; empty if it never does.
         refused: BTreeMap<String, bool>,
+        /// Chart values, by path, with which linkerd-init of the pod fails; empty if it never does.
+        init_fails: BTreeMap<String, bool>,
     },
     /// The release is older than the key.
     NotYet {
@@ -322,6 +324,7 @@ impl Key {
                             when: when.clone(),
                             values: range.values.clone(),
                             refused: range.refused.clone(),
+                            init_fails: range.init_fails.clone(),
                         },
                         None => KeyStatus::Effective,
                     };

@@ -28,6 +28,9 @@ pub struct ReleaseRange {
     /// Chart values, by path, with which the injector rejects the pod. Empty: never.
     #[serde(default)]
     pub refused: BTreeMap<String, bool>,
+    /// Chart values, by path, with which linkerd-init of the pod fails. Empty: never.
+    #[serde(default)]
+    pub init_fails: BTreeMap<String, bool>,
 }
 
 /// The edges: `edge-25.1.1 and newer`.

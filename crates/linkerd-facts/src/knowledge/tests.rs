@@ -17,6 +17,7 @@ const MEASURED: [&str; 6] =
 
 /// Keys that were run through the injector of each release: `y` changed the pod, `n` did not, `c` did not but would
 /// under a condition that the run did not meet. The debug-image keys were run with the debug sidecar;
+/// with close-wait-timeout, linkerd-init of the changed pod fails until edge-25.1.1 rejects the pod;
 /// proxy-additional-env and viz.linkerd.io/disable-tap, which that run could not show, are from the source.
 const RUNS: [(&str, &str); 63] = [
     ("config.linkerd.io/proxy-image", "yyyyyy"),
@@ -62,7 +63,7 @@ const RUNS: [(&str, &str); 63] = [
     ("config.linkerd.io/proxy-disable-outbound-protocol-detect-timeout", "yyyyyy"),
     ("config.linkerd.io/proxy-disable-inbound-protocol-detect-timeout", "yyyyyy"),
     ("config.linkerd.io/enable-gateway", "yyyyyy"),
-    ("config.linkerd.io/close-wait-timeout", "yyyccc"),
+    ("config.linkerd.io/close-wait-timeout", "cccccc"),
     ("config.alpha.linkerd.io/proxy-wait-before-exit-seconds", "yyyyyc"),
     ("config.alpha.linkerd.io/proxy-enable-native-sidecar", "yyyyyy"),
     ("config.beta.linkerd.io/proxy-enable-native-sidecar", "nnnnyy"),
