@@ -1,13 +1,14 @@
 //! `control-plane-domains-differ`: a component of the control plane runs with another trust domain, cluster domain or
 //! namespace than the installation.
 
-use crate::checks::control_plane::installation::values;
+use crate::checks::control_plane::installation::{of_control_plane, values};
 use crate::checks::upgrade::{self, Options};
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::objects::{Deployment, Workload};
+use crate::version::Contains;
 
 /// The charts' default domain.
 const DOMAIN: &str = "cluster.local";
@@ -43,7 +44,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(deployment) = deployments.iter().find(|one| one.metadata.key() == (home, name)) else {
             continue;
         };
-        let Some(said) = value(deployment, container, argument) else { continue };
+        let Some(said) = value(deployment, container, argument) else {
+            if (container, setting) == ("policy", DomainSetting::ClusterDomain) && cluster_domain != DOMAIN {
+                findings.extend(without_domain(ctx, deployment, cluster_domain)?);
+            }
+            continue;
+        };
         let (wanted, by) = match setting {
             DomainSetting::TrustDomain => (trust_domain, "data.values: identityTrustDomain"),
             DomainSetting::ClusterDomain => (cluster_domain, "data.values: clusterDomain"),
@@ -69,6 +75,61 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// The defect of releases whose chart does not pass the cluster domain to the policy controller.
+const NOT_PASSED: &str = "cluster-domain-not-passed";
+
+/// A policy controller without the argument: it assumes the charts' default domain. Releases before the argument do not
+/// use the domain.
+fn without_domain(
+    ctx: &Context<'_>,
+    deployment: &Workload,
+    wanted: &str,
+) -> Result<Option<Finding>, Unjudged> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let containers = &deployment.spec.template.spec.containers;
+    let at = containers.iter().position(|one| one.name == "policy" && !one.args.is_empty());
+    let (Some(at), Some(row)) = (at, ctx.knowledge.known_defects().row(NOT_PASSED)) else { return Ok(None) };
+    let (version, release) = of_control_plane(ctx)?;
+    let minors = ctx.knowledge.minors();
+    if row.has_begun(&version, minors) != Contains::Yes {
+        return Ok(None);
+    }
+    let name = deployment.metadata.name.as_str();
+    let remedy = match row.affects(&version, minors) {
+        Some(_) => {
+            let path = format!("/spec/template/spec/containers/{at}/args/-");
+            let argument = format!("--cluster-domain={wanted}");
+            let patch = serde_json::json!([{"op": "add", "path": path, "value": argument}]).to_string();
+            let patched = kubectl().namespace(home).words("patch deployment").operand(name);
+            let remedy = Remedy::new().run(
+                StepKind::Command,
+                "Pass the cluster domain to the policy controller",
+                patched.words("--type json -p").arg(patch),
+            );
+            let fixed = row.fixed_for(&version, ctx.knowledge.releases()).unwrap_or_default();
+            let lasting = format!("Upgrade the control plane to {fixed} or newer, whose chart passes it");
+            remedy.step(StepKind::Upgrade, lasting)
+        }
+        None => reapplied(ctx, name),
+    };
+    let message = "the policy controller runs without the cluster domain and assumes cluster.local: proxies request \
+         names of Services that do not exist, so their requests fail";
+    let path = "spec.template.spec.containers[policy].args: cluster-domain";
+    Ok(Some(
+        ctx.finding(Subject::object(Kind::Deployment, home, name), message)
+            .tie(Tie::Workload(Kind::Deployment.to_string(), home.to_owned(), name.to_owned()))
+            .parameter("policy:cluster-domain")
+            .evidence(Evidence::field(Subject::object(Kind::Deployment, home, name), path, "not set"))
+            .evidence(Evidence::field(
+                format!("ConfigMap {home}/linkerd-config"),
+                "data.values: clusterDomain",
+                wanted,
+            ))
+            .evidence(release)
+            .remedy(remedy),
+    ))
 }
 
 /// The value of an argument, which Go reads with one or two dashes.
@@ -97,14 +158,19 @@ fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: Do
              identities that no server has, and reject its certificate"
         }
     };
+    let steps = reapplied(ctx, deployment);
+    ctx.finding(Subject::object(Kind::Deployment, home, deployment), message)
+        .tie(Tie::Workload(Kind::Deployment.to_string(), home.to_owned(), deployment.to_owned()))
+        .remedy(steps)
+}
+
+/// Shows the arguments, and applies the control plane again.
+fn reapplied(ctx: &Context<'_>, deployment: &str) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
     let steps = Remedy::new().run(
         StepKind::Command,
         "Compare the arguments with the installation, and find out what changed them",
         kubectl().namespace(home).words("get").operand(format!("deployment/{deployment}")).words("-o yaml"),
     );
-    let again = "Reapply the control plane";
-    let steps = upgrade::step(ctx, steps, StepKind::Command, again, Options::none());
-    ctx.finding(Subject::object(Kind::Deployment, home, deployment), message)
-        .tie(Tie::Workload(Kind::Deployment.to_string(), home.to_owned(), deployment.to_owned()))
-        .remedy(steps)
+    upgrade::step(ctx, steps, StepKind::Command, "Reapply the control plane", Options::none())
 }

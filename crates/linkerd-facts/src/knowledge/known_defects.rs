@@ -180,6 +180,11 @@ impl KnownDefect {
         }
     }
 
+    /// Whether a version is at or after the first release with it, with or without the fix.
+    pub fn has_begun(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        self.range.begun(version, minors)
+    }
+
     /// Whether a release has the fix.
     pub fn is_fixed(&self) -> bool {
         self.range.until.is_some()
