@@ -156,6 +156,12 @@ fn finding(ctx: &Context<'_>, failing: &Failing<'_>) -> Option<Finding> {
     let by_webhook = failures.iter().find_map(|failure| webhook(failure.said));
     let message = match (chart, by_webhook) {
         _ if failures.is_empty() => return None,
+        (_, Some((name, true))) if failures.iter().any(|failure| unknown_value(failure.said).is_some()) => {
+            format!(
+                "Linkerd's webhook {name} denies a correct object, because this release does not know one of its \
+                 values, so {tool} does not apply the change"
+            )
+        }
         (_, Some((name, true))) => {
             format!("Linkerd's webhook {name} denies an object, so {tool} does not apply the change")
         }
@@ -201,6 +207,17 @@ fn remedy<'a>(
 ) -> Remedy {
     match by_webhook {
         Some((_, true)) => {
+            if let Some(value) = said.clone().find_map(unknown_value) {
+                let upgrade = format!(
+                    "Keep the object, whose value {value} is correct, and upgrade the control plane to edge-26.4.4 \
+                     (2.20) or newer. Its webhook admits values that Linkerd does not know"
+                );
+                let until = format!(
+                    "Until then, remove the part with {value} from the object in Git, and configure it in the \
+                     Gateway's own policy"
+                );
+                return Remedy::new().step(StepKind::Upgrade, upgrade).step(StepKind::Note, until);
+            }
             let text = match said.find_map(reference_without_group) {
                 Some(kind) => format!(
                     "In Git, add group: policy.linkerd.io to the reference of kind {kind} in \
@@ -233,6 +250,15 @@ fn remedy<'a>(
         None => Remedy::new()
             .step(StepKind::Note, "Repair the cause that the message names, in Git or in the cluster"),
     }
+}
+
+/// The value that Linkerd's policy webhook does not know. The schema of the definition was tested before, so that the
+/// value is correct.
+fn unknown_value(said: &str) -> Option<&str> {
+    let (name, is_denied) = webhook(said)?;
+    let (_, rest) = said.split_once("unknown variant `").filter(|_| is_denied)?;
+    let (value, rest) = rest.split_once('`')?;
+    (name.starts_with("linkerd-policy-validator") && rest.starts_with(", expected one of `")).then_some(value)
 }
 
 /// The kind of a reference that Linkerd's webhook denies only because its group is missing.
