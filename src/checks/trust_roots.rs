@@ -5,7 +5,7 @@
 use sha2::{Digest, Sha256};
 
 use super::Context;
-use crate::certificates::{BundlePrint, Certificate, from_bundle};
+use crate::certificates::{BundlePrint, Certificate, from_restored_bundle, restored_text};
 use crate::chart::values::Values;
 use crate::item::Scope;
 use crate::missing::Missing;
@@ -24,7 +24,9 @@ pub(super) const BUNDLE: &str = "ca-bundle.crt";
 /// It is unknown whether the ConfigMap exists.
 pub(super) fn in_force(ctx: &Context<'_>) -> Result<Option<BundlePrint>, Missing> {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
-    Ok(roots.map(|roots| BundlePrint::from_pem(roots.data.get(BUNDLE).map_or("", String::as_str))))
+    Ok(roots.map(|roots| {
+        BundlePrint::from_pem(&restored_text(roots.data.get(BUNDLE).map_or("", String::as_str)))
+    }))
 }
 
 /// The annotation with the SHA-256 of the bundle text that the injector passed to a proxy, since 2.13.
@@ -119,7 +121,7 @@ pub(super) fn may_store_others(ctx: &Context<'_>) -> bool {
     let stored = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let (Some(current), Some(stored)) = (current_for_steps(ctx), stored) else { return false };
     let sorted = |pem: &str| -> Option<Vec<Certificate>> {
-        let mut anchors = from_bundle(pem.trim()).ok()?;
+        let mut anchors = from_restored_bundle(pem.trim()).ok()?;
         anchors.sort_by_key(Certificate::print);
         Some(anchors)
     };

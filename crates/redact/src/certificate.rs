@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 
-use super::pem::block;
+use super::pem::{block, restored};
 use super::shapes::looks_certified;
 
 /// Whether the private key matches the certificate.
@@ -227,7 +227,15 @@ const EMPTY: [u8; 2] = [0x30, 0x00];
 /// Linkerd rejects, becomes an empty line, which it also rejects.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
-    let (mut kept, mut stops, mut rest) = (String::new(), "", text.as_ref());
+    // Damage stays, so that it can be reported.
+    match restored(&text) {
+        Some((damage, whole)) => found_certificates(&whole).map(|kept| damage.again(&kept, &text)),
+        None => found_certificates(&text),
+    }
+}
+
+fn found_certificates(text: &str) -> Option<String> {
+    let (mut kept, mut stops, mut rest) = (String::new(), "", text);
     let mut found = false;
     while let Some((label, der, after)) = block(rest) {
         rest = after;
@@ -300,7 +308,12 @@ mod tests {
         for behind in [format!("{key}{one}"), format!("{key}# secret\n{key}{one}")] {
             assert_eq!(kept(&behind), Some(format!("{STOP_AT_KEY}{one}")), "{behind}");
         }
-        let unseen = [format!("{}{one}", one.trim_end()), format!("\u{feff}{one}"), one.replace('\n', "\r")];
+        // Damage that can be undone stays as it is.
+        let joined = format!("{}{one}", one.trim_end());
+        assert_eq!(kept(&joined), Some(joined.clone()));
+        assert_eq!(kept(&format!("{joined}{key}")), Some(format!("{joined}{STOP_AT_KEY}")));
+        assert_eq!(kept(&format!("{joined}{one}")), Some(format!("{joined}{one}")));
+        let unseen = [format!("\u{feff}{one}"), one.replace('\n', "\r")];
         for text in unseen {
             assert_eq!(kept(&text), None, "{text}");
         }

@@ -43,7 +43,7 @@ pub use keys::names_a_secret;
 pub use marker::{Marker, is_marked, original_column, original_len};
 pub use object::{Counts, KEY_MATCHES, Passed, Sanitized, note_absent_key, object};
 pub use parse::parse;
-pub use pem::block as pem_block;
+pub use pem::{PemDamage, block as pem_block, read_by_proxies, restored as restored_pem};
 pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
 pub use route::matched_value;
 pub use scrape::{ScrapeConfig, ScrapeJob, ScrapeRule};

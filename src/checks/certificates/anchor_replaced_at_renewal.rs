@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use semver::Version;
 
 use super::identity::{BUNDLE, TRUST_ROOTS, anchor_tie, source_bundle};
-use crate::certificates::{Certificate, from_bundle};
+use crate::certificates::{Certificate, from_restored_bundle};
 use crate::checks::dates::span;
 use crate::checks::policy::defined;
 use crate::checks::trust_roots::chart_writes_bundle;
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((roots, owner)) = roots.and_then(|roots| Some((roots, source_bundle(roots)?))) else {
         return Err(Unjudged::not_applicable("trust-manager does not write the trust anchors"));
     };
-    let anchors = roots.data.get(BUNDLE).and_then(|pem| from_bundle(pem).ok()).unwrap_or_default();
+    let anchors = roots.data.get(BUNDLE).and_then(|pem| from_restored_bundle(pem).ok()).unwrap_or_default();
     let bundles = defined::<Bundle>(ctx)?;
     let Some(bundle) = bundles.iter().find(|bundle| bundle.metadata.name == owner.name) else {
         return Ok(Verdict::fine());

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
 use super::proxies::anchors_since;
-use crate::certificates::{BundlePrint, Certificate, from_bundle};
+use crate::certificates::{BundlePrint, Certificate, from_restored_bundle};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, strands_proxies};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -112,7 +112,7 @@ fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
 fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let Some(newest) =
-        from_bundle(bundle).unwrap_or_default().into_iter().max_by_key(Certificate::not_before)
+        from_restored_bundle(bundle).unwrap_or_default().into_iter().max_by_key(Certificate::not_before)
     else {
         return Vec::new();
     };

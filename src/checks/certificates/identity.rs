@@ -3,7 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::certificates::{Certificate, from_base64_bundle, from_base64_pem, from_bundle};
+use crate::certificates::{
+    Certificate, from_base64_bundle, from_base64_pem, from_base64_restored_bundle, from_restored_bundle,
+};
 use crate::chart::values::Values;
 pub(super) use crate::checks::control_plane::installation::config;
 use crate::checks::control_plane::installation::none_installed;
@@ -208,7 +210,7 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
         return Err(Unjudged::blocked(ISSUER_CHECK, "the issuer is missing"));
     };
     let scheme = scheme(values(ctx).as_ref(), Some(secret));
-    match chain(secret, scheme) {
+    match restored_chain(secret, scheme) {
         Ok(chain) => Ok(Issuer { secret, scheme, chain }),
         Err(_) => Err(Unjudged::blocked(ISSUER_CHECK, "the issuer's certificate cannot be read")),
     }
@@ -219,9 +221,22 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
 /// # Errors
 /// It has none, or they are unreadable; contains the reason.
 pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
+    chain_as(secret, scheme, from_base64_bundle)
+}
+
+/// [`chain`] without the damage that another check reports.
+fn restored_chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
+    chain_as(secret, scheme, from_base64_restored_bundle)
+}
+
+fn chain_as(
+    secret: &Secret,
+    scheme: Scheme,
+    read: fn(&str) -> Result<Vec<Certificate>, String>,
+) -> Result<Vec<Certificate>, String> {
     let key = scheme.certificate();
     let text = secret.data.get(key).ok_or_else(|| format!("no certificate under {key}"))?;
-    let chain = from_base64_bundle(text).map_err(|error| format!("{key}: {error}"))?;
+    let chain = read(text).map_err(|error| format!("{key}: {error}"))?;
     if chain.is_empty() { Err(format!("no certificate under {key}")) } else { Ok(chain) }
 }
 
@@ -281,7 +296,12 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     if let Ok(Some(roots)) = roots
         && let Some(pem) = roots.data.get(BUNDLE)
     {
-        add(roots_item(), Subject::object("ConfigMap", namespace, TRUST_ROOTS), IN_FORCE, from_bundle(pem));
+        add(
+            roots_item(),
+            Subject::object("ConfigMap", namespace, TRUST_ROOTS),
+            IN_FORCE,
+            from_restored_bundle(pem),
+        );
     }
     let config = config(ctx);
     let values = values(ctx);
@@ -290,7 +310,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
             if let Some(pem) = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM")) {
                 let subject = Subject::object("ConfigMap", namespace, "linkerd-config");
                 // The chart trims the text that it writes.
-                let anchors = from_bundle(pem.trim());
+                let anchors = from_restored_bundle(pem.trim());
                 add(config_item(), subject, "data.values: identityTrustAnchorsPEM", anchors);
             }
         }

@@ -5,7 +5,7 @@ use super::identity::{
     ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values,
 };
 use super::remedy;
-use crate::certificates::{from_base64_bundle, from_bundle};
+use crate::certificates::{PemDamage, base64_damage, damage, from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
 use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, upgrade};
@@ -32,7 +32,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());
     };
     let mut findings = Vec::new();
-    if let Err(error) = chain(secret, scheme) {
+    let damage = secret.data.get(scheme.certificate()).and_then(|text| base64_damage(text));
+    if let Some(damage) = damage {
+        findings.push(damaged(ctx, scheme, damage));
+    } else if let Err(error) = chain(secret, scheme) {
         let held: Vec<&str> = secret.data.keys().map(String::as_str).collect();
         let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
         let said =
@@ -44,7 +47,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if scheme == Scheme::External {
         let said = match secret.data.get("ca.crt").map(|text| from_base64_bundle(text)) {
             None => Some("no certificate under ca.crt".to_owned()),
-            Some(Err(error)) => Some(format!("ca.crt: {error}")),
+            Some(Err(error)) => {
+                let damage = secret.data.get("ca.crt").and_then(|text| base64_damage(text));
+                Some(format!("ca.crt: {}", damage.map_or(error, |damage| damage.describe().to_owned())))
+            }
             Some(Ok(_)) => None,
         };
         let message = "the issuer's Secret has no readable ca.crt: `linkerd check` and other commands \
@@ -83,6 +89,12 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
         let finding = finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing();
         return Some(finding.fails_rows([ISSUED]));
     };
+    if let Some(damage) = damage(pem) {
+        let message =
+            "the trust anchors of the installation are damaged: the next upgrade gives them to every proxy";
+        let finding = finding(ctx, message, says(damage.describe().to_owned()), scheme, "anchors");
+        return Some(finding.remedy(remedy::restored_bundle(ctx, Remedy::new(), damage)));
+    }
     let error = from_bundle(pem).err()?;
     let seen = says(error);
     // The chart trims the text, so only `linkerd check` reads the blanks at its end.
@@ -97,6 +109,17 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
         finding(ctx, message, seen, scheme, "anchors")
     };
     Some(found)
+}
+
+/// The finding for a certificate that identity does not find because of damage.
+fn damaged(ctx: &Context<'_>, scheme: Scheme, damage: PemDamage) -> Finding {
+    let message = "the issuer's certificate is damaged: identity does not start with it";
+    let said = format!("{}: {}", scheme.certificate(), damage.describe());
+    let finding = finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate");
+    match scheme {
+        Scheme::Linkerd => finding.remedy(remedy::restored_pair(ctx, Remedy::new(), damage)),
+        Scheme::External => finding,
+    }
 }
 
 fn secret_says(ctx: &Context<'_>, path: &str, said: String) -> Evidence {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS};
-use crate::certificates::{BundlePrint, from_bundle};
+use crate::certificates::{BundlePrint, from_restored_bundle};
 use crate::checks::Context;
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of, is_hidden, written};
 use crate::finding::{Evidence, Moment};
@@ -48,7 +48,7 @@ impl Holders<'_> {
 pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec<Moment> {
     let Some(roots) = roots else { return Vec::new() };
     let made = moments::created("ConfigMap", &roots.metadata, "created");
-    let anchors = roots.data.get(BUNDLE).and_then(|text| from_bundle(text).ok()).unwrap_or_default();
+    let anchors = roots.data.get(BUNDLE).and_then(|text| from_restored_bundle(text).ok()).unwrap_or_default();
     let object = format!("ConfigMap {}/{TRUST_ROOTS}", roots.metadata.namespace);
     let valid =
         anchors.iter().flat_map(|anchor| moments::of_certificate(&object, IN_FORCE, anchor, ctx.now()));

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::identity::{
     Anchor, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, source_bundle, trust_domain,
 };
-use crate::certificates::{Certificate, from_bundle};
+use crate::certificates::{Certificate, PemDamage, from_restored_bundle};
 use crate::checks::trust_roots::{
     TRUST_ROOT_HASH, chart_writes_bundle, current_for_steps, foreign_pods, is_hash_of, strands_proxies,
 };
@@ -92,7 +92,7 @@ fn end_of_anchors(ctx: &Context<'_>) -> Option<Timestamp> {
 
 /// The trust anchors of the current bundle, if it can be read.
 fn current_anchors(ctx: &Context<'_>) -> Option<Vec<Certificate>> {
-    from_bundle(current_for_steps(ctx)?).ok()
+    from_restored_bundle(current_for_steps(ctx)?).ok()
 }
 
 /// `root.linkerd.cluster.local`, with the namespace and the trust domain of this mesh.
@@ -315,6 +315,51 @@ pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         EDITED,
     );
     put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED)
+}
+
+/// The program that writes a PEM text without damage.
+fn undone(damage: PemDamage) -> Call {
+    let awk = |script: &'static str| program("awk").arg(script);
+    match damage {
+        PemDamage::Joined => awk(r#"{gsub(/----- *-----BEGIN /, "-----\n-----BEGIN "); print}"#),
+        PemDamage::Indented => awk(r#"{sub(/^[ \t]+/, ""); print}"#),
+        PemDamage::Escaped => awk(r#"{gsub(/\\n/, "\n"); print}"#),
+        PemDamage::Encoded => program("base64").words("-d"),
+    }
+}
+
+/// Adds the steps that put the current bundle in place again without its damage.
+pub(super) fn restored_bundle(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
+    let act = match damage {
+        PemDamage::Joined => "Write the bundle to a file, with the missing line break",
+        PemDamage::Indented => "Write the bundle to a file, without the indentation",
+        PemDamage::Escaped => "Write the bundle to a file, with line breaks",
+        PemDamage::Encoded => "Write the decoded bundle to a file",
+    };
+    let remedy = remedy.run(StepKind::Command, act, current_bundle(ctx).pipe(undone(damage)).to_file(EDITED));
+    put_bundle(
+        ctx,
+        remedy,
+        "Put the corrected bundle in place, and correct the file that it came from",
+        EDITED,
+    )
+}
+
+/// Adds the steps that write the issuer of the Secret again, without damage of its certificate.
+pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
+    let namespace = &ctx.namespaces().control_plane;
+    let read = |path: &'static str| {
+        let get = kubectl().namespace(namespace).words("get secret").arg(ISSUER).words("-o").arg(path);
+        get.pipe(program("base64").words("-d"))
+    };
+    let certificate = read("jsonpath={.data.crt\\.pem}").pipe(undone(damage)).to_file("issuer.crt");
+    let key = read("jsonpath={.data.key\\.pem}").to_file(KEY);
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Write the issuer's certificate, corrected, and its key to files",
+        Command::lines([certificate, key]).whole(),
+    );
+    see_it_taken(ctx, put_pair(ctx, remedy, "issuer.crt", KEY))
 }
 
 /// Adds the steps that remove an anchor from the bundle, and restart what reads it.

@@ -2,7 +2,7 @@
 
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
-use crate::certificates::{Certificate, Validity, from_bundle, reach};
+use crate::certificates::{Certificate, Validity, from_restored_bundle, reach};
 use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, Subject};
@@ -39,7 +39,10 @@ pub(super) fn drift(ctx: &Context<'_>) -> Result<Option<Drift>, Unjudged> {
     if values.bool("identity.externalCA") == Some(true) {
         return Err(Unjudged::not_applicable("a tool other than the chart writes the trust anchors"));
     }
-    let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
+    let next = values
+        .text("identityTrustAnchorsPEM")
+        .map(|pem| from_restored_bundle(pem.trim()))
+        .and_then(Result::ok);
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
         return Ok(None);
     };

@@ -1,18 +1,24 @@
 //! `trust-roots-missing`: the ConfigMap with the trust anchors is missing or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
-use crate::certificates::from_bundle;
+use super::remedy;
+use crate::certificates::{PemDamage, damage, from_bundle};
 use crate::checks::trust_roots::chart_writes_bundle;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.object::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     let pem = roots.map(|roots| roots.data.get(BUNDLE));
+    if let Some(damage) = pem.flatten().and_then(|pem| damage(pem)) {
+        let read = pem.flatten().is_some_and(|pem| from_bundle(pem).is_ok_and(|read| !read.is_empty()));
+        need_control_plane(ctx)?;
+        return Ok(vec![damaged(ctx, damage, read)].into());
+    }
     let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (
             "the ConfigMap with the trust anchors is missing: no control-plane pod starts without it, \
@@ -51,6 +57,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(write_again(ctx))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
+}
+
+/// The finding for anchors that damage hides; `read`: identity finds others.
+fn damaged(ctx: &Context<'_>, damage: PemDamage, read: bool) -> Finding {
+    let message = match (damage, read) {
+        (PemDamage::Joined, false) => {
+            "two trust anchors are on one line: identity does not start with them, and new proxies trust only the \
+             first of the two"
+        }
+        (PemDamage::Joined, true) => {
+            "two trust anchors are on one line: identity ignores both, and new proxies trust only the first of the two"
+        }
+        (_, true) => "some trust anchors are unreadable: identity and new proxies ignore them",
+        (_, false) => {
+            "the trust anchors are unreadable: identity does not start with them, and neither does any proxy"
+        }
+    };
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let steps = remedy::restored_bundle(ctx, Remedy::new(), damage);
+    let steps = remedy::restart_control_plane(ctx, steps);
+    // Proxies that started meanwhile lack an anchor; with other damage none started.
+    let steps = if damage == PemDamage::Joined { remedy::restart_meshed(ctx, steps) } else { steps };
+    ctx.finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
+        .parameter("damaged")
+        .evidence(Evidence::field(
+            format!("ConfigMap {namespace}/{TRUST_ROOTS}"),
+            IN_FORCE,
+            damage.describe(),
+        ))
+        .remedy(steps)
+        .tie(identity_deployment(ctx))
 }
 
 /// Has the chart, or the tool used instead, write the ConfigMap again.

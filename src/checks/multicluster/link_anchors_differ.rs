@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::links::{CLUSTER, links, other_cluster, subject};
-use crate::certificates::{Certificate, from_bundle, from_pem};
+use crate::certificates::{Certificate, from_pem, from_restored_bundle};
 use crate::checks::certificates::remedy::{
     add_to_bundle, put_bundle, read_bundle, restart_control_plane, restart_meshed,
 };
@@ -90,7 +90,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
     let config = ctx.or_note(config(ctx)).flatten();
     let values = config.and_then(ConfigMap::chart_values)?;
-    let anchors = from_bundle(values.text(INSTALLED)?.trim()).ok()?;
+    let anchors = from_restored_bundle(values.text(INSTALLED)?.trim()).ok()?;
     Some(anchors.iter().map(Certificate::print).collect())
 }
 

@@ -18,11 +18,12 @@ use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectAltName};
 use x509_cert::time::Time;
 
+pub use crate::redact::PemDamage;
 use crate::redact::pem_blocks;
 
 pub use allowed::Purpose;
 pub use key::Key;
-pub use pem::{foreign_block, from_base64_pool, from_bundle};
+pub use pem::{damage, foreign_block, from_base64_pool, from_bundle, from_restored_bundle, restored_text};
 pub use print::BundlePrint;
 pub use trust::{Obstacle, Path, Reached, Trust, reach, trust};
 
@@ -76,6 +77,19 @@ pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
 /// The text is not base64, or an error of [`from_bundle`].
 pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
+}
+
+/// [`from_restored_bundle`] for a base64-encoded text.
+///
+/// # Errors
+/// The text is not base64, or an error of [`from_restored_bundle`].
+pub fn from_base64_restored_bundle(text: &str) -> Result<Vec<Certificate>, String> {
+    from_restored_bundle(&String::from_utf8_lossy(&from_base64(text)?))
+}
+
+/// [`damage`] of a base64-encoded text.
+pub fn base64_damage(text: &str) -> Option<PemDamage> {
+    damage(&String::from_utf8_lossy(&from_base64(text).ok()?))
 }
 
 /// The certificates, if there is at least one.

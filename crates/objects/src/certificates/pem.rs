@@ -2,7 +2,9 @@
 //! block that is not a certificate, and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
-use crate::redact::{Marker, pem_block};
+use std::borrow::Cow;
+
+use crate::redact::{Marker, PemDamage, pem_block, restored_pem};
 
 /// The certificates in a bundle of trust anchors.
 ///
@@ -31,6 +33,25 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
         rest = after;
     }
     Ok(found)
+}
+
+/// The certificates that a bundle of trust anchors is meant to hold: [`from_bundle`] of the text without
+/// [`damage`].
+///
+/// # Errors
+/// Linkerd rejects the restored text; contains the reason.
+pub fn from_restored_bundle(text: &str) -> Result<Vec<Certificate>, String> {
+    from_bundle(&restored_text(text))
+}
+
+/// The damage that hides certificates of a bundle from Linkerd's programs in Go, if it can be undone.
+pub fn damage(text: &str) -> Option<PemDamage> {
+    restored_pem(text).map(|(damage, _)| damage)
+}
+
+/// The text of a bundle without damage.
+pub fn restored_text(text: &str) -> Cow<'_, str> {
+    restored_pem(text).map_or(Cow::Borrowed(text), |(_, whole)| Cow::Owned(whole))
 }
 
 /// The label of the first block in a bundle that is not a certificate, and the certificates after it. Linkerd's
@@ -134,6 +155,47 @@ mod tests {
             assert_eq!(count(&text), found, "{what}");
             // A ConfigMap is read after its keys were redacted.
             assert_eq!(count(&crate::redact::text(&text)), found, "redacted: {what}");
+        }
+    }
+
+    #[test]
+    fn damaged_bundles_are_restored() {
+        let one = || {
+            let key = KeyPair::generate().expect("a key");
+            let root =
+                CertificateParams::new(vec!["root.linkerd".to_owned()]).expect("a name").self_signed(&key);
+            root.expect("a root").pem().replace("\r\n", "\n")
+        };
+        let (a, b, c) = (one(), one(), one());
+        let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        let base64 = |text: &str| {
+            use base64::Engine as _;
+            base64::engine::general_purpose::STANDARD.encode(text)
+        };
+        let key = KeyPair::generate().expect("a key").serialize_pem();
+        use PemDamage::{Encoded, Escaped, Indented, Joined};
+        for (what, text, found) in [
+            ("two are joined", format!("{}{b}", a.trim_end()), Some((Joined, 2))),
+            ("blanks between", format!("{}  {b}", a.trim_end()), Some((Joined, 2))),
+            ("a third follows", format!("{}{b}{c}", a.trim_end()), Some((Joined, 3))),
+            ("indented", indented(&format!("{a}{b}")), Some((Indented, 2))),
+            ("escaped", a.replace('\n', "\\n"), Some((Escaped, 1))),
+            ("encoded", base64(&a), Some((Encoded, 1))),
+            ("encoded, and joined", base64(&format!("{}{b}", a.trim_end())), Some((Encoded, 2))),
+            ("nothing", String::new(), None),
+            ("as it should be", format!("# old\n{a}\n# new\n{b}"), None),
+            ("indented comments", format!("  # old\n{a}"), None),
+            ("an empty line at the end", format!("{a}\n"), None),
+            ("words", "none yet".to_owned(), None),
+            ("cut short", a[..a.len() / 2].to_owned(), None),
+            ("an indented key", format!("{a}{}", key.replace("-----B", "  -----B")), None),
+        ] {
+            let read = |text: &str| {
+                damage(text).map(|damage| (damage, from_restored_bundle(text).map_or(0, |found| found.len())))
+            };
+            assert_eq!(read(&text), found, "{what}");
+            let kept = crate::redact::text(&text);
+            assert_eq!(from_bundle(&kept).ok(), from_bundle(&text).ok(), "redacted: {what}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Certificate, sha256};
-use crate::redact::pem_blocks;
+use crate::redact::{pem_blocks, read_by_proxies};
 
 /// Fingerprints of a bundle: of its text, and of each certificate in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,9 @@ impl BundlePrint {
         }
         LAST.with_borrow_mut(|(text, prints)| {
             if text != pem || prints.is_empty() {
-                *prints = BundlePrint::from_pem(&sanitize(pem)).to_string();
+                let clean = sanitize(pem);
+                let read = BundlePrint::from_pem(&read_by_proxies(&clean));
+                *prints = BundlePrint { text: hash(clean.trim().as_bytes()), ..read }.to_string();
                 pem.clone_into(text);
             }
             prints.clone()
