@@ -4,6 +4,7 @@
 use super::{Check, row};
 
 pub(super) mod denied;
+mod extension_injector_unavailable;
 mod fargate_pod_injected;
 mod faults;
 mod host_network_not_injected;
@@ -39,6 +40,7 @@ pub use faults::InjectionFaults;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("injection", "extension-injector-unavailable", extension_injector_unavailable),
     row!("injection", "fargate-pod-injected", fargate_pod_injected),
     row!("injection", "host-network-not-injected", host_network_not_injected),
     row!("injection", "identity-token-missing", identity_token_missing),

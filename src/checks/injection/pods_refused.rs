@@ -83,6 +83,12 @@ pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
     }
 }
 
+/// The component that serves a webhook of Linkerd or of an extension.
+fn component_of(webhook: &str) -> &str {
+    let name = webhook.strip_suffix(".linkerd.io").unwrap_or(webhook);
+    name.strip_prefix("linkerd-").unwrap_or(name)
+}
+
 /// Groups rejections of a namespace by their source, not by the text, which contains pod names.
 fn kind_of(refusal: &Refusal<'_>) -> String {
     match refusal {
@@ -157,7 +163,9 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::Uncalled { trouble: Trouble::Certificate | Trouble::Bundle, .. } if of_linkerd => {
             finding.tie(silent_injector())
         }
-        Refusal::Uncalled { .. } if of_linkerd => finding.tie(component_missing("proxy-injector")),
+        Refusal::Uncalled { webhook, .. } if of_linkerd => {
+            finding.tie(component_missing(component_of(webhook)))
+        }
         Refusal::Denied { .. } if of_linkerd && first.said.contains(VALUES) => {
             finding.tie(values_unreadable())
         }
