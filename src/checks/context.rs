@@ -447,6 +447,14 @@ impl<'a> Context<'a> {
         self.of_link(Item::copy_of_credentials(link, &self.namespaces().control_plane))
     }
 
+    /// As [`Context::link_secret_copy`], the Secret with the name that the CLI gives it.
+    ///
+    /// # Errors
+    /// Its existence is unknown.
+    pub fn usual_link_secret_copy(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
+        self.of_link(Item::usual_copy_of_credentials(link, &self.namespaces().control_plane))
+    }
+
     fn of_link(&self, item: Item) -> Result<Option<&'a Secret>, Missing> {
         self.declared(&link_credentials())?;
         let Some(answer) = self.cluster.answer(&item) else {

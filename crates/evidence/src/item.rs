@@ -212,6 +212,15 @@ impl Item {
         }
     }
 
+    /// The Secret for the control plane under the name that the CLI gives it.
+    pub fn usual_copy_of_credentials(link: &Link, control_plane: &str) -> Item {
+        Item::Named {
+            kind: Kind::Secret,
+            scope: Scope::Fixed(control_plane.to_owned()),
+            name: usual_credentials(link),
+        }
+    }
+
     /// Namespace of the request, if the scope determines it.
     pub fn scope(&self) -> Option<&Scope> {
         match self {
@@ -220,6 +229,11 @@ impl Item {
             _ => None,
         }
     }
+}
+
+/// The name that `linkerd multicluster link` gives the Secret with the credentials of a Link.
+pub fn usual_credentials(link: &Link) -> String {
+    format!("cluster-credentials-{}", link.spec.target_cluster_name)
 }
 
 /// Secrets that Links refer to, with which their controllers access other clusters.

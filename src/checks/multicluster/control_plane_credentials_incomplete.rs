@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::links::{field, link_again, links, no_links, subject};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy};
-use crate::item::Kind;
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::{Kind, usual_credentials};
+use crate::missing::Missing;
 use crate::objects::{Link, Secret, Service};
 
 /// The type of a Secret with the kubeconfig of another cluster.
@@ -43,26 +45,45 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if link.spec.cluster_credentials_secret.is_empty() {
             continue;
         }
-        match ctx.link_secret_copy(link) {
-            Err(missing) => ctx.gap(missing),
-            // Another Secret may have the label: it is only found by this name.
-            Ok(None) => {
-                let lacks = [Evidence::other(copy(ctx, link), "does not exist")];
-                findings.push(finding(ctx, link, &services, lacks).likely());
-            }
-            Ok(Some(secret)) => {
-                let lacks = lacks(&copy(ctx, link), secret, cluster);
-                if !lacks.is_empty() {
-                    findings.push(finding(ctx, link, &services, lacks));
+        // Destination finds the Secret by its type and label; here it is read under two names.
+        let name = link.spec.cluster_credentials_secret.as_str();
+        let usual = usual_credentials(link);
+        let mut read = vec![(name, ctx.link_secret_copy(link))];
+        if usual != name {
+            read.push((&usual, ctx.usual_link_secret_copy(link)));
+        }
+        let is_whole = |read: &Result<Option<&Secret>, Missing>| {
+            read.as_ref().is_ok_and(|secret| secret.is_some_and(|secret| lacks("", secret, cluster).is_empty()))
+        };
+        if read.iter().any(|(_, read)| is_whole(read)) {
+            continue;
+        }
+        let mut evidence = Vec::new();
+        let (mut any, mut unknown) = (false, false);
+        for (name, read) in read {
+            match read {
+                Err(missing) => {
+                    unknown = true;
+                    ctx.gap(missing);
+                }
+                Ok(None) => evidence.push(Evidence::other(copy(ctx, name), "does not exist")),
+                Ok(Some(secret)) => {
+                    any = true;
+                    evidence.extend(lacks(&copy(ctx, name), secret, cluster));
                 }
             }
+        }
+        if !unknown {
+            let finding = finding(ctx, link, &services, evidence);
+            // Another Secret may have the type and the label.
+            findings.push(if any { finding } else { finding.likely() });
         }
     }
     Ok(findings.into())
 }
 
-fn copy(ctx: &Context<'_>, link: &Link) -> String {
-    format!("{} {}/{}", Kind::Secret, ctx.namespaces().control_plane, link.spec.cluster_credentials_secret)
+fn copy(ctx: &Context<'_>, name: &str) -> String {
+    format!("{} {}/{name}", Kind::Secret, ctx.namespaces().control_plane)
 }
 
 /// Missing parts of a Secret, without which destination ignores it.
@@ -108,5 +129,19 @@ fn finding(
     .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
     .evidences(lacks)
     .evidence(Evidence::other("Services with endpoints from there", some(names, QUOTED)))
-    .remedy(link_again(ctx, Remedy::new(), link))
+    .remedy(link_again(ctx, listed(ctx, link), link))
+}
+
+/// The step that lists the Secrets that destination reads for a cluster.
+fn listed(ctx: &Context<'_>, link: &Link) -> Remedy {
+    Remedy::new().run(
+        StepKind::Command,
+        "List the Secrets that destination reads for that cluster, under any name. One with the annotations \
+         trust-domain and cluster-domain is enough",
+        kubectl()
+            .namespace(&ctx.namespaces().control_plane)
+            .words("get secrets")
+            .option("--field-selector", format!("type={TYPE}"))
+            .option("-l", format!("{CLUSTER}={}", link.spec.target_cluster_name)),
+    )
 }

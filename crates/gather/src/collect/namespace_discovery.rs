@@ -135,8 +135,15 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
     let named = links.iter().filter(|link| !link.spec.cluster_credentials_secret.is_empty());
     let items: BTreeMap<Item, String> = named
         .flat_map(|link| {
-            let copy = discovers.then(|| (Item::copy_of_credentials(link, home), home.to_owned()));
-            copy.into_iter().chain([(Item::credentials_of(link), link.metadata.namespace.to_string())])
+            let copies = discovers.then(|| {
+                let copies =
+                    [Item::copy_of_credentials(link, home), Item::usual_copy_of_credentials(link, home)];
+                copies.map(|copy| (copy, home.to_owned()))
+            });
+            copies
+                .into_iter()
+                .flatten()
+                .chain([(Item::credentials_of(link), link.metadata.namespace.to_string())])
         })
         .collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
