@@ -108,6 +108,40 @@ fn a_headless_service_is_expected_once_it_has_endpoints() {
 }
 
 #[test]
+fn a_gateway_without_annotations_is_found_by_its_port() {
+    for (edit, wanted) in [
+        (json!({"annotations": {}}), vec![]),
+        (json!({"annotations": {}, "port": 4999}), vec!["gateway-port-differs west->east".to_owned()]),
+        (
+            json!({"annotations": {}, "namespace": "edge"}),
+            vec!["gateway-identity-differs west->east".to_owned()],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        if !lay(folder.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]) {
+            return;
+        }
+        lay_edited(folder.path(), "east", "healthy-2.18-multicluster", |all| {
+            gateway(all, &|one| {
+                one["metadata"]["annotations"] = edit["annotations"].clone();
+                one["spec"]["type"] = json!("LoadBalancer");
+                one["status"] = with_address("192.0.2.1");
+                if let Some(port) = edit["port"].as_u64() {
+                    one["spec"]["ports"][0]["port"] = json!(port);
+                }
+                if let Some(namespace) = edit["namespace"].as_str() {
+                    one["metadata"]["namespace"] = json!(namespace);
+                }
+            });
+        });
+        let path = folder.path().display().to_string();
+        let words = ["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"];
+        let fleet = ran(meshdoctor(&words)).document();
+        assert_eq!(mismatches(&fleet), wanted, "{edit}");
+    }
+}
+
+#[test]
 fn a_link_is_held_against_its_other_end() {
     let own = tempfile::tempdir().unwrap();
     let exported = json!({"mirror.linkerd.io/exported": "true"});

@@ -3,15 +3,17 @@
 
 use serde_json::json;
 
+use crate::checks::Context;
 use crate::checks::data_plane::inbound_port;
 use crate::checks::network_policies::{self, PeerSelector};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
+use crate::model::injected::go_bool;
 use crate::network_policy::{Direction, Peer, Policies, Port, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Pod, Service, ServicePort};
+use crate::objects::{Pod, Service, ServicePort, Workload};
 
 /// Names of the ports that a Link is created from.
 const GATEWAY_PORT: &str = "mc-gateway";
@@ -25,6 +27,10 @@ const ADMIN: u16 = 4191;
 /// Paths that the proxy's admin server answers with success.
 const ADMIN_PATHS: [&str; 3] = ["/ready", "/live", "/metrics"];
 
+/// The annotation by which the chart marks the Service of a gateway.
+pub(super) const GATEWAY: &str = "mirror.linkerd.io/multicluster-gateway";
+/// The annotation that makes the injector run a proxy as a gateway.
+const ENABLE: &str = "config.linkerd.io/enable-gateway";
 /// The annotation with the identity that Links expect of the gateway, the variable of a proxy with its identity, and
 /// the part of an identity between the account and the control plane.
 const IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
@@ -41,14 +47,32 @@ pub(super) struct Fault {
     pub(super) remedy: Remedy,
 }
 
-/// The faults of a gateway's Service, which leads to this pod among others.
-pub(super) fn faults(service: &Service, pod: &Pod, policies: Option<&Policies<'_>>) -> Vec<Fault> {
+/// Whether a Service is that of a gateway: by the annotation of the chart, which Linkerd does not read, or by the
+/// identity and the port from which a Link is created.
+pub(in crate::checks) fn is_gateway(service: &Service) -> bool {
+    service.metadata.annotation(GATEWAY) == Some("true")
+        || service.metadata.annotation(IDENTITY).is_some()
+        || port_by_name(service, GATEWAY_PORT).is_some()
+}
+
+/// The faults of a gateway's Service, which leads to this pod of a Deployment among others.
+pub(super) fn faults(
+    service: &Service,
+    pod: &Pod,
+    deployment: Option<&Workload>,
+    policies: Option<&Policies<'_>>,
+) -> Vec<Fault> {
     // Pods without a proxy are a matter of their own.
     if pod.spec.proxy().is_none() {
         return Vec::new();
     }
-    let faults =
-        [gateway_port(service, pod), probe_port(service, pod), probe(service, pod), identity(service, pod)];
+    let faults = [
+        gateway_port(service, pod),
+        probe_port(service, pod),
+        probe(service, pod),
+        identity(service, pod),
+        mode(pod, deployment),
+    ];
     let denied = policies.and_then(|policies| denied(service, pod, policies));
     faults.into_iter().flatten().chain(denied).collect()
 }
@@ -214,9 +238,42 @@ fn probe(service: &Service, pod: &Pod) -> Option<Fault> {
     if is_admin && !is_answered { fault(PROBE_PATH, path, "/ready", unanswered) } else { None }
 }
 
+/// The proxy forwards requests only as a gateway; otherwise it rejects the name of every Service.
+fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
+    let set = pod.metadata.annotation(ENABLE);
+    if set.and_then(go_bool) == Some(true) {
+        return None;
+    }
+    let pod_name = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let act = format!("Set {ENABLE}: \"true\" in the pod template. Change the source manifest too");
+    let remedy = match deployment {
+        Some(deployment) => {
+            let annotations = json!({"annotations": {ENABLE: "true"}});
+            let patch = json!({"spec": {"template": {"metadata": annotations}}});
+            let call = kubectl().namespace(&deployment.metadata.namespace).words("patch deployment");
+            let call = call.operand(&deployment.metadata.name).words("-p").arg(patch.to_string());
+            Remedy::new().run(StepKind::Annotation, act, call)
+        }
+        None => Remedy::new().step(StepKind::Annotation, act),
+    };
+    Some(Fault {
+        parameter: "mode",
+        severity: Severity::Error,
+        message: "the gateway's proxy does not run as a gateway: it rejects every request of other clusters, although \
+                  it answers their probes"
+            .to_owned(),
+        evidence: vec![Evidence::field(
+            pod_name,
+            format!("metadata.annotations[{ENABLE}]"),
+            set.unwrap_or("not set"),
+        )],
+        remedy,
+    })
+}
+
 /// The annotation must name the identity that the gateway's pods have.
 fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
-    let named = service.metadata.annotation(IDENTITY)?;
+    let Some(named) = service.metadata.annotation(IDENTITY) else { return without_identity(service) };
     let name = pod.spec.proxy()?.env_value(LOCAL_NAME)?;
     let (_, rest) = name.split_once(OF_ACCOUNT)?;
     let (namespace, own) = service.metadata.key();
@@ -245,6 +302,22 @@ fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
             )
             .step(StepKind::Note, "Otherwise correct serviceAccountName in the pod template of the gateway")
             .step(StepKind::Note, "Create the Links of other clusters that expect the wrong identity again"),
+    })
+}
+
+/// Without the annotation, no Link can be created.
+fn without_identity(service: &Service) -> Option<Fault> {
+    Some(Fault {
+        parameter: "identity",
+        severity: Severity::Warning,
+        message: "the gateway's Service does not name its identity: linkerd multicluster link fails, so no cluster can \
+                  be linked. Existing Links work"
+            .to_owned(),
+        evidence: vec![Evidence::field(subject(service), format!("metadata.annotations[{IDENTITY}]"), "missing")],
+        remedy: Remedy::new().step(
+            StepKind::Annotation,
+            "Apply the multicluster chart again, which sets the annotation, and stop the tool that removes it",
+        ),
     })
 }
 
@@ -293,4 +366,54 @@ fn denied(service: &Service, pod: &Pod, policies: &Policies<'_>) -> Option<Fault
             words,
         ),
     })
+}
+
+/// The finding for an exported Service whose pods network policies close to the pods of the gateway, at its ports and
+/// at the inbound port of the proxy, through which the gateway calls opaque ports.
+pub(super) fn blocked(
+    ctx: &Context<'_>,
+    service: &Service,
+    pods: &[&Pod],
+    caller: &Pod,
+    policies: &Policies<'_>,
+) -> Option<Finding> {
+    let shut = |pod, number| {
+        let port = Port { protocol: "TCP", number, of: Some(pod) };
+        match policies.passage(Direction::Ingress, pod, port, Peer::Pod(caller)) {
+            Verdict::Shut(by) => Some(by),
+            Verdict::Open | Verdict::Through(_) | Verdict::Unknown(_) => None,
+        }
+    };
+    let pod = *pods.first()?;
+    let (port, number, by) = service.spec.ports.iter().find_map(|port| {
+        let number = port.leads_to(pod)?;
+        let by = shut(pod, number)?;
+        shut(pod, inbound_port(pod)).map(|_| (port, number, by))
+    })?;
+    let decides = by.first()?;
+    let home = caller.metadata.namespace.as_str();
+    let finding = ctx
+        .finding(
+            subject(service),
+            format!(
+                "{} deny the multicluster gateway at port {} of the exported Service: calls from other clusters fail",
+                network_policies::kind_names(&by),
+                port.port
+            ),
+        )
+        .parameter("export")
+        .evidences(by.iter().map(network_policies::evidence))
+        .evidence(Evidence::field(
+            subject(service),
+            "spec.selector",
+            format!("selects pod {}", pod.metadata.name),
+        ))
+        .evidence(Evidence::other("Pod of the gateway", format!("{home}/{}", caller.metadata.name)));
+    let openings = vec![("TCP", number), ("TCP", inbound_port(pod))];
+    Some(finding.remedy(network_policies::remedy(
+        decides,
+        Direction::Ingress,
+        &[(PeerSelector::Namespace(home), openings)],
+        "Allow the pods of the gateway's namespace at these ports",
+    )))
 }

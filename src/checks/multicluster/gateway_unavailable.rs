@@ -1,9 +1,10 @@
 //! `gateway-unavailable`: the gateway of this cluster has no Service, no running pod, or no address.
 
 use jiff::SignedDuration;
+use serde_json::json;
 
 use super::exports::{evidence, through_gateway};
-use super::gateway_service::{self, Fault};
+use super::gateway_service::{self, Fault, GATEWAY, is_gateway};
 use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::network_policies;
@@ -16,8 +17,6 @@ use crate::model::pod_status::{UnhealthyReason, label, unhealthy};
 use crate::network_policy::Policies;
 use crate::objects::{Deployment, Event, Pod, Service, Texts, Workload};
 
-/// The annotation by which clusters recognize the Service of a gateway.
-const GATEWAY: &str = "mirror.linkerd.io/multicluster-gateway";
 /// Time that a load balancer may need to get an address.
 const PROVISIONING: SignedDuration = SignedDuration::from_mins(15);
 /// Reasons of events with which controllers of load balancers report a failure: those of Kubernetes' cloud providers,
@@ -39,21 +38,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (pods, deployments) = (pods?, deployments?);
     let home = installed_in(ctx, Extension::Multicluster)?.metadata.name.as_str();
     let known = Gateways { pods, deployments, exported: through_gateway(services) };
-    let is_gateway = |service: &&Service| service.metadata.annotation(GATEWAY) == Some("true");
-    let gateways: Vec<&Service> = services.iter().filter(is_gateway).collect();
+    let gateways: Vec<&Service> = services.iter().filter(|service| is_gateway(service)).collect();
     let policies = (!gateways.is_empty()).then(|| network_policies::policies(ctx));
     let policies = policies.and_then(|policies| policies.map_err(|unjudged| note(ctx, unjudged)).ok());
     let mut findings = Vec::new();
+    let mut missed: Vec<&Workload> = Vec::new();
     for service in &gateways {
-        match known.without_pod(ctx, service) {
-            Some(finding) => findings.push(finding),
-            None => findings.extend(known.faults(ctx, service, policies.as_ref())),
+        match (known.missed_by(service), known.without_pod(ctx, service)) {
+            (Some(deployment), Some(_)) => {
+                missed.push(deployment);
+                findings.push(known.selects_none(ctx, service, deployment));
+            }
+            (None, Some(finding)) => findings.push(finding),
+            (_, None) => findings.extend(known.faults(ctx, service, policies.as_ref())),
         }
         findings.extend(known.without_address(ctx, service));
+    }
+    if let Some(policies) = &policies {
+        findings.extend(known.blocked_exports(ctx, &gateways, policies));
     }
     let unserved: Vec<&Workload> = deployments
         .iter()
         .filter(|one| is_gateway_deployment(one) && one.metadata.namespace == home)
+        .filter(|one| !missed.iter().any(|missed| std::ptr::eq(*missed, *one)))
         .filter(|one| {
             let labels = &one.spec.template.metadata.labels;
             !gateways.iter().any(|service| service.metadata.namespace == home && selects(service, labels))
@@ -113,6 +120,73 @@ impl<'a> Gateways<'a> {
         })
     }
 
+    /// The findings for exported Services whose pods network policies close to the gateway's pods.
+    fn blocked_exports(
+        &self,
+        ctx: &Context<'_>,
+        gateways: &[&Service],
+        policies: &Policies<'_>,
+    ) -> Vec<Finding> {
+        let callers: Vec<&Pod> = gateways.iter().flat_map(|service| self.own(service)).collect();
+        let Some(caller) = callers.first() else { return Vec::new() };
+        let judged = self.exported.iter().filter(|service| ctx.judges(&service.metadata.namespace));
+        judged
+            .filter_map(|service| {
+                gateway_service::blocked(ctx, service, &self.own(service), caller, policies)
+            })
+            .collect()
+    }
+
+    /// The Deployment of the gateway whose pods the selector of its Service misses: the Service selects no pod.
+    fn missed_by(&self, service: &Service) -> Option<&'a Workload> {
+        if !self.own(service).is_empty() || self.deployment(service).is_some() {
+            return None;
+        }
+        let of_gateway = |one: &&Workload| {
+            is_gateway_deployment(one) && one.metadata.namespace == service.metadata.namespace
+        };
+        let mut all = self.deployments.iter().filter(of_gateway);
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// The finding for a Service that selects none of the gateway's pods.
+    fn selects_none(&self, ctx: &Context<'_>, service: &Service, deployment: &Workload) -> Finding {
+        let (namespace, name) = service.metadata.key();
+        let subject = Subject::object(Kind::Service, namespace, name);
+        let pairs = |labels: &Texts| {
+            let pairs = labels.iter().map(|(key, value)| format!("{key}={value}"));
+            pairs.collect::<Vec<_>>().join(", ")
+        };
+        let labels = &deployment.spec.template.metadata.labels;
+        let object = Subject::object(Kind::Deployment, namespace, &deployment.metadata.name);
+        let finding = self
+            .finding(
+                ctx,
+                subject.clone(),
+                "the gateway's Service selects none of the gateway's pods: clients in other clusters cannot reach the \
+                 exported Services of this cluster",
+                Severity::Error,
+            )
+            .parameter("selector")
+            .evidence(Evidence::field(&subject, "spec.selector", pairs(&service.spec.selector)))
+            .evidence(Evidence::field(&object, "spec.template.metadata.labels", pairs(labels)))
+            .evidence(evidence(&self.exported));
+        let act =
+            "Let the Service select the gateway's pods, as the chart does. Change the source manifest too";
+        finding.remedy(match labels.get("app") {
+            Some(app) => {
+                let selector = json!([{"op": "add", "path": "/spec/selector", "value": {"app": app}}]);
+                let call = kubectl().namespace(namespace).words("patch service").operand(name);
+                Remedy::new().run(
+                    StepKind::Command,
+                    act,
+                    call.words("--type=json -p").arg(selector.to_string()),
+                )
+            }
+            None => Remedy::new().step(StepKind::Command, act),
+        })
+    }
+
     /// The current pods of a Service.
     fn own(&self, service: &Service) -> Vec<&'a Pod> {
         self.pods
@@ -135,7 +209,8 @@ impl<'a> Gateways<'a> {
                 .evidence(evidence(&self.exported))
                 .remedy(fault.remedy)
         };
-        gateway_service::faults(service, pod, policies).into_iter().map(finding).collect()
+        let deployment = self.deployment(service);
+        gateway_service::faults(service, pod, deployment, policies).into_iter().map(finding).collect()
     }
 
     fn without_pod(&self, ctx: &Context<'_>, service: &Service) -> Option<Finding> {
@@ -283,7 +358,7 @@ impl<'a> Gateways<'a> {
         self.finding(ctx, subject, message, Severity::Error)
             .parameter("no-service")
             .evidence(Evidence::other(
-                format!("Services in {} with {GATEWAY}=true", meta.namespace),
+                format!("Services in {} with {GATEWAY}=true or port mc-gateway", meta.namespace),
                 "none selects its pods",
             ))
             .evidence(evidence(&self.exported))

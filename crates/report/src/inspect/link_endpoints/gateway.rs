@@ -6,6 +6,8 @@ use crate::finding::Severity;
 use crate::objects::Service;
 
 const GATEWAY_IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
+/// The name of the port for calls.
+const GATEWAY_PORT: &str = "mc-gateway";
 /// A mismatch of the port for calls.
 const PORT: &str = "gateway-port-differs";
 /// A mismatch of the probe port.
@@ -61,8 +63,11 @@ impl Pair<'_> {
                 ),
             )));
         };
-        let by_identity =
-            |service: &&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
+        // Linkerd reads the annotation only to create a Link. Without it, the namespace in the identity decides.
+        let by_identity = |service: &&Service| match service.metadata.annotation(GATEWAY_IDENTITY) {
+            Some(identity) => identity == said,
+            None => said.split('.').nth(1) == Some(service.metadata.namespace.as_str()),
+        };
         // Several Services may belong to one gateway: prefer the one with the link's address, then one that
         // serves.
         let meant = |service: &&Service| {
@@ -117,7 +122,8 @@ impl Pair<'_> {
             ([name, ..], _) => format!("Scale it up: {kubectl} scale deployment/{name} --replicas=1"),
             ([], false) => {
                 format!(
-                    "Find out why its pods are not ready: {kubectl} describe pods -l {}",
+                    "Find out why its pods are not ready, or correct its selector if it selects none: {kubectl} \
+                     describe pods -l {}",
                     selector.join(",")
                 )
             }
@@ -201,9 +207,10 @@ impl Pair<'_> {
     }
 }
 
-/// Whether a Service is a multicluster gateway.
+/// Whether a Service is a multicluster gateway: it has the annotation or the port from which a Link is created.
 pub(super) fn is_gateway(service: &Service) -> bool {
     service.metadata.annotation(GATEWAY_IDENTITY).is_some()
+        || service.spec.ports.iter().any(|port| port.name == GATEWAY_PORT)
 }
 
 fn shown(gateway: &Service) -> String {
