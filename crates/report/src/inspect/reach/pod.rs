@@ -10,13 +10,13 @@ use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Calls, First};
 use crate::model::injection::INJECT;
 use crate::model::policy::{
-    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, Spoken, TakenBy,
-    Workload,
+    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, REQUIRE_IDENTITY, RouteKind, Spoken,
+    TakenBy, Workload,
 };
 use crate::model::redirection::{inbound_port, skips_ipv6};
 use crate::model::skipped::{CniSkips, IN, Skipped, skipped, skipped_subnets};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Kind, Limit, Pod, Server, ServerPort};
+use crate::objects::{Kind, Limit, Pod, Route, Server, ServerPort};
 
 /// The ports of the proxy itself, which it serves whether declared or not.
 const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
@@ -332,7 +332,11 @@ impl<'a> Mesh<'a> {
 fn leaves_requests_out(inbound: &Inbound<'_>) -> bool {
     let mut attached = inbound.routes.iter().filter_map(|route| route.route).peekable();
     let applies = !matches!(inbound.protocol, Protocol::Opaque | Protocol::Tls);
-    applies && attached.peek().is_some() && !attached.any(|(_, route)| route.matches_everything())
+    // The API server gives only HTTPRoutes a rule by default.
+    let matches = |kind: RouteKind, route: &Route| {
+        route.matches_everything() && (kind != RouteKind::Grpc || !route.spec.rules.is_empty())
+    };
+    applies && attached.peek().is_some() && !attached.any(|(kind, route)| matches(kind, route))
 }
 
 /// Whether the port is the proxy's own for connections of other pods. Gateways of multicluster serve other clusters
