@@ -1,13 +1,13 @@
 //! `link-credentials-unusable`: the Secret with the credentials of a Link's controller for the other cluster
 //! is unusable.
 
-use super::links::{field, link_again, links, release, subject};
+use super::links::{Controllers, field, link_again, links, release, subject};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Item;
 use crate::item::Kind;
-use crate::objects::Link;
+use crate::objects::{Deployment, Link};
 use crate::redact::{KUBECONFIG, RemoteAccess};
 use crate::version::{Contains, LinkerdVersion};
 
@@ -21,6 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         match ctx.link_secret(link) {
             Err(missing) => ctx.gap(missing),
+            // Of a Link that no controller reads, another check reports the namespace.
+            Ok(None) if is_unread(ctx, link) => {}
             Ok(None) => findings.push(finding(ctx, link, "missing")),
             Ok(Some(secret)) => match RemoteAccess::parse(secret.metadata.annotation(KUBECONFIG)) {
                 Some(access) if access.is_usable() => {
@@ -41,6 +43,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// Whether all controllers of a link are in other namespaces. Unavailable Deployments are noted.
+fn is_unread(ctx: &Context<'_>, link: &Link) -> bool {
+    let deployments = ctx.complete_list::<Deployment>();
+    let deployments = deployments.map_err(|missing| ctx.gap(missing)).unwrap_or_default();
+    Controllers::new(ctx, deployments).are_elsewhere(link)
 }
 
 /// Whether the installed release, or the target of the upgrade, refuses credentials that run a program.

@@ -92,6 +92,12 @@ impl<'a> Controllers<'a> {
     pub(super) fn of_link(&self, link: &Link) -> &[&'a Workload] {
         self.0.get(link.spec.target_cluster_name.as_str()).map_or(&[], Vec::as_slice)
     }
+
+    /// Whether all controllers of a link are in other namespaces than the link, which none of them reads.
+    pub(super) fn are_elsewhere(&self, link: &Link) -> bool {
+        let all = self.of_link(link);
+        !all.is_empty() && all.iter().all(|one| one.metadata.namespace != link.metadata.namespace)
+    }
 }
 
 /// The services that mirror a service of another cluster, except for gateways.
@@ -205,6 +211,13 @@ pub(super) fn other_cluster() -> Arg {
 pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
     let target = ctx.upgraded().map(|upgrade| &upgrade.to);
     link_again_with(remedy, link, chart_makes_controllers(ctx), target)
+}
+
+/// [`link_again`], in another namespace than that of the link.
+pub(super) fn link_in(ctx: &Context<'_>, remedy: Remedy, link: &Link, namespace: &str) -> Remedy {
+    let mut link = link.clone();
+    link.metadata.namespace = namespace.into();
+    link_again(ctx, remedy, &link)
 }
 
 /// [`link_again`], with the CLI of this release (`None`: the installed one).

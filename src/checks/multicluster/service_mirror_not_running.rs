@@ -1,10 +1,12 @@
 //! `service-mirror-not-running`: a Link has no running controller, or several.
 
-use super::links::{CLUSTER, Controllers, ask_controller, links, mirrors_of, subject, with_controller};
+use super::links::{
+    CLUSTER, Controllers, ask_controller, link_in, links, mirrors_of, subject, with_controller,
+};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::objects::{Deployment, Link, Workload};
 
@@ -14,7 +16,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controllers = Controllers::new(ctx, deployments);
     let mut findings = Vec::new();
     for link in links {
-        match controllers.of_link(link) {
+        let all = controllers.of_link(link);
+        let (near, far): (Vec<&Workload>, Vec<&Workload>) =
+            all.iter().copied().partition(|one| one.metadata.namespace == link.metadata.namespace);
+        match near.as_slice() {
+            [] if !far.is_empty() => findings.push(elsewhere(ctx, link, &far, links)),
             [] => {
                 ctx.complete_list::<Deployment>()?;
                 findings.push(spared(none(ctx, link), ctx.within_grace(link.metadata.creation_timestamp)));
@@ -32,6 +38,45 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn name(deployment: &Workload) -> String {
     format!("{}/{}", deployment.metadata.namespace, deployment.metadata.name)
+}
+
+/// The finding for a Link outside the namespace of its controllers, which watch Links only there.
+fn elsewhere(ctx: &Context<'_>, link: &Link, controllers: &[&Workload], links: &[Link]) -> Finding {
+    let cluster = &link.spec.target_cluster_name;
+    let home = &controllers[0].metadata.namespace;
+    let names: Vec<String> = controllers.iter().map(|controller| name(controller)).collect();
+    let delete = |remedy: Remedy| {
+        remedy.run(
+            StepKind::Command,
+            "Delete the Link that no controller reads",
+            kubectl()
+                .namespace(&link.metadata.namespace)
+                .words("delete links.multicluster.linkerd.io")
+                .operand(&link.metadata.name),
+        )
+    };
+    let is_twin =
+        |other: &Link| other.metadata.namespace == *home && other.spec.target_cluster_name == *cluster;
+    let finding = |message: String| {
+        ctx.finding(subject(link), message)
+            .parameter("namespace")
+            .evidence(Evidence::other(format!("Deployments with {CLUSTER}={cluster}"), names.join(", ")))
+    };
+    if links.iter().any(is_twin) {
+        return finding(format!(
+            "the link has no effect: its controller reads only Links in {home}, where another one leads to the same \
+             cluster"
+        ))
+        .severity(Severity::Warning)
+        .explains_nothing()
+        .remedy(delete(Remedy::new()));
+    }
+    finding(format!(
+        "the link is in another namespace than its controller, which reads only Links in {home}: no Service is \
+         mirrored through it"
+    ))
+    .tie(mirrors_of(cluster))
+    .remedy(delete(link_in(ctx, Remedy::new(), link, home)))
 }
 
 fn none(ctx: &Context<'_>, link: &Link) -> Finding {

@@ -48,7 +48,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ),
     ];
     let mut findings = Vec::new();
-    for link in links {
+    // Of a Link that no controller reads, another check reports the namespace.
+    let is_unread = |link: &Link| controllers.as_ref().is_ok_and(|all| all.are_elsewhere(link));
+    for link in links.iter().filter(|link| !is_unread(link)) {
         let mut lost = Vec::new();
         let mut unmarked = Vec::new();
         for part in &parts {
