@@ -1,10 +1,11 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
 use super::links::{
-    CLUSTER, ask_controller, chart_makes_controllers, gateways, links, mirrors_of, other_cluster, subject,
-    with_endpoints, with_single_controller,
+    CLUSTER, ask_controller, chart_makes_controllers, gateways, is_found_over_there, links, mirrors,
+    mirrors_of, other_cluster, subject, with_endpoints, with_single_controller,
 };
 use crate::checks::grace::spared;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -14,6 +15,9 @@ use crate::knowledge::MirrorKind;
 use crate::objects::{EndpointSlice, Link, Pod, Service};
 use crate::version::Contains;
 
+/// Maximum number of quoted mirrors.
+const QUOTED: usize = 3;
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>()?;
     let pods = ctx.partial_list::<Pod>()?;
@@ -22,15 +26,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if links.is_empty() {
         return Err(Unjudged::not_applicable("no Link uses a gateway"));
     }
-    let served = with_endpoints(ctx.complete_list::<EndpointSlice>()?);
+    let slices = ctx.complete_list::<EndpointSlice>()?;
+    let served = with_endpoints(slices);
     let mut findings = Vec::new();
     let mut silent = false;
     for link in &links {
         let cluster = link.spec.target_cluster_name.as_str();
-        let mirrors = gateways(services, cluster);
-        let [mirror] = mirrors.as_slice() else {
+        let probed = gateways(services, cluster);
+        let [mirror] = probed.as_slice() else {
             ctx.complete_list::<Service>()?;
-            findings.push(no_mirror(ctx, link, &mirrors));
+            findings.push(no_mirror(ctx, link, &probed));
             continue;
         };
         let place = (mirror.metadata.namespace.as_str(), mirror.metadata.name.as_str());
@@ -44,7 +49,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .filter(|pod| runs(Program::ServiceMirror, pod))
             .collect();
         silent |= controllers.is_empty();
-        findings.extend(probe_finding(ctx, link, &controllers));
+        let reported = probe_finding(ctx, link, &controllers);
+        findings.extend(match reported {
+            Reported::Alive => None,
+            Reported::Fault(finding) => Some(finding),
+            Reported::Nothing => {
+                marked_dead(services, slices, cluster).map(|mirrors| dead(ctx, link, &mirrors))
+            }
+        });
     }
     if findings.is_empty() && silent {
         return Err(Unjudged::blocked(
@@ -53,6 +65,49 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     }
     Ok(findings.into())
+}
+
+/// The mirrors of a cluster, if they have endpoints and none is ready. The controller marks the endpoints of all
+/// mirrors as not ready while the gateway does not answer its probes, and those of new mirrors if its name does not
+/// resolve.
+fn marked_dead<'a>(
+    services: &'a [Service],
+    slices: &[EndpointSlice],
+    cluster: &str,
+) -> Option<Vec<&'a Service>> {
+    let of_cluster = |service: &&Service| {
+        service.metadata.label(CLUSTER) == Some(cluster) && !is_found_over_there(service)
+    };
+    let mut found = Vec::new();
+    for mirror in mirrors(services).filter(of_cluster) {
+        let of_mirror = |slice: &&EndpointSlice| {
+            slice.metadata.namespace == mirror.metadata.namespace
+                && slice.service() == Some(mirror.metadata.name.as_str())
+        };
+        let mut endpoints = slices.iter().filter(of_mirror).flat_map(|slice| &slice.endpoints).peekable();
+        // The exported Service is empty.
+        if endpoints.peek().is_none() {
+            continue;
+        }
+        if endpoints.any(|endpoint| endpoint.conditions.ready != Some(false)) {
+            return None;
+        }
+        found.push(mirror);
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// The finding for a gateway that the controller considers down, by the endpoints of the mirrors.
+fn dead(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
+    let names = mirrors.iter().map(|one| format!("{}/{}", one.metadata.namespace, one.metadata.name));
+    finding(
+        ctx,
+        link,
+        "no mirror service of the linked cluster has a ready endpoint: its gateway does not answer probes, or its name \
+         does not resolve. Calls to that cluster fail",
+        "dead",
+        Evidence::other("Mirror services whose endpoints are not ready", some(names, QUOTED)),
+    )
 }
 
 fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evidence: Evidence) -> Finding {
@@ -119,9 +174,16 @@ fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -
     )
 }
 
-/// The finding for the state of a gateway that the controllers of a link report. Only the controller that
-/// holds the lease probes.
-fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> {
+/// What the controllers of a link report about its gateway.
+enum Reported {
+    Alive,
+    Fault(Finding),
+    /// None of them was read.
+    Nothing,
+}
+
+/// The state of a gateway that the controllers of a link report. Only the controller that holds the lease probes.
+fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Reported {
     let cluster = &link.spec.target_cluster_name;
     let mut reported = None;
     let mut unanswered = Vec::new();
@@ -139,8 +201,8 @@ fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option
         }
     }
     match reported {
-        Some((true, _)) => None,
-        Some((false, place)) => Some(finding(
+        Some((true, _)) => Reported::Alive,
+        Some((false, place)) => Reported::Fault(finding(
             ctx,
             link,
             "the gateway of the linked cluster does not answer its probes: traffic to its mirror services \
@@ -152,8 +214,10 @@ fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option
             let unknown = !unanswered.is_empty();
             unanswered.into_iter().for_each(|missing| ctx.gap(missing));
             // A controller without an answer may be the one that probes.
-            let evidence = wrong.into_iter().next().filter(|_| !unknown)?;
-            Some(finding(
+            let Some(evidence) = wrong.into_iter().next().filter(|_| !unknown) else {
+                return Reported::Nothing;
+            };
+            Reported::Fault(finding(
                 ctx,
                 link,
                 "no controller of the link reports probes of the gateway: its state is unknown",
