@@ -11,7 +11,7 @@ const FEDERATED: &str = "mirror.linkerd.io/federated";
 const QUOTED: usize = 3;
 
 /// Services that clients in other clusters reach through this cluster's gateway.
-pub(super) fn through_gateway(services: &[Service]) -> Vec<&Service> {
+pub(in crate::checks) fn through_gateway(services: &[Service]) -> Vec<&Service> {
     services.iter().filter(|service| service.metadata.label(EXPORTED) == Some("true")).collect()
 }
 

@@ -33,6 +33,9 @@ mod service_mirror_reports_errors;
 mod service_mirror_role_missing;
 mod service_not_mirrored;
 
+pub(super) use exports::through_gateway;
+pub(super) use gateway_service::is_gateway;
+
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("multicluster", "control-plane-credentials-incomplete", control_plane_credentials_incomplete),

@@ -45,6 +45,24 @@ pub(super) fn pods_of<'a>(
     running(pods).filter(marked).map(|pod| (pod, identity(survey, home, pod))).collect()
 }
 
+/// The running pods of a Service, each with its mesh identity.
+pub(super) fn pods_behind<'a>(
+    ctx: &Context<'_>,
+    survey: &Survey<'_>,
+    pods: &'a [Pod],
+    service: &Service,
+) -> Vec<(&'a Pod, Option<String>)> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let selector = &service.spec.selector;
+    let is_selected = |pod: &&Pod| {
+        let labels = &pod.metadata.labels;
+        pod.metadata.namespace == service.metadata.namespace
+            && !selector.is_empty()
+            && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
+    };
+    running(pods).filter(is_selected).map(|pod| (pod, identity(survey, home, pod))).collect()
+}
+
 /// The Services to which a route sends requests, with the port. Services without a selector are left out.
 pub(super) fn services_of<'a>(
     services: &'a [Service],

@@ -1,5 +1,5 @@
-//! `ingress-refused`: the policy of a port behind an Ingress or a Gateway's route denies the pods through
-//! which outside requests arrive.
+//! `ingress-refused`: the policy of a port behind an Ingress, a Gateway's route or an exported Service denies the pods
+//! through which outside requests arrive.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,13 @@ use super::gateways;
 use super::ingress::{Classes, callers};
 use super::ingress_entry::{Entry, entries};
 use super::survey::{Survey, field, rule_of, survey};
+use crate::checks::multicluster::{is_gateway, through_gateway};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry as Allowed, Inbound, TakenBy};
+use crate::objects::service::EXPORTED;
 use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
 
 /// The kind of entry point for outside traffic.
@@ -23,6 +25,8 @@ enum Door {
     /// An Ingress that a load balancer outside of the cluster serves.
     Balancer,
     Gateway,
+    /// The multicluster gateway, for an exported Service.
+    Export,
 }
 
 /// A port behind an entry point whose policy denies the callers.
@@ -52,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?;
     let mut refused = AllRefused::new();
     let by_ingresses = ingresses(ctx, survey, pods, &mut refused)?;
-    let by_gateways = gateways(ctx, survey, pods, &mut refused)?;
+    let by_gateways = gateways(ctx, survey, pods, &mut refused)? | exports(ctx, survey, pods, &mut refused)?;
     if by_gateways && !by_ingresses {
         // Unavailable Ingresses may contain one that is denied; a pass covers both kinds.
         ctx.or_note(ctx.complete_list::<Ingress>());
@@ -61,8 +65,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Only the complete list proves that no Ingress uses a load balancer.
         ctx.complete_list::<Ingress>()?;
         return Err(Unjudged::not_applicable(
-            "there is no ingress controller, no Ingress of a load balancer and no Gateway with pods of its \
-             own",
+            "there is no ingress controller, no Ingress of a load balancer, no Gateway with pods of its own and no \
+             multicluster gateway with exported Services",
         ));
     }
     Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
@@ -133,6 +137,36 @@ fn gateways<'a>(
         }
     }
     Ok(any)
+}
+
+/// Checks the ports of exported Services, which the multicluster gateway calls for other clusters. Returns whether both
+/// exist.
+fn exports<'a>(
+    ctx: &Context<'a>,
+    survey: &'a Survey<'a>,
+    pods: &'a [Pod],
+    refused: &mut AllRefused<'a>,
+) -> Result<bool, Unjudged> {
+    let services = ctx.complete_list::<Service>()?;
+    let exported = through_gateway(services);
+    let asking: Vec<Asking<'_>> = match exported.is_empty() {
+        true => Vec::new(),
+        false => {
+            let of_gateways = services.iter().filter(|service| is_gateway(service));
+            let pods = of_gateways.flat_map(|service| gateways::pods_behind(ctx, survey, pods, service));
+            // Without an identity the gateway does not work at all, which is a matter of its own.
+            let meshed = pods.filter(|(_, identity)| identity.is_some());
+            meshed.map(|(pod, identity)| Asking::Pod(pod, identity)).collect()
+        }
+    };
+    for service in exported.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
+        let from =
+            || field(Kind::Service, &service.metadata, &format!("metadata.labels[{EXPORTED}]"), "true");
+        for port in &service.spec.ports {
+            refuse(ctx, survey, (Door::Export, &from), &asking, (service, port), refused);
+        }
+    }
+    Ok(!asking.is_empty())
 }
 
 /// Records the pods behind a Service port that authorize none of the callers.
@@ -207,6 +241,12 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &De
              outside get a 403",
             "the Gateway",
             format!("{port} of a Gateway"),
+        ),
+        Door::Export => (
+            "the policy of a port of an exported Service denies the multicluster gateway: calls from other clusters \
+             get a 403, or a closed connection",
+            "the multicluster gateway",
+            format!("{port} of an exported Service"),
         ),
     };
     let act = if *door == Door::Balancer {
