@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::route::Present;
 use super::shared::Word;
@@ -43,6 +44,9 @@ pub struct ManagedKey {
     /// `Always` or `Never`; empty for the default, which is `Always` since cert-manager 1.18.
     #[serde(deserialize_with = "nullable")]
     pub rotation_policy: Word,
+    /// `RSA`, `ECDSA` or `Ed25519`; empty for the default, which is RSA.
+    #[serde(deserialize_with = "nullable")]
+    pub algorithm: Word,
 }
 
 /// The current certificate.
@@ -53,6 +57,9 @@ pub struct ManagedCertificateStatus {
     pub not_after: Time,
     /// Time of the next renewal.
     pub renewal_time: Time,
+    /// Includes `Ready`.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
 }
 
 object!(ManagedCertificate);
@@ -65,8 +72,8 @@ impl Listed for CertManagerCertificate {
     type Object = ManagedCertificate;
     const KIND: Kind = Kind::CertManagerCertificate;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {commonName: text, secretName: text, privateKey: {rotationPolicy: word}}, status: \
-                 {conditions: conditions, notBefore: text, notAfter: text, renewalTime: text}}",
+        passes: "{spec: {commonName: text, secretName: text, privateKey: {algorithm: word, rotationPolicy: \
+                 word}}, status: {conditions: conditions, notBefore: text, notAfter: text, renewalTime: text}}",
         ..KindInfo::namespaced("cert-manager.io", "v1", "Certificate", "certificates")
     };
 }

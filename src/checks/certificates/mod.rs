@@ -22,6 +22,7 @@ mod issuer_not_reloaded;
 mod issuer_not_trusted;
 mod issuer_outlives_anchor;
 mod issuer_pinned_as_anchor;
+mod issuer_renewal_unusable;
 mod issuer_secret_invalid;
 mod issuer_unsupported;
 mod issuer_update_skipped;
@@ -71,6 +72,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-not-trusted", issuer_not_trusted),
     row!("certificates", "issuer-outlives-anchor", issuer_outlives_anchor),
     row!("certificates", "issuer-pinned-as-anchor", issuer_pinned_as_anchor),
+    row!("certificates", "issuer-renewal-unusable", issuer_renewal_unusable),
     row!("certificates", "issuer-secret-invalid", issuer_secret_invalid),
     row!("certificates", "issuer-unsupported", issuer_unsupported),
     row!("certificates", "issuer-update-skipped", issuer_update_skipped),
