@@ -1,5 +1,8 @@
 //! `link-invalid`: a Link lacks fields that its controller needs, or has values that cannot be parsed.
 
+use std::borrow::Cow;
+use std::net::IpAddr;
+
 use jiff::SignedDuration;
 
 use super::links::{chart_makes_controllers, field, link_again, links, subject};
@@ -10,7 +13,7 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::managed_by::ManagedBy;
-use crate::objects::Link;
+use crate::objects::{LabelSelector, Link};
 use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -37,6 +40,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 const PERIOD: &str = "spec.probeSpec.period";
 const TIMEOUT: &str = "spec.probeSpec.timeout";
 const THRESHOLD: &str = "spec.probeSpec.failureThreshold";
+const PATH: &str = "spec.probeSpec.path";
+/// The path of the gateway's address.
+const ADDRESS: &str = "spec.gatewayAddress";
 
 /// Longest value that a message quotes.
 const QUOTED: usize = 30;
@@ -48,6 +54,10 @@ enum Effect {
     NoLimit,
     /// No probe reaches the gateway.
     NoProbe,
+    /// Mirror services have no endpoints.
+    NoEndpoint,
+    /// Nothing is mirrored by one selector.
+    NoMatch,
     /// Nothing is mirrored.
     NoMirror,
     /// The controller ends with a panic, again after each restart.
@@ -61,12 +71,16 @@ enum Wrong {
     Unparsable,
     /// A duration that is too short.
     NotPositive,
+    /// A path that does not begin with a slash.
+    Relative,
+    /// A selector that Kubernetes' library rejects; the value is the reason.
+    Selector,
 }
 
 /// A field of a Link that its controller cannot use.
 struct LinkFault<'a> {
     path: &'static str,
-    value: &'a str,
+    value: Cow<'a, str>,
     wrong: Wrong,
 }
 
@@ -78,6 +92,8 @@ impl LinkFault<'_> {
         match wrong {
             Wrong::Missing => format!("{path} is missing"),
             Wrong::NotPositive => format!("{path} {value:?} is not a positive duration"),
+            Wrong::Relative => format!("{path} {value:?} does not begin with a slash"),
+            Wrong::Selector => format!("{path} is not a valid selector"),
             Wrong::Unparsable if is_duration && value.parse::<u32>().is_ok() => {
                 format!("{path} {value:?} has no unit, such as {value}s")
             }
@@ -95,7 +111,9 @@ impl LinkFault<'_> {
                 format!("{} (not a duration with a unit, such as 3s)", self.value)
             }
             (Wrong::Unparsable, THRESHOLD) => format!("{} (not a whole number from 0)", self.value),
-            (Wrong::Unparsable | Wrong::NotPositive, _) => self.value.to_owned(),
+            (Wrong::Unparsable | Wrong::NotPositive | Wrong::Relative | Wrong::Selector, _) => {
+                self.value.clone().into_owned()
+            }
         };
         field(link, self.path, value)
     }
@@ -105,6 +123,9 @@ impl LinkFault<'_> {
         match (self.wrong, self.path) {
             (Wrong::NotPositive, PERIOD) => Effect::Crash,
             (Wrong::NotPositive, _) => Effect::NoLimit,
+            (Wrong::Relative, _) => Effect::NoProbe,
+            (Wrong::Selector, _) => Effect::NoMatch,
+            (_, ADDRESS) => Effect::NoEndpoint,
             (_, path) => {
                 let of_probe = path.starts_with("spec.probeSpec.");
                 match of_probe && chart_makes_controllers(ctx) == Contains::Yes {
@@ -122,6 +143,8 @@ fn message(faults: &[LinkFault<'_>], worst: Effect) -> String {
             "probes of the gateway have no time limit, so a gateway that does not answer is not considered down"
         }
         Effect::NoProbe => "the service mirror controller never probes the gateway, and considers it down",
+        Effect::NoEndpoint => "the mirror services have no endpoints, so calls to the other cluster fail",
+        Effect::NoMatch => "the service mirror controller mirrors no Service that this selector is for",
         Effect::NoMirror => "the service mirror controller mirrors no Service through this Link",
         Effect::Crash => "the service mirror controller crashes when it starts to probe the gateway",
     };
@@ -138,6 +161,10 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
     let (path, name, value, otherwise) = match faults {
         [LinkFault { path: PERIOD, value, .. }] => (PERIOD, "period", value, "3s"),
         [LinkFault { path: TIMEOUT, value, .. }] => (TIMEOUT, "timeout", value, "30s"),
+        [LinkFault { path: PATH, wrong: Wrong::Relative, value }] => {
+            let act = format!("Set {PATH} to /{value}");
+            return patched(link, "path", &format!("/{value}"), &act);
+        }
         _ => return link_again(ctx, Remedy::new(), link),
     };
     let wanted = match value.parse::<u32>() {
@@ -145,6 +172,11 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[LinkFault<'_>]) -> Remedy {
         Ok(0) | Err(_) => otherwise.to_owned(),
     };
     let act = format!("Set {path} to a positive duration with a unit, such as {wanted}");
+    patched(link, name, &wanted, &act)
+}
+
+/// Sets one field of the probe.
+fn patched(link: &Link, name: &str, wanted: &str, act: &str) -> Remedy {
     if let Some(git) = ManagedBy::from_metadata(&link.metadata).in_git() {
         return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
     }
@@ -174,9 +206,27 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
     ] {
         faults.extend(fault(path, value, |_| None));
     }
+    for (path, selector) in [
+        ("spec.selector", &spec.selector),
+        ("spec.remoteDiscoverySelector", &spec.remote_discovery_selector),
+        ("spec.federatedServiceSelector", &spec.federated_service_selector),
+    ] {
+        let reason = selector.as_ref().and_then(LabelSelector::invalid);
+        faults.extend(reason.map(|reason| LinkFault {
+            path,
+            value: Cow::Owned(reason),
+            wrong: Wrong::Selector,
+        }));
+    }
+    // Without a gateway, the CLI writes no identity either.
+    if !spec.gateway_address.is_empty() || !spec.gateway_identity.is_empty() {
+        let address = |text: &str| text.split(',').all(is_unresolvable).then_some(Wrong::Unparsable);
+        faults.extend(fault(ADDRESS, &spec.gateway_address, address));
+    }
     if !link.has_gateway() {
         return faults;
     }
+    faults.extend(fault(PATH, &probe.path, |text| (!text.starts_with('/')).then_some(Wrong::Relative)));
     let port = |text: &str| (!is_port(text)).then_some(Wrong::Unparsable);
     faults.extend(fault("spec.gatewayPort", &spec.gateway_port, port));
     faults.extend(fault("spec.gatewayIdentity", &spec.gateway_identity, |_| None));
@@ -200,7 +250,15 @@ fn fault<'a>(
     wrong: impl Fn(&str) -> Option<Wrong>,
 ) -> Option<LinkFault<'a>> {
     let wrong = if value.is_empty() { Some(Wrong::Missing) } else { wrong(value) };
-    wrong.map(|wrong| LinkFault { path, value, wrong })
+    wrong.map(|wrong| LinkFault { path, value: Cow::Borrowed(value), wrong })
+}
+
+/// Whether a text is neither an address nor a name, so that Go's `net.LookupIP` fails: it has a port, a scheme or
+/// blanks.
+fn is_unresolvable(text: &str) -> bool {
+    let is_name =
+        |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'));
+    text.is_empty() || (text.parse::<IpAddr>().is_err() && !is_name(text))
 }
 
 fn is_port(text: &str) -> bool {
@@ -247,6 +305,17 @@ mod tests {
             assert_eq!(duration(text, SHORTEST), wrong, "{text:?}");
         }
         assert!(is_port("4191") && !is_port("0") && !is_port("70000") && !is_port("mc-probe"));
+        for (text, bad) in [
+            ("203.0.113.7", false),
+            ("2001:db8::7", false),
+            ("gateway.example.com", false),
+            ("203.0.113.7:4143", true),
+            (" 203.0.113.7", true),
+            ("https://gateway.example.com", true),
+            ("", true),
+        ] {
+            assert_eq!(is_unresolvable(text), bad, "{text:?}");
+        }
         assert!(is_count("0") && is_count("3") && !is_count("+3") && !is_count("-1") && !is_count("1.5"));
     }
 }
