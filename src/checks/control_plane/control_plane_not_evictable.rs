@@ -1,13 +1,15 @@
 //! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of a control-plane pod.
 
+use std::collections::BTreeMap;
+
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::model::control_plane::CORE;
 use crate::model::installed::COMPONENT;
 use crate::model::pod_status::label;
-use crate::objects::{Pod, PodDisruptionBudget};
+use crate::objects::{Deployment, Pod, PodDisruptionBudget, Workload};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let budgets = ctx.partial_list::<PodDisruptionBudget>()?;
@@ -72,7 +74,131 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Without a timestamp it may be caused by a rollout.
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
+    let own: Vec<&PodDisruptionBudget> =
+        budgets.iter().filter(|budget| budget.metadata.namespace == *namespace).collect();
+    if !own.is_empty() {
+        let deployments = ctx.partial_list::<Deployment>()?;
+        findings.extend(doubled(ctx, &own, deployments));
+        if own.iter().any(|budget| !selects_any(budget, deployments)) {
+            let deployments = ctx.complete_list::<Deployment>()?;
+            findings.extend(own.iter().filter_map(|budget| empty(ctx, budget, &own, deployments)));
+        }
+    }
     Ok(findings.into())
+}
+
+/// Whether a budget covers the pods of a Deployment. A budget without a selector covers none.
+fn covers(budget: &PodDisruptionBudget, deployment: &Workload) -> bool {
+    let labels = &deployment.spec.template.metadata.labels;
+    deployment.metadata.namespace == budget.metadata.namespace
+        && budget.spec.selector.as_ref().is_some_and(|selector| selector.matches(labels))
+}
+
+fn selects_any(budget: &PodDisruptionBudget, deployments: &[Workload]) -> bool {
+    deployments.iter().any(|deployment| covers(budget, deployment))
+}
+
+fn subject(budget: &PodDisruptionBudget) -> Subject {
+    Subject::object("PodDisruptionBudget", &budget.metadata.namespace, &budget.metadata.name)
+}
+
+/// Several budgets for the same pods. The eviction API fails for such a pod.
+fn doubled(ctx: &Context<'_>, own: &[&PodDisruptionBudget], deployments: &[Workload]) -> Vec<Finding> {
+    let mut groups: BTreeMap<Vec<&str>, Vec<&Workload>> = BTreeMap::new();
+    for deployment in deployments.iter().filter(|deployment| deployment.spec.replicas != Some(0)) {
+        let covering = own.iter().filter(|budget| covers(budget, deployment));
+        let names: Vec<&str> = covering.map(|budget| budget.metadata.name.as_str()).collect();
+        if names.len() > 1 {
+            groups.entry(names).or_default().push(deployment);
+        }
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let finding = |(names, covered): (Vec<&str>, Vec<&Workload>)| {
+        let covered: Vec<&str> = covered.iter().map(|one| one.metadata.name.as_str()).collect();
+        // The chart labels its budgets.
+        let of_chart = |name: &str| {
+            let mut all = own.iter().filter(|budget| budget.metadata.name == name);
+            all.any(|budget| budget.metadata.label(COMPONENT).is_some())
+        };
+        let added: Vec<&str> = names.iter().copied().filter(|name| !of_chart(name)).collect();
+        let delete = kubectl().namespace(namespace).words("delete poddisruptionbudget");
+        let remedy = match added.as_slice() {
+            [added] if names.len() == 2 => Remedy::new().run(
+                StepKind::Command,
+                "Delete the budget that the chart did not create, also at its source",
+                delete.operand(*added),
+            ),
+            _ => {
+                Remedy::new().step(StepKind::Note, "Delete all but one of the budgets, also at their source")
+            }
+        };
+        let first = ctx.finding(
+            Subject::object("PodDisruptionBudget", namespace, names[0]),
+            "several budgets cover the same pods: the API server evicts none of them, so draining or upgrading a node \
+             with such a pod blocks",
+        );
+        let rest = names.iter().skip(1);
+        rest.fold(first, |finding, name| {
+            finding.subject(Subject::object("PodDisruptionBudget", namespace, *name))
+        })
+        .parameter("several")
+        .evidence(Evidence::other(
+            format!("Deployments in {namespace} that these budgets cover"),
+            covered.join(", "),
+        ))
+        .remedy(remedy)
+    };
+    groups.into_iter().map(finding).collect()
+}
+
+/// A budget that covers no pod, while a component with several replicas has no other.
+fn empty(
+    ctx: &Context<'_>,
+    budget: &PodDisruptionBudget,
+    own: &[&PodDisruptionBudget],
+    deployments: &[Workload],
+) -> Option<Finding> {
+    if budget.status.expected_pods > 0 || selects_any(budget, deployments) {
+        return None;
+    }
+    let namespace = &ctx.namespaces().control_plane;
+    let is_exposed = |one: &&Workload| {
+        one.metadata.namespace == *namespace
+            && one.metadata.label(COMPONENT).is_some_and(|component| CORE.contains(&component))
+            && one.spec.replicas.is_some_and(|replicas| replicas > 1)
+            && !own.iter().any(|budget| covers(budget, one))
+    };
+    let exposed: Vec<&str> =
+        deployments.iter().filter(is_exposed).map(|one| one.metadata.name.as_str()).collect();
+    if exposed.is_empty() {
+        return None;
+    }
+    let labels = budget.spec.selector.iter().flat_map(|selector| selector.match_labels.iter());
+    let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}")).collect();
+    let said = if labels.is_empty() { "no pod".to_owned() } else { labels.join(", ") };
+    Some(
+        ctx.finding(
+            subject(budget),
+            "the budget covers no pod: draining nodes may evict all replicas of a component at once",
+        )
+        .parameter("empty")
+        .evidence(Evidence::field(
+            format!("PodDisruptionBudget {namespace}/{}", budget.metadata.name),
+            "spec.selector",
+            said,
+        ))
+        .evidence(Evidence::other(
+            "Deployments with several replicas and without a budget",
+            exposed.join(", "),
+        ))
+        .remedy(upgrade::step(
+            ctx,
+            Remedy::new(),
+            StepKind::ChartValue,
+            "Let the chart create the budgets again",
+            Options::none().set("enablePodDisruptionBudget", "true"),
+        )),
+    )
 }
 
 /// More replicas than a budget requires. The chart sets one number for its core components.
