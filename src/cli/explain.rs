@@ -144,9 +144,6 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
     }
 }
 
-/// Maximum number of checks that an unknown name suggests.
-const SUGGESTED: usize = 4;
-
 fn unknown(word: &str) -> Stop {
     if checks::all().any(|check| check.card().front.category == word) {
         return Stop::usage(

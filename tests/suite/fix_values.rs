@@ -70,7 +70,7 @@ fn a_value_with_two_findings_is_repaired() {
     let values = "  values:\n    enableEndpointSlicez: \"True\" # slices\n    proxy:\n      resources:\n        limits:\n          \
                   cpu: 500m # most\n        requests:\n          memory: 64Mi\n";
     let folder = tempfile::tempdir().unwrap();
-    let file = write(folder.path(), "mesh.yaml", &format!("{RELEASE}{values}"));
+    let file = write(folder.path(), "mesh.yaml", format!("{RELEASE}{values}"));
     let written = fix(folder.path(), &["--write"]);
     let text = read(&file);
     assert!(text.contains("    enableEndpointSlices: true # slices\n"), "{text}");

@@ -53,7 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             read.push((&usual, ctx.usual_link_secret_copy(link)));
         }
         let is_whole = |read: &Result<Option<&Secret>, Missing>| {
-            read.as_ref().is_ok_and(|secret| secret.is_some_and(|secret| lacks("", secret, cluster).is_empty()))
+            read.as_ref()
+                .is_ok_and(|secret| secret.is_some_and(|secret| lacks("", secret, cluster).is_empty()))
         };
         if read.iter().any(|(_, read)| is_whole(read)) {
             continue;

@@ -78,8 +78,8 @@ fn takes(installed: &Installed, edit: &ValueEdit) -> bool {
 }
 
 impl Repairer<'_> {
-    /// Edits the values that a finding is about, and returns the charts' values with the edits; `None` if it is not about
-    /// values that can be edited.
+    /// Edits the values that a finding is about, and returns the charts' values with the edits; `None` if it is not
+    /// about values that can be edited.
     pub(super) fn values_of(
         &mut self,
         finding: &Finding,
@@ -157,8 +157,9 @@ impl Repairer<'_> {
             .nth(number)
             .ok_or_else(|| at("the document is missing".to_owned()))?;
         let document = &text[range.clone()];
-        let rendered = document.lines().find_map(|line| line.trim_start().strip_prefix("# Source:"));
-        if let Some(source) = rendered {
+        // A values file may have such a comment too.
+        let rendered = document.lines().find_map(|line| line.strip_prefix("# Source:"));
+        if let Some(source) = rendered.filter(|_| !edit.place.path.is_empty()) {
             return Err(format!("{file}: the file is rendered from {}; edit it there", source.trim()));
         }
         let document = value_edit::changed(document, edit).map_err(at)?;
