@@ -7,6 +7,8 @@ use crate::chart::values_input::ValuesInput;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, NewValue, ValueAction, ValueEdit};
 use crate::knowledge::{Found, Refusal};
+use crate::model::injection::low_memory;
+use crate::nearest::closest;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
@@ -34,17 +36,16 @@ fn finding(
     map: &str,
 ) -> Option<Finding> {
     let path = |path: &str| if map.is_empty() { path.to_owned() } else { format!("{map}.{path}") };
-    if !rule.when.iter().all(|(value, found)| holds(given, &path(value), *found, &rule.words)) {
+    if !rule.when.iter().all(|(value, found)| holds(given, &path(value), *found, rule)) {
         return None;
     }
     let told: Vec<String> =
         rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
     let at = if map.is_empty() { String::new() } else { format!(" in {map}") };
     let (release, told_of) = (&of.release, told.join(" and "));
-    let message = match rule.by_injector {
-        false => format!("the chart of {release} cannot be rendered with {told_of}: {}", rule.why),
-        true => format!("the injector of {release} rejects every pod with {told_of}: {}", rule.why),
-    };
+    let effect = rule.effect.as_deref().unwrap_or("the chart of RELEASE cannot be rendered");
+    let effect = effect.replace("RELEASE", release.as_str());
+    let message = format!("{effect} with {told_of}: {}", rule.why);
     let evidence = told.iter().filter_map(|path| {
         let (file, value) = given.at(path)?;
         Some(Evidence::field(&file.name, file.field(path), describe(value)))
@@ -70,6 +71,13 @@ fn edits(given: &ValuesInput, rule: &Refusal, path: impl Fn(&str) -> String) -> 
         if let Some(value) = &rule.remove {
             edit(value, &|_| Some(ValueAction::Remove));
         }
+        let others = rule.when.iter().filter(|(_, found)| **found == Found::Other);
+        for (value, _) in others {
+            edit(value, &|old| {
+                let near = closest(old.as_str()?, rule.words.iter().map(String::as_str))?;
+                Some(ValueAction::Set(NewValue::Text(near.to_owned())))
+            });
+        }
         if let Some(word) = &rule.false_means {
             let new = || ValueAction::Set(NewValue::Text(word.clone()));
             rule.when.keys().for_each(|value| edit(value, &|old| (old.as_bool() == Some(false)).then(new)));
@@ -78,7 +86,7 @@ fn edits(given: &ValuesInput, rule: &Refusal, path: impl Fn(&str) -> String) -> 
     edits
 }
 
-fn holds(given: &ValuesInput, path: &str, found: Found, words: &[String]) -> bool {
+fn holds(given: &ValuesInput, path: &str, found: Found, rule: &Refusal) -> bool {
     let value = given.at(path).map(|(_, value)| value);
     match found {
         Found::Set => value.is_some_and(is_set),
@@ -86,7 +94,23 @@ fn holds(given: &ValuesInput, path: &str, found: Found, words: &[String]) -> boo
         Found::No => value == Some(&Value::Bool(false)),
         Found::Other => value
             .filter(|value| !is_put_in(value))
-            .is_some_and(|value| !value.as_str().is_some_and(|text| words.iter().any(|word| word == text))),
+            .is_some_and(|value| !value.as_str().is_some_and(|text| is_known(rule, text))),
+        Found::Zero => value.is_some_and(|value| value.as_i64() == Some(0) || value.as_str() == Some("0")),
+        Found::Low => value.and_then(text_of).is_some_and(|text| low_memory(&text).is_some()),
+    }
+}
+
+/// Whether a word is one of those that the rule accepts.
+fn is_known(rule: &Refusal, text: &str) -> bool {
+    rule.words.iter().any(|word| word == text || rule.any_case && word.eq_ignore_ascii_case(text))
+}
+
+/// A number or a text, as text.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        _ => None,
     }
 }
 

@@ -49,9 +49,11 @@ pub struct Refusal {
     /// Accepted values for a condition `other`.
     #[serde(default)]
     pub words: Vec<String>,
-    /// Whether the chart accepts them but the injector then fails for every pod.
+    /// Whether the words are accepted in any case.
     #[serde(default)]
-    pub by_injector: bool,
+    pub any_case: bool,
+    /// What happens if the chart can be rendered; `RELEASE` stands for the release.
+    pub effect: Option<String>,
     /// The reason.
     pub why: String,
     /// The alternative.
@@ -74,6 +76,10 @@ pub enum Found {
     No,
     /// It is set, and not one of the words.
     Other,
+    /// It is 0.
+    Zero,
+    /// It is an amount of memory that no proxy can work with.
+    Low,
 }
 
 /// Status of a path.
@@ -267,9 +273,16 @@ impl KnowledgeFile for Charts {
                 return Err(format!("refuses: unknown chart {chart}"));
             }
             let about = rule.charts.iter().filter_map(|chart| self.charts.get(chart));
-            let values: Vec<&str> = about.flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
+            let values: Vec<&str> =
+                about.clone().flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
+            let is_resource = |path: &str| {
+                about.clone().flat_map(|chart| &chart.values).any(|(known, value)| {
+                    let rest = path.strip_prefix(known.as_str()).and_then(|rest| rest.strip_prefix('.'));
+                    value.kind == ValueKind::Resources && rest.is_some_and(is_of_resources)
+                })
+            };
             let within = |path: &str| match rule.within.is_empty() {
-                true => values.contains(&path),
+                true => values.contains(&path) || is_resource(path),
                 false => rule.within.iter().all(|map| values.contains(&format!("{map}.{path}").as_str())),
             };
             if let Some(path) = rule.when.keys().find(|path| !within(path)) {
