@@ -70,12 +70,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The address of a Service to which a client's proxy waited in vain for the client to send, the evidence,
-/// and whether its lines have timestamps.
-pub(super) type Timeout = (SocketAddr, Evidence, bool);
+/// Connections to an address for which a client's proxy waited in vain for the client to send.
+pub(super) struct Timeout<'a> {
+    pub(super) client: &'a Pod,
+    pub(super) to: SocketAddr,
+    pub(super) evidence: Evidence,
+    /// Whether its lines have timestamps.
+    is_dated: bool,
+}
 
 /// Those that the logs of proxies report repeatedly.
-pub(super) fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
+pub(super) fn timeouts<'a>(ctx: &Context<'a>) -> Vec<Timeout<'a>> {
     let row = ctx.knowledge.mesh_logs().get("detection-timed-out");
     let (Some(row), Ok(clients)) = (row, meshed(ctx)) else { return Vec::new() };
     let logs = ctx.log_hints();
@@ -85,7 +90,10 @@ pub(super) fn timeouts(ctx: &Context<'_>) -> Vec<Timeout> {
         let lines = failed_connections(ctx, log, pod, row);
         let is_dated = lines.iter().all(|one| one.is_dated);
         for (to, lines) in repeated(lines, "proxy{addr=", row.times) {
-            found.extend(lines.first().map(|line| (to, quoted(pod, &lines, line), is_dated)));
+            found.extend(lines.first().map(|line| {
+                let evidence = quoted(pod, &lines, line);
+                Timeout { client: pod, to, evidence, is_dated }
+            }));
         }
     }
     found
@@ -155,7 +163,7 @@ fn finding(
     ctx: &Context<'_>,
     service: &Service,
     missing: &[(&ServicePort, Sign<'_>)],
-    (near, timeouts): (bool, &[Timeout]),
+    (near, timeouts): (bool, &[Timeout<'_>]),
     default: &opaque::Opaque,
 ) -> Finding {
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
@@ -163,7 +171,7 @@ fn finding(
         let mut ports = missing.iter().filter(|(_, sign)| sign.protocol.first == First::Server);
         service.spec.has_address(to.ip()) && ports.any(|(port, _)| port.port == to.port())
     };
-    let observed: Vec<&Timeout> = timeouts.iter().filter(|(to, ..)| is_meant(to)).take(QUOTED).collect();
+    let observed: Vec<&Timeout<'_>> = timeouts.iter().filter(|one| is_meant(&one.to)).take(QUOTED).collect();
     let sure = missing.iter().any(|(_, sign)| sign.protocol.first == First::Server && !sign.weak);
     let titles: BTreeSet<&str> = missing.iter().map(|(_, sign)| sign.protocol.title.as_str()).collect();
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
@@ -181,7 +189,7 @@ fn finding(
     let listed = service.metadata.annotation(ANNOTATION).unwrap_or("not set, and not opaque by default");
     let finding = ctx
         .finding(Subject::object(Kind::Service, namespace, name), message)
-        .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
+        .evidences(observed.iter().map(|one| one.evidence.clone()))
         .evidences(missing.iter().map(|(_, sign)| sign.evidence.clone()))
         .evidence(Evidence::field(
             format!("Service {namespace}/{name}"),
@@ -189,7 +197,7 @@ fn finding(
             listed,
         ));
     let severity = if sure && near { Severity::Warning } else { Severity::Info };
-    let finding = if observed.iter().any(|(.., is_dated)| *is_dated) { finding } else { finding.likely() };
+    let finding = if observed.iter().any(|one| one.is_dated) { finding } else { finding.likely() };
     finding.severity(severity).remedy(remedy(service, default, &ports))
 }
 

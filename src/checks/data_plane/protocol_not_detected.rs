@@ -1,13 +1,21 @@
 //! `protocol-not-detected`: proxies wait for the client to send, on a port whose protocol nothing names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
+use super::connect_failures::{failed_connections, quoted, repeated};
 use super::exposed::{Mesh, Treated};
+use super::opaque::{ANNOTATION, in_force_for};
 use super::opaque_port_missing::{QUOTED, Timeout, is_server_first, remedy, timeouts};
+use crate::checks::control_plane::installation::values;
 use crate::checks::policy::defined;
-use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Finding, Severity, Subject};
+use crate::checks::reported::{log_of, meshed};
+use crate::checks::{Context, Judgement, rewrite};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::owners::Owner;
+use crate::model::skipped::OUT;
+use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Pod, Server, Service, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -16,22 +24,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.partial_list::<Service>()?;
     let mesh = Mesh::from_context(ctx)?;
     let timeouts = timeouts(ctx);
-    if timeouts.is_empty() {
-        return Ok(Verdict::fine());
-    }
     let mut findings = Vec::new();
+    // The ports of pods whose findings are about a Service, or belong to `opaque-port-missing`.
+    let mut covered: BTreeSet<(Owner, u16)> = BTreeSet::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         for port in service.spec.tcp_ports() {
+            let behind = mesh.behind(ctx, service, port);
+            let is_detected = mesh.treats(service, port) == Treated::Detected;
+            let is_other = is_detected && is_server_first(ctx, service, port, &behind);
             let of_port = timeouts
                 .iter()
-                .filter(|(to, ..)| service.spec.has_address(to.ip()) && to.port() == port.port);
-            let observed: Vec<&Timeout> = of_port.take(QUOTED).collect();
-            let is_other = || is_server_first(ctx, service, port, &mesh.behind(ctx, service, port));
-            if !observed.is_empty() && mesh.treats(service, port) == Treated::Detected && !is_other() {
+                .filter(|one| service.spec.has_address(one.to.ip()) && one.to.port() == port.port);
+            let observed: Vec<&Timeout<'_>> = of_port.take(QUOTED).collect();
+            let is_reported = !observed.is_empty() && is_detected && !is_other;
+            if is_reported {
                 findings.push(finding(ctx, (service, port), &observed, &mesh));
+            }
+            if is_reported || is_other {
+                covered.extend(behind.into_iter().map(|(owner, _, number)| (owner, number)));
             }
         }
     }
+    let waiting = servers(ctx, &mesh);
+    let waiting = waiting.into_iter().filter(|(of, _)| ctx.judges(&of.0.namespace) && !covered.contains(of));
+    findings.extend(waiting.map(|((owner, port), seen)| of_server(ctx, (&owner, port), &seen, &mesh)));
+    findings.extend(elsewhere(ctx, services, &timeouts));
     if !findings.is_empty() {
         // A Server may set the protocol of the port.
         ctx.or_note(defined::<Server>(ctx));
@@ -42,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(
     ctx: &Context<'_>,
     (service, port): (&Service, &ServicePort),
-    observed: &[&Timeout],
+    observed: &[&Timeout<'_>],
     mesh: &Mesh<'_>,
 ) -> Finding {
     let meta = &service.metadata;
@@ -54,7 +71,7 @@ fn finding(
     let finding = ctx
         .finding(Subject::object(Kind::Service, &meta.namespace, &meta.name), message)
         .parameter(port.port.to_string())
-        .evidences(observed.iter().map(|(_, evidence, _)| evidence.clone()))
+        .evidences(observed.iter().map(|one| one.evidence.clone()))
         .remedy(remedy(service, &mesh.default, &BTreeSet::from([port.port])));
     // A client of HTTP may open connections that it does not need yet.
     let finding = if is_http(port) { finding.severity(Severity::Info) } else { finding };
@@ -65,4 +82,93 @@ fn finding(
 fn is_http(port: &ServicePort) -> bool {
     let words = [port.name.to_ascii_lowercase(), port.app_protocol.to_ascii_lowercase()];
     words.iter().any(|word| ["http", "grpc", "web"].iter().any(|http| word.contains(http)))
+}
+
+/// The proxies of servers that waited in vain for clients to send, by workload and port.
+fn servers<'a>(ctx: &Context<'a>, mesh: &Mesh<'_>) -> BTreeMap<(Owner, u16), Vec<(&'a Pod, Evidence)>> {
+    let mut found: BTreeMap<(Owner, u16), Vec<(&Pod, Evidence)>> = BTreeMap::new();
+    let row = ctx.knowledge.mesh_logs().get("inbound-detection-timed-out");
+    let (Some(row), Ok(pods)) = (row, meshed(ctx)) else { return found };
+    let logs = ctx.log_hints();
+    for pod in pods {
+        let Some(log) = log_of(logs, pod, PROXY_CONTAINER) else { continue };
+        let lines = failed_connections(ctx, log, pod, row);
+        let repeated = repeated::<u16>(lines, "server{port=", row.times);
+        // A Server may be newer than the lines.
+        for (port, lines) in repeated.filter(|(port, _)| !mesh.is_told(pod, *port)) {
+            let evidence = lines.first().map(|line| (pod, quoted(pod, &lines, line)));
+            found.entry((ctx.owners().owner(pod), port)).or_default().extend(evidence);
+        }
+    }
+    found
+}
+
+/// A port of a workload whose own proxies wait, most often because only the Service marks the port.
+fn of_server(
+    ctx: &Context<'_>,
+    (owner, port): (&Owner, u16),
+    seen: &[(&Pod, Evidence)],
+    mesh: &Mesh<'_>,
+) -> Finding {
+    let names = seen.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
+    let message = format!(
+        "Clients connect to port {port} and send nothing for ten seconds, in which the proxies of the server wait \
+         to detect the protocol. Most likely the server sends first, so each connection is delayed"
+    );
+    let ports = BTreeSet::from([port]);
+    let list = seen.first().map(|(pod, _)| in_force_for(pod, &mesh.default, &ports));
+    let (before, list) = list.map_or_else(Default::default, |list| (list.list(), list.with(&ports)));
+    let act =
+        "Mark the port as opaque, together with all other opaque ports (the list replaces the default list),";
+    let change = (ANNOTATION, Some(list.as_str()));
+    let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[change]);
+    let remedy = rewrite::of_owners_list(remedy, owner, change, &before);
+    let remedy = remedy.step(StepKind::Note, "Set the same annotation on the Services of these pods");
+    ctx.finding(owner.subject(names), message)
+        .parameter(port.to_string())
+        .evidences(seen.iter().take(QUOTED).map(|(_, evidence)| evidence.clone()))
+        .remedy(remedy)
+        .likely()
+}
+
+/// Clients of addresses that belong to no Service and no pod, by workload and port.
+fn elsewhere(ctx: &Context<'_>, services: &[Service], timeouts: &[Timeout<'_>]) -> Vec<Finding> {
+    let pods = ctx.optional_list::<Pod>();
+    let is_known = |to: &SocketAddr| {
+        services.iter().any(|service| service.spec.has_address(to.ip()))
+            || pods.iter().any(|pod| pod.status.pod_ip == Some(to.ip()))
+    };
+    // An annotation replaces the list of the chart.
+    let chart = values(ctx).ok();
+    let chart = chart.as_ref().and_then(|values| values.text("proxyInit.ignoreOutboundPorts"));
+    let mut by_port: BTreeMap<(Owner, u16), Vec<&Timeout<'_>>> = BTreeMap::new();
+    // Without all Services, an address may be that of one that is not listed.
+    let is_complete = ctx.complete_list::<Service>().is_ok();
+    for one in timeouts.iter().filter(|one| is_complete && !is_known(&one.to)) {
+        if ctx.judges(&one.client.metadata.namespace) {
+            by_port.entry((ctx.owners().owner(one.client), one.to.port())).or_default().push(one);
+        }
+    }
+    let findings = by_port.into_iter().map(|((owner, port), seen)| {
+        let names = seen.iter().map(|one| one.client.metadata.name.clone()).collect::<BTreeSet<_>>();
+        let message = format!(
+            "The application connects to port {port} outside of the cluster's Services and sends nothing for ten \
+             seconds, in which its proxy waits. Most likely the server sends first"
+        );
+        let annotation = OUT.annotation();
+        let own = seen.first().and_then(|one| one.client.metadata.annotation(annotation));
+        let own = own.or(chart).filter(|list| !list.is_empty());
+        let skipped = own.map_or_else(|| port.to_string(), |own| format!("{own},{port}"));
+        let act = format!("Skip outbound port {port}");
+        let change = (annotation, Some(skipped.as_str()));
+        let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, &owner, &[change]);
+        let remedy = rewrite::of_owners_list(remedy, &owner, change, own.unwrap_or_default());
+        let or = "Or add the port to the chart value proxy.opaquePorts, so that it is opaque for all workloads";
+        ctx.finding(owner.subject(names.into_iter().collect()), message)
+            .parameter(port.to_string())
+            .evidences(seen.iter().take(QUOTED).map(|one| one.evidence.clone()))
+            .remedy(remedy.step(StepKind::Note, or))
+            .likely()
+    });
+    findings.collect()
 }
