@@ -31,6 +31,9 @@ const DNS: (&str, &str) = ("k8s-app", "kube-dns");
 const ADMISSION: [&str; 4] =
     ["cert-manager", "cert-manager-webhook", "gatekeeper-controller-manager", "kyverno-admission-controller"];
 
+/// Programs that add nodes, by the label `app.kubernetes.io/name` of their pods.
+const NODES: [&str; 3] = ["aws-cluster-autoscaler", "cluster-autoscaler", "karpenter"];
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespaces = ctx.partial_list::<Namespace>();
     let sets = ctx.partial_list::<DaemonSet>();
@@ -94,12 +97,21 @@ fn needed(kind: &str, workload: &Workload, home: &str) -> Option<&'static str> {
             "the injector's webhook has failurePolicy Fail and covers the injector itself. Once all its pods are \
              gone, none can be created again, because each new pod needs the webhook",
         ),
+        "Deployment" if adds_nodes(workload) => Some(
+            "the injector's webhook has failurePolicy Fail and covers the namespace of the node autoscaler. While \
+             the injector is down, the autoscaler cannot start and adds no node on which an injector could run",
+        ),
         "Deployment" if ADMISSION.contains(&name) => Some(
             "the injector's webhook has failurePolicy Fail and covers the namespace of another admission \
              webhook. While the injector is down, that webhook cannot start, and each may wait for the other",
         ),
         _ => None,
     }
+}
+
+fn adds_nodes(workload: &Workload) -> bool {
+    let label = workload.spec.template.metadata.label("app.kubernetes.io/name");
+    label.is_some_and(|name| NODES.contains(&name)) || NODES.contains(&workload.metadata.name.as_str())
 }
 
 fn finding(
