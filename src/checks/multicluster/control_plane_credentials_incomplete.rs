@@ -7,7 +7,7 @@ use super::links::{field, link_again, links, no_links, subject};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Restarts, StepKind};
 use crate::item::{Kind, usual_credentials};
 use crate::missing::Missing;
 use crate::objects::{Link, Secret, Service};
@@ -76,8 +76,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         if !unknown {
             let finding = finding(ctx, link, &services, evidence);
+            let remedy = link_again(ctx, listed(ctx, link), link);
             // Another Secret may have the type and the label.
-            findings.push(if any { finding } else { finding.likely() });
+            findings.push(match any {
+                true => finding.remedy(restarted(ctx, remedy)),
+                false => finding.remedy(remedy).likely(),
+            });
         }
     }
     Ok(findings.into())
@@ -130,7 +134,6 @@ fn finding(
     .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
     .evidences(lacks)
     .evidence(Evidence::other("Services with endpoints from there", some(names, QUOTED)))
-    .remedy(link_again(ctx, listed(ctx, link), link))
 }
 
 /// The step that lists the Secrets that destination reads for a cluster.
@@ -145,4 +148,18 @@ fn listed(ctx: &Context<'_>, link: &Link) -> Remedy {
             .option("--field-selector", format!("type={TYPE}"))
             .option("-l", format!("{CLUSTER}={}", link.spec.target_cluster_name)),
     )
+}
+
+/// The restart of destination, which reads new Secrets but no changed ones.
+fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let restart = kubectl()
+        .namespace(&ctx.namespaces().control_plane)
+        .words("rollout restart deployment/linkerd-destination");
+    remedy
+        .run(
+            StepKind::Command,
+            "Restart destination, which does not read a Secret again when it changes",
+            restart,
+        )
+        .restarting(Restarts::ControlPlane)
 }
