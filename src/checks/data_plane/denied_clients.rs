@@ -113,6 +113,9 @@ pub(super) fn name_clients(
         finding.remedy = finding.remedy.step(StepKind::Note, client.remedy(ctx));
         finding
     });
+    if let Some(client) = known.iter().find(|client| is_shut_out_of_viz(ctx, denying, client)) {
+        return of_viz(ctx, finding, denying, client, reported);
+    }
     let mut failing = known
         .iter()
         .filter(|client| !client.is_meshed() && authorizing(ctx, denying, client, None) == Some(None));
@@ -127,6 +130,52 @@ pub(super) fn name_clients(
         first.server,
         reported.source()
     );
+    Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
+}
+
+/// The Server of the chart of viz, whose policy authorizes only viz's own metrics-api.
+pub(in crate::checks) const VIZ_SERVER: &str = "prometheus-admin";
+
+/// Whether a pod is the Prometheus of viz.
+pub(in crate::checks) fn is_viz_prometheus(pod: &Pod) -> bool {
+    let meta = &pod.metadata;
+    meta.label("linkerd.io/extension") == Some("viz") && meta.label("component") == Some("prometheus")
+}
+
+/// The policy that authorizes an account to query the Prometheus of viz.
+pub(in crate::checks) fn viz_policy(home: &str, (namespace, account): (&str, &str)) -> String {
+    format!(
+        "Add an AuthorizationPolicy to namespace {home}, with targetRef {{group: policy.linkerd.io, kind: Server, \
+         name: {VIZ_SERVER}}} and requiredAuthenticationRefs [{{kind: ServiceAccount, namespace: {namespace}, name: \
+         {account}}}]"
+    )
+}
+
+/// Whether a client is a meshed pod outside of viz that no policy authorizes to query the Prometheus of viz.
+fn is_shut_out_of_viz(ctx: &Context<'_>, denying: &Pod, client: &Client<'_>) -> bool {
+    is_viz_prometheus(denying)
+        && client.server == VIZ_SERVER
+        && client.is_meshed()
+        && client.pod.metadata.namespace != denying.metadata.namespace
+        && authorizing(ctx, denying, client, Some(client.pod)) == Some(None)
+}
+
+fn of_viz(
+    ctx: &Context<'_>,
+    mut finding: Finding,
+    denying: &Pod,
+    client: &Client<'_>,
+    reported: &Reported<'_>,
+) -> Finding {
+    let message = format!(
+        "the Prometheus of viz denies {}, because the policy of its chart authorizes only viz itself: its queries \
+         fail with status 403, according to the {}",
+        client.name(ctx),
+        reported.source()
+    );
+    let account = (&*client.pod.metadata.namespace, client.pod.spec.account());
+    finding.remedy.steps.truncate(1);
+    finding.remedy = finding.remedy.step(StepKind::Note, viz_policy(&denying.metadata.namespace, account));
     Finding { message: sentence(&message), ..finding }.severity(Severity::Warning)
 }
 

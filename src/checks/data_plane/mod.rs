@@ -13,7 +13,7 @@ mod cilium_socket_balancing;
 mod connect_failures;
 mod data_plane_namespace_missing;
 mod deleted_profile_in_use;
-mod denied_clients;
+pub(in crate::checks) mod denied_clients;
 mod endpoint_refuses_ipv6;
 mod endpoints_unreachable;
 mod exposed;

@@ -1,6 +1,7 @@
 //! `policy-denies`: a proxy's metrics count connections that inbound policy denied.
 
 use super::scrape_refused::admin_port;
+use crate::checks::data_plane::denied_clients::{VIZ_SERVER, is_viz_prometheus, viz_policy};
 use crate::checks::diagnosed::{incomplete, proxies, within};
 use crate::checks::{Context, Judgement};
 use crate::command::{kubectl, linkerd, meshdoctor};
@@ -69,10 +70,23 @@ fn policy_of(pod: &Pod, port: u16) -> Remedy {
 fn remedy(pod: &Pod, metrics: &ProxyMetrics) -> Remedy {
     let port = admin_port(pod);
     let most = metrics.denied.iter().filter(|denied| denied.port != port).max_by_key(|one| denials(one));
-    policy_of(pod, most.map_or(0, |denied| denied.port)).step(
-        StepKind::Note,
-        "If a client should have access, add its identity or network to an AuthorizationPolicy",
-    )
+    let act = most
+        .filter(|denied| is_viz_prometheus(pod) && denied.name == VIZ_SERVER)
+        .and_then(|denied| {
+            let policy = viz_policy(&pod.metadata.namespace, account(&denied.client)?);
+            Some(format!("If {} should query the Prometheus of viz: {policy}", denied.client))
+        })
+        .unwrap_or_else(|| {
+            "If a client should have access, add its identity or network to an AuthorizationPolicy".to_owned()
+        });
+    policy_of(pod, most.map_or(0, |denied| denied.port)).step(StepKind::Note, act)
+}
+
+/// Namespace and name of the ServiceAccount of an identity.
+fn account(identity: &str) -> Option<(&str, &str)> {
+    let (account, _) = identity.split_once(".serviceaccount.identity.")?;
+    let (name, namespace) = account.rsplit_once('.')?;
+    Some((namespace, name))
 }
 
 fn remedy_of_scrapes(pod: &Pod, port: u16) -> Remedy {
