@@ -187,7 +187,11 @@ impl InjectorAnnotations<'_> {
         let of_cluster = values.written("clusterDomain").filter(|domain| !domain.is_empty());
         let of_cluster = of_cluster.unwrap_or_else(|| "cluster.local".to_owned());
         let identity = format!("serviceaccount.identity.{control_plane}.{domain}");
+        let of_field =
+            |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
         let mut env = vec![
+            of_field("_pod_ns", "metadata.namespace"),
+            of_field("_pod_sa", "spec.serviceAccountName"),
             variable("LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR", format!("127.0.0.1:{outbound}")),
             variable(LOCAL_NAME, format!("$(_pod_sa).$(_pod_ns).{identity}")),
             variable(IDENTITY_NAME, format!("linkerd-identity.{control_plane}.{identity}")),

@@ -43,6 +43,35 @@ pub struct EnvVar {
     pub name: String,
     /// Its value; `None` if it is a reference.
     pub value: Option<String>,
+    /// Variables to which its value refers, as `$(NAME)`, and that no earlier one of the container defines. The kubelet
+    /// leaves these texts as they are.
+    #[serde(skip)]
+    pub undefined: Vec<String>,
+}
+
+/// Prefix of the proxy's own settings.
+const SETTING: &str = "LINKERD2_PROXY_";
+
+/// The names to which a value refers, without `$$(NAME)`, which is an escape, and without the kubelet's variables about
+/// Services, which any value may use.
+fn undefined(value: &str, defined: &[Cow<'_, str>]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = value;
+    while let Some(at) = rest.find('$') {
+        rest = &rest[at + 1..];
+        if let Some(escaped) = rest.strip_prefix('$') {
+            rest = escaped;
+        } else if let Some((name, after)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            let is_of_service = name.contains("_SERVICE_") || name.contains("_PORT");
+            let is_name =
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
+            if is_name && !is_of_service && !defined.iter().any(|known| known == name) {
+                found.push(name.to_owned());
+            }
+            rest = after;
+        }
+    }
+    found
 }
 
 /// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
@@ -100,8 +129,16 @@ pub(super) fn deserialize_kept<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
             let mut kept = Vec::new();
+            let mut defined = Vec::new();
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
-                if KEPT.contains(&&*variable.name) {
+                let undefined = match &variable.value {
+                    Some(Text(value)) if variable.name.starts_with(SETTING) && value.contains("$(") => {
+                        undefined(value, &defined)
+                    }
+                    _ => Vec::new(),
+                };
+                defined.push(variable.name.clone());
+                if KEPT.contains(&&*variable.name) || !undefined.is_empty() {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // A partly redacted bundle is unknown.
                         TRUST_ANCHORS
@@ -116,11 +153,25 @@ pub(super) fn deserialize_kept<'de, D: Deserializer<'de>>(deserializer: D) -> Re
                         }
                         name => Some(redact::setting(name, &value).into_owned()),
                     });
-                    kept.push(EnvVar { name: variable.name.into_owned(), value });
+                    kept.push(EnvVar { name: variable.name.into_owned(), value, undefined });
                 }
             }
             Ok(kept)
         }
     }
     deserializer.deserialize_option(Kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_to_later_variables_are_undefined() {
+        let defined = ["_pod_ns", "_pod_name"].map(Cow::from);
+        assert_eq!(undefined(r#"{"ns":"$(_pod_ns)", "pod":"$(_pod_name)"}"#, &defined), [""; 0]);
+        assert_eq!(undefined("$(_pod_sa).$(_pod_ns).x", &defined), ["_pod_sa"]);
+        assert_eq!(undefined("$$(_pod_sa) $(KUBERNETES_SERVICE_HOST) $ $( $()", &defined), [""; 0]);
+        assert_eq!(undefined("$$$(HOST_IP):4317", &defined), ["HOST_IP"]);
+    }
 }
