@@ -62,6 +62,15 @@ fn examples_of_all_tables_are_explained() {
             assert_eq!((&meaning.means, &meaning.checks), (&row.means, &row.checks), "{text}");
         }
     }
+    for variable in knowledge.pasted().variables() {
+        for text in
+            [format!("LINKERD2_PROXY_{}", variable.name()), format!("LINKERD2_PROXY_{}=1", variable.name())]
+        {
+            let found = explained(&text);
+            let [meaning] = found.meanings.as_slice() else { panic!("{text}: {found:?}") };
+            assert_eq!((meaning.kind, &meaning.means), (TextKind::Variable, &variable.means()), "{text}");
+        }
+    }
     for row in knowledge.mesh_logs().rows() {
         let found = explained(&row.example);
         let is_named = found.meanings.iter().any(|meaning| meaning.means == row.says);

@@ -50,6 +50,8 @@ pub enum TextKind {
     Annotation,
     /// A label of Linkerd, with its value or without.
     Label,
+    /// An environment variable of the proxy.
+    Variable,
     /// A part of an error, or the reason of a pod's state.
     Phrase,
 }
@@ -66,6 +68,7 @@ impl TextKind {
             TextKind::ExitCode => "exit code",
             TextKind::Annotation => "annotation",
             TextKind::Label => "label",
+            TextKind::Variable => "environment variable of the proxy",
             TextKind::Phrase => "text",
         }
     }
@@ -162,7 +165,10 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
             headers.push(meaning);
             continue;
         }
-        let found = of_line(knowledge, line);
+        let mut found = of_line(knowledge, line);
+        if found.is_empty() {
+            found.extend(of_variable(knowledge, line));
+        }
         let is_part = response.is_some() && (status(line).is_some() || header(line).is_some());
         if found.is_empty() && !is_part {
             unknown += 1;
@@ -193,6 +199,14 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Explained {
 fn of_header(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
     let name = header(line).unwrap_or_else(|| line.to_owned());
     Some(of_error(TextKind::Header, line, knowledge.pasted().header(&name)?))
+}
+
+/// The meaning of an environment variable of the proxy, with its value or in a line about it.
+fn of_variable(knowledge: &Knowledge, line: &str) -> Option<Explanation> {
+    let variable = knowledge.pasted().variable(line)?;
+    let source = format!("pasted.yaml: {}; linkerd/app/src/env.rs", variable.name());
+    let checks = knowledge.pasted().variable_checks();
+    Some(Explanation::new(TextKind::Variable, line, &variable.means(), checks, source))
 }
 
 /// The meaning of a short text that proves nothing about its writer.

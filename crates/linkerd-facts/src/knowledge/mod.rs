@@ -67,7 +67,7 @@ pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;
 pub use nearest::edit_distance;
 pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
-pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError};
+pub use pasted::{AnsweredBy, BareStatus, ExitCode, Pasted, ProxyError, ProxyVariable};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};

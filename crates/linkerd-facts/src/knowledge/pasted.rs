@@ -76,6 +76,57 @@ pub struct ExitCode {
     pub place: String,
 }
 
+/// An environment variable of the proxy.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ProxyVariable {
+    name: String,
+    /// What it sets, as a noun or a clause.
+    sets: String,
+    annotation: Option<String>,
+    value: Option<String>,
+    #[serde(default)]
+    by_charts: bool,
+}
+
+impl ProxyVariable {
+    /// The prefix of the names.
+    pub const PREFIX: &'static str = "LINKERD2_PROXY_";
+
+    /// The annotation or the chart value that sets it; `None` if neither does.
+    pub fn setting(&self) -> Option<String> {
+        let annotation = self.annotation.as_ref().map(|key| format!("the annotation {key}"));
+        annotation.or_else(|| self.value.as_ref().map(|path| format!("the chart value {path}")))
+    }
+
+    /// Whether only charts and injector set it.
+    pub fn is_by_charts(&self) -> bool {
+        self.by_charts
+    }
+
+    /// The name without the prefix.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it sets, and where, as a clause.
+    pub fn means(&self) -> String {
+        let by = match (&self.annotation, &self.value) {
+            (Some(annotation), Some(value)) => {
+                format!("the annotation {annotation} sets it for pods, and the chart value {value} for all proxies")
+            }
+            (Some(annotation), None) => format!("the annotation {annotation} sets it"),
+            (None, Some(value)) => format!("the chart value {value} sets it for all proxies"),
+            (None, None) if self.by_charts => "the charts and the injector set it".to_owned(),
+            (None, None) => {
+                "only the lists of additional variables set it (chart value proxy.additionalEnv, from edge-24.2.3 on)"
+                    .to_owned()
+            }
+        };
+        format!("it sets {}; {by}", self.sets)
+    }
+}
+
 /// The tables.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -89,6 +140,9 @@ pub struct Pasted {
     events: Vec<ProxyError>,
     headers: Vec<ProxyError>,
     phrases: Vec<ProxyError>,
+    /// The next checks to run for an environment variable.
+    variable_checks: Vec<String>,
+    variables: Vec<ProxyVariable>,
     statuses: Vec<BareStatus>,
     grpc_statuses: Vec<BareStatus>,
     exits: Vec<ExitCode>,
@@ -98,7 +152,7 @@ impl ProxyError {
     /// Whether a text begins like the value that a proxy puts into a response: with the part of the proxy
     /// that failed, or with a text of this row that is long enough not to be someone else's.
     pub fn is_value(&self, text: &str) -> bool {
-        const PARTS: [&str; 10] = [
+        const PARTS: [&str; 12] = [
             "HTTP Balancer ",
             "HTTP Logical ",
             "logical service ",
@@ -109,6 +163,8 @@ impl ProxyError {
             "required id ",
             "route ",
             "backend ",
+            "error trying to connect: ",
+            "tcp connect error: ",
         ];
         let is_long = |piece: &&String| piece.split_whitespace().count() > 2 && !piece.contains("os error");
         let own = self.all.iter().chain(&self.any).filter(is_long).map(String::as_str);
@@ -156,6 +212,23 @@ impl Pasted {
     pub fn header(&self, name: &str) -> Option<&ProxyError> {
         let is_name = |known: &String| known.eq_ignore_ascii_case(name);
         self.headers.iter().find(|row| row.any.iter().any(is_name))
+    }
+
+    /// The first environment variable of the proxy that a text names.
+    pub fn variable(&self, text: &str) -> Option<&ProxyVariable> {
+        let (_, rest) = text.split_once(ProxyVariable::PREFIX)?;
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        self.variables.iter().find(|variable| variable.name == rest[..end])
+    }
+
+    /// The next checks to run for an environment variable of the proxy.
+    pub fn variable_checks(&self) -> &[String] {
+        &self.variable_checks
+    }
+
+    /// All environment variables of the proxy.
+    pub fn variables(&self) -> &[ProxyVariable] {
+        &self.variables
     }
 
     /// All headers that proxies read or write.
@@ -215,7 +288,7 @@ impl Pasted {
         let errors = self.errors.iter().chain(&self.events).chain(&self.phrases).flat_map(|row| &row.checks);
         let statuses = self.statuses.iter().flat_map(|row| &row.checks);
         let exits = self.exits.iter().flat_map(|row| &row.checks);
-        maps.chain(errors).chain(statuses).chain(exits).map(String::as_str)
+        maps.chain(errors).chain(statuses).chain(exits).chain(&self.variable_checks).map(String::as_str)
     }
 
     /// Source of the facts.
@@ -260,6 +333,18 @@ fn examples_match(rows: &[ProxyError]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::super::Knowledge;
+
+    #[test]
+    fn variables_name_known_settings() {
+        let knowledge = Knowledge::embedded();
+        let mut names = std::collections::BTreeSet::new();
+        for variable in knowledge.pasted().variables() {
+            assert!(names.insert(variable.name()), "{} is listed twice", variable.name());
+            if let Some(annotation) = &variable.annotation {
+                assert!(knowledge.annotations().get(annotation).is_some(), "{annotation}");
+            }
+        }
+    }
 
     #[test]
     fn rows_name_rows_of_the_other_tables() {
