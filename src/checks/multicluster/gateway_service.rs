@@ -273,11 +273,14 @@ fn mode(pod: &Pod, deployment: Option<&Workload>) -> Option<Fault> {
 
 /// The annotation must name the identity that the gateway's pods have.
 fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
-    let Some(named) = service.metadata.annotation(IDENTITY) else { return without_identity(service) };
-    let name = pod.spec.proxy()?.env_value(LOCAL_NAME)?;
-    let (_, rest) = name.split_once(OF_ACCOUNT)?;
     let (namespace, own) = service.metadata.key();
-    let held = format!("{}.{namespace}{OF_ACCOUNT}{rest}", pod.spec.account());
+    let name = pod.spec.proxy()?.env_value(LOCAL_NAME);
+    let rest = name.and_then(|name| name.split_once(OF_ACCOUNT)).map(|(_, rest)| rest);
+    let held = rest.map(|rest| format!("{}.{namespace}{OF_ACCOUNT}{rest}", pod.spec.account()));
+    let Some(named) = service.metadata.annotation(IDENTITY) else {
+        return Some(without_identity(service, held.as_deref()));
+    };
+    let held = held?;
     let object = format!("Pod {namespace}/{}", pod.metadata.name);
     (held != named).then(|| Fault {
         parameter: "identity",
@@ -305,20 +308,34 @@ fn identity(service: &Service, pod: &Pod) -> Option<Fault> {
     })
 }
 
-/// Without the annotation, no Link can be created.
-fn without_identity(service: &Service) -> Option<Fault> {
-    Some(Fault {
-        parameter: "identity",
-        severity: Severity::Warning,
-        message: "the gateway's Service does not name its identity: linkerd multicluster link fails, so no cluster can \
-                  be linked. Existing Links work"
-            .to_owned(),
-        evidence: vec![Evidence::field(subject(service), format!("metadata.annotations[{IDENTITY}]"), "missing")],
-        remedy: Remedy::new().step(
+/// The fault of a Service without the annotation, from which no Link can be created; `held`: the identity of its pods.
+fn without_identity(service: &Service, held: Option<&str>) -> Fault {
+    let (namespace, name) = service.metadata.key();
+    let remedy = match held {
+        Some(held) => Remedy::new().run(
+            StepKind::Annotation,
+            "Name the identity of the gateway's pods, and stop the tool that removes the annotation",
+            kubectl()
+                .namespace(namespace)
+                .words("annotate --overwrite service")
+                .operand(name)
+                .arg(format!("{IDENTITY}={held}")),
+        ),
+        None => Remedy::new().step(
             StepKind::Annotation,
             "Apply the multicluster chart again, which sets the annotation, and stop the tool that removes it",
         ),
-    })
+    };
+    Fault {
+        parameter: "identity",
+        severity: Severity::Warning,
+        message:
+            "the gateway's Service does not name its identity: linkerd multicluster link fails, so no cluster can be \
+             linked. Existing Links work"
+                .to_owned(),
+        evidence: vec![Evidence::field(subject(service), format!("metadata.annotations[{IDENTITY}]"), "missing")],
+        remedy,
+    }
 }
 
 /// Network policies that deny the calls of other clusters, which come from outside the pod network.
