@@ -218,8 +218,9 @@ fn faults(link: &Link) -> Vec<LinkFault<'_>> {
             wrong: Wrong::Selector,
         }));
     }
-    // Without a gateway, the CLI writes no identity either.
-    if !spec.gateway_address.is_empty() || !spec.gateway_identity.is_empty() {
+    // Without a gateway, the CLI writes neither an identity nor a port.
+    let states_gateway = !spec.gateway_identity.is_empty() && !spec.gateway_port.is_empty();
+    if !spec.gateway_address.is_empty() || states_gateway {
         let address = |text: &str| text.split(',').all(is_unresolvable).then_some(Wrong::Unparsable);
         faults.extend(fault(ADDRESS, &spec.gateway_address, address));
     }
