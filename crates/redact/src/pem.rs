@@ -99,11 +99,14 @@ impl PemDamage {
     }
 }
 
+/// Undoes one kind of damage, if a text has it.
+type Repair = (PemDamage, fn(&str) -> Option<String>);
+
 /// The text whose certificates Go's reader finds, if damage hides some of them; and the damage.
 pub fn restored(text: &str) -> Option<(PemDamage, String)> {
     let mut whole = Cow::Borrowed(text);
     let mut damage = None;
-    let repairs: [(PemDamage, fn(&str) -> Option<String>); 4] = [
+    let repairs: [Repair; 4] = [
         (PemDamage::Encoded, decoded),
         (PemDamage::Escaped, unescaped),
         (PemDamage::Joined, apart),

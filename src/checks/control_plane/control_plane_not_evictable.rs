@@ -139,7 +139,7 @@ fn doubled(ctx: &Context<'_>, own: &[&PodDisruptionBudget], deployments: &[Workl
         );
         let rest = names.iter().skip(1);
         rest.fold(first, |finding, name| {
-            finding.subject(Subject::object("PodDisruptionBudget", namespace, *name))
+            finding.subject(Subject::object("PodDisruptionBudget", namespace, name))
         })
         .parameter("several")
         .evidence(Evidence::other(

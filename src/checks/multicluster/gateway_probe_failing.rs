@@ -52,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let reported = probe_finding(ctx, link, &controllers);
         findings.extend(match reported {
             Reported::Alive => None,
-            Reported::Fault(finding) => Some(finding),
+            Reported::Fault(finding) => Some(*finding),
             Reported::Nothing => {
                 marked_dead(services, slices, cluster).map(|mirrors| dead(ctx, link, &mirrors))
             }
@@ -177,7 +177,7 @@ fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -
 /// What the controllers of a link report about its gateway.
 enum Reported {
     Alive,
-    Fault(Finding),
+    Fault(Box<Finding>),
     /// None of them was read.
     Nothing,
 }
@@ -202,14 +202,14 @@ fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Report
     }
     match reported {
         Some((true, _)) => Reported::Alive,
-        Some((false, place)) => Reported::Fault(finding(
+        Some((false, place)) => Reported::Fault(Box::new(finding(
             ctx,
             link,
             "the gateway of the linked cluster does not answer its probes: traffic to its mirror services \
              fails",
             "dead",
             Evidence::other(place, format!("gateway_alive{{target_cluster_name={cluster}}} 0")),
-        )),
+        ))),
         None => {
             let unknown = !unanswered.is_empty();
             unanswered.into_iter().for_each(|missing| ctx.gap(missing));
@@ -217,13 +217,13 @@ fn probe_finding(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Report
             let Some(evidence) = wrong.into_iter().next().filter(|_| !unknown) else {
                 return Reported::Nothing;
             };
-            Reported::Fault(finding(
+            Reported::Fault(Box::new(finding(
                 ctx,
                 link,
                 "no controller of the link reports probes of the gateway: its state is unknown",
                 "unprobed",
                 evidence,
-            ))
+            )))
         }
     }
 }
