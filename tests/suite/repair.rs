@@ -87,14 +87,11 @@ fn a_missing_role_is_put_back_before_workloads_are_restarted() {
     assert!(met > 0 && wrong.is_empty(), "{met}: {}", wrong.join("\n"));
 }
 
-/// Both findings need new proxies, and one restart repairs both. The error does not wait for the new anchors of
-/// `anchor-expiring`, whose rotation restarts again, and once more a day later, when the old anchor is removed.
+/// Both findings need new proxies. The error does not wait for the steps of a warning, which follow once it is repaired.
 #[test]
 fn error_does_not_wait_for_steps_of_a_warning() {
     let Some(folder) = folder() else { return };
-    for (name, restarts, at_once) in
-        [("anchor-expired", 1, true), ("anchor-bundle-one-expired", 1, true), ("anchor-expiring", 3, true)]
-    {
+    for name in ["anchor-expired", "anchor-bundle-one-expired", "anchor-expiring"] {
         let recording = folder.join(name);
         if !recording.is_dir() {
             skipped(Need::Recordings, &format!("{} is not there", recording.display()));
@@ -107,7 +104,7 @@ fn error_does_not_wait_for_steps_of_a_warning() {
             let commands = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
             commands.filter(|command| command.to_string().contains(words)).count()
         };
-        assert_eq!(count("linkerd inject --manual"), restarts, "{name}:\n{text}");
+        assert_eq!(count("linkerd inject --manual"), 1, "{name}:\n{text}");
         let is_error = |number: &usize| {
             report.repair.findings.iter().any(|(&at, planned)| {
                 planned.number == *number && report.findings[at].severity == Severity::Error
@@ -116,7 +113,7 @@ fn error_does_not_wait_for_steps_of_a_warning() {
         let urgent: Vec<bool> =
             report.repair.steps.iter().map(|step| step.repairs.iter().any(is_error)).collect();
         let is_first = urgent[0] && urgent.is_sorted_by(|one, next| one >= next);
-        assert_eq!(is_first, at_once, "{name}: {urgent:?}\n{text}");
+        assert!(is_first, "{name}: {urgent:?}\n{text}");
     }
 }
 
