@@ -51,9 +51,11 @@ fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
 
 /// Whether a webhook of Linkerd rejects an object that is not applied yet, so that the API server never stores it.
 pub(super) fn is_refused(ctx: &Context<'_>, kind: Kind, applied: &Meta) -> bool {
+    if !ctx.applies(kind, applied) {
+        return false;
+    }
     let known = release(ctx);
-    let mut objects = ctx.applies(kind, applied).then(|| existing(ctx, kind)).unwrap_or_default().iter();
-    let object = objects.find(|object| meta(object).key() == applied.key());
+    let object = existing(ctx, kind).iter().find(|object| meta(object).key() == applied.key());
     let rejection = |object| Validation::new(known.as_ref(), ctx.knowledge).webhook(kind, object);
     Webhooks::new(ctx).are_called(kind, &applied.namespace) && object.and_then(rejection).is_some()
 }
