@@ -74,7 +74,7 @@ pub(super) fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Po
 
 /// Whether the control plane, once restarted, shares no trust anchor with running proxies.
 pub(super) fn strands_proxies(ctx: &Context<'_>) -> bool {
-    let current = current_for_steps(ctx).map(BundlePrint::from_pem);
+    let current = current_for_steps(ctx).map(|text| BundlePrint::from_pem(&restored_text(text)));
     foreign(ctx, ctx.for_steps::<Pod>(), current).next().is_some()
 }
 

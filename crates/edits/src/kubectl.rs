@@ -191,7 +191,7 @@ fn of_kubectl(call: &[Word]) -> Result<Action, NotSimulated> {
                 (verb, other) => Err(NotSimulated::new(format!("it runs kubectl {verb} {other}"))),
             }
         }
-        "edit" => Err(NotSimulated::new("it opens an editor")),
+        "edit" => Err(NotSimulated::new("the right value is your decision")),
         verb => Err(NotSimulated::new(format!("it runs kubectl {verb}"))),
     }
 }

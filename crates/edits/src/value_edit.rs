@@ -234,6 +234,10 @@ fn in_item(item: &mut Value, edit: &ValueEdit) -> Result<(), String> {
             item.remove("forceString");
             value.to_string()
         }
+        NewValue::Whole(number) => {
+            item.remove("forceString");
+            number.to_string()
+        }
         NewValue::Text(text) => text.clone(),
     };
     item.insert("value".to_owned(), text.into());

@@ -45,14 +45,14 @@ fn unusable(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding> 
     let message = match (is_key, is_ca) {
         (true, true) => return None,
         (false, true) => {
-            "cert-manager issues the issuer with a key that is not ECDSA: identity cannot sign with it, so no proxy \
+            "cert-manager renews the issuer with a key that is not ECDSA: identity cannot sign with it, so no proxy \
              gets a certificate"
         }
         (true, false) => {
-            "cert-manager issues the issuer without CA:TRUE: identity rejects it and does not start with it"
+            "cert-manager renews the issuer without CA:TRUE: identity rejects it and does not start with it"
         }
         (false, false) => {
-            "cert-manager issues the issuer without CA:TRUE and with a key that is not ECDSA: identity rejects it, so \
+            "cert-manager renews the issuer without CA:TRUE and with a key that is not ECDSA: identity rejects it, so \
              no proxy gets a certificate"
         }
     };
@@ -79,13 +79,22 @@ fn corrected(managed: &ManagedCertificate) -> Remedy {
     let (namespace, name) = managed.metadata.key();
     let act = "Let cert-manager issue a CA with an ECDSA P-256 key";
     let patch = kubectl().namespace(namespace).words("patch certificates.cert-manager.io").operand(name);
-    let patch = patch
-        .words("--type merge -p")
-        .arg(r#"{"spec":{"isCA":true,"privateKey":{"algorithm":"ECDSA","size":256}}}"#);
-    match ManagedBy::from_metadata(&managed.metadata).in_git() {
+    let patch = patch.words("--type merge -p").arg(
+        r#"{"spec":{"isCA":true,"privateKey":{"algorithm":"ECDSA","size":256,"rotationPolicy":"Always"}}}"#,
+    );
+    let wait = kubectl().namespace(namespace).words("wait --for=condition=Ready --timeout=5m");
+    let wait = wait.arg(format!("certificates.cert-manager.io/{name}"));
+    let remedy = match ManagedBy::from_metadata(&managed.metadata).in_git() {
         Some(git) => Remedy::new().step(StepKind::Note, format!("{act}; {git}")),
-        None => Remedy::new().run(StepKind::Command, format!("{act}. Change the source manifest too"), patch),
-    }
+        None => Remedy::new().run(
+            StepKind::Command,
+            format!(
+                "{act}: it keeps the old key unless rotationPolicy is Always. Change the source manifest too"
+            ),
+            patch,
+        ),
+    };
+    remedy.run(StepKind::Command, "Wait until cert-manager has issued it", wait)
 }
 
 /// The finding for a Certificate that cert-manager cannot issue.

@@ -9,7 +9,7 @@ use crate::certificates::{PemDamage, base64_damage, damage, from_base64_bundle, 
 use crate::chart::values::Values;
 use crate::checks::upgrade::CURRENT_BUNDLE;
 use crate::checks::{Context, Judgement, upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::Secret;
 
@@ -42,7 +42,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("{error}; keys with certificates: {held} (identity.issuer.scheme is {})", scheme.name());
         let message = "the issuer's Secret does not hold the certificate that identity reads: identity \
             does not start";
-        findings.push(finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate"));
+        let finding = finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate");
+        let is_other_layout = scheme == Scheme::Linkerd && chain(secret, Scheme::External).is_ok();
+        findings.push(if is_other_layout { finding.remedy(of_external_layout(ctx)) } else { finding });
     }
     if scheme == Scheme::External {
         let said = match secret.data.get("ca.crt").map(|text| from_base64_bundle(text)) {
@@ -67,6 +69,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(anchors(ctx, values));
     }
     Ok(findings.into())
+}
+
+/// The remedy if the Secret has a certificate in the layout of the other scheme, as cert-manager writes it.
+fn of_external_layout(ctx: &Context<'_>) -> Remedy {
+    let name = Scheme::External.name();
+    let act =
+        format!("Set identity.issuer.scheme to {name}: the Secret has its layout, as cert-manager writes it");
+    let options = upgrade::Options::none().set("identity.issuer.scheme", name).in_rotation();
+    let options = options.stored_first(format!(
+        "set identity.issuer.scheme to {name}, and remove the certificate and key below tls"
+    ));
+    upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, &act, options)
 }
 
 /// Faults of the trust anchors in the values, which count if the chart writes the Secret.

@@ -42,7 +42,7 @@ fn finding(
     let told: Vec<String> =
         rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
     let at = if map.is_empty() { String::new() } else { format!(" in {map}") };
-    let (release, told_of) = (&of.release, told.join(" and "));
+    let (release, told_of) = (&of.release, told_of(given, rule, &path));
     let effect = rule.effect.as_deref().unwrap_or("the chart of RELEASE cannot be rendered");
     let effect = effect.replace("RELEASE", release.as_str());
     let message = format!("{effect} with {told_of}: {}", rule.why);
@@ -56,6 +56,23 @@ fn finding(
         .evidences(evidence.collect::<Vec<_>>())
         .evidence(of.seen.clone());
     Some(ValuesOrigin::with_edits(finding, format!("{}{at}", rule.instead), edits(given, rule, path)))
+}
+
+/// The conditions as words: `proxy.uid 0`, `a and b without c`.
+fn told_of(given: &ValuesInput, rule: &Refusal, path: &impl Fn(&str) -> String) -> String {
+    let is_unset = |found: &Found| *found == Found::Unset;
+    let value = |path: String, found: Found| match given.at(&path) {
+        Some((_, value)) if found != Found::Set => format!("{path} {}", describe(value)),
+        _ => path,
+    };
+    let of = |wanted: bool, join: &str| {
+        let some = rule.when.iter().filter(move |(_, found)| is_unset(found) == wanted);
+        some.map(|(name, found)| value(path(name), *found)).collect::<Vec<_>>().join(join)
+    };
+    match (of(false, " and "), of(true, " or ")) {
+        (set, unset) if unset.is_empty() => set,
+        (set, unset) => format!("{set} without {unset}"),
+    }
 }
 
 /// The edits of all files that set the value that must change; none if several values can.

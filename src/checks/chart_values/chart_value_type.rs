@@ -1,12 +1,14 @@
 //! `chart-value-type`: a value has another type than the chart expects.
 
+use std::collections::BTreeMap;
+
 use serde_yaml::Value;
 
 use super::{ValuesOrigin, is_put_in};
 use crate::chart::values_input::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, NewValue, ValueAction};
-use crate::knowledge::{ValueKind, Wanted};
+use crate::knowledge::{ChartType, ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ValuesOrigin::each_file(ctx, of_file)
@@ -14,19 +16,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let typed = typed(ctx, of);
     for leaf in file.leaves() {
         if file.is_written_for_others() && is_put_in(leaf.value) {
             continue;
         }
-        let Some((path, wanted)) = unfit(of, &leaf) else { continue };
+        let in_config =
+            typed.get(leaf.path().as_str()).and_then(|wanted| text_for_number(*wanted, leaf.value));
+        let unfit = in_config.map(|wanted| (leaf.path(), wanted)).or_else(|| unfit(of, &leaf));
+        let Some((path, wanted)) = unfit else { continue };
         // A parent of a value is a map.
         let (is, comes) = match path == leaf.path() {
+            true if in_config.is_some() => (type_name(leaf.value), NOT_INJECTED),
             true => (type_name(leaf.value), comes_of(leaf.value, wanted)),
             false => ("a map", UNREADABLE),
         };
         let message = format!("{path} is {is}, but the chart expects {wanted}: {comes}");
         let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
-        let edit = corrected(of, &path, leaf.value)
+        let edit = corrected(ctx, of, &path, leaf.value)
             .filter(|_| path == leaf.path())
             .and_then(|new| file.edit(&leaf.names, ValueAction::Set(new)));
         let act = format!("set {path} to {wanted}");
@@ -35,13 +42,47 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
     findings
 }
 
+/// The chart whose values the injector reads.
+const CONTROL_PLANE: &str = "linkerd-control-plane";
+const NOT_INJECTED: &str = "the injector cannot read any value then, and injects no pod";
+
+/// The types of the values that Linkerd reads. Only one chart writes its values, as they are given, into an object.
+fn typed<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'_>) -> BTreeMap<&'a str, ChartType> {
+    match of.name == CONTROL_PLANE {
+        true => ctx.knowledge.chart_values().types(Some(of.edge)),
+        false => BTreeMap::new(),
+    }
+}
+
+/// The number that Linkerd expects in place of a text.
+fn text_for_number(wanted: ChartType, value: &Value) -> Option<&'static str> {
+    let number = match wanted {
+        ChartType::Count | ChartType::Integer => of_kind(ValueKind::Integer),
+        ChartType::Number => of_kind(ValueKind::Number),
+        _ => return None,
+    };
+    value.is_string().then_some(number)
+}
+
 /// Values of one text with commas that are easily given as a list: networks and ports.
 const JOINED: [&str; 5] =
     ["clusterNetworks", "opaquePorts", "ignoreInboundPorts", "ignoreOutboundPorts", "skipSubnets"];
 
 /// The value of a path in the type that the chart expects, if that is the same value: a boolean in quotes, or networks
 /// and ports as a list.
-pub(super) fn corrected(of: &ValuesOrigin<'_>, path: &str, value: &Value) -> Option<NewValue> {
+pub(super) fn corrected(
+    ctx: &Context<'_>,
+    of: &ValuesOrigin<'_>,
+    path: &str,
+    value: &Value,
+) -> Option<NewValue> {
+    if let Value::String(text) = value
+        && typed(ctx, of)
+            .get(path)
+            .is_some_and(|wanted| matches!(wanted, ChartType::Count | ChartType::Integer))
+    {
+        return text.parse().ok().map(NewValue::Whole);
+    }
     match (of.chart.wanted(path, Some(of.edge))?, value) {
         (Wanted::Kind(ValueKind::Boolean), Value::String(text)) => match text.to_ascii_lowercase().as_str() {
             "true" => Some(NewValue::Bool(true)),

@@ -39,7 +39,7 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
             for leaf in file.leaves() {
                 if let Some((message, act)) = message_and_step(&of, &leaf) {
                     let place = leaf.place();
-                    let edit = action(&of, &leaf).and_then(|action| file.edit(&leaf.names, action));
+                    let edit = action(ctx, &of, &leaf).and_then(|action| file.edit(&leaf.names, action));
                     edits.entry(place.clone()).or_default().extend(edit);
                     let finding = of.finding(ctx, (file, &place), leaf.describe(), message);
                     findings.insert(place, (finding, act));
@@ -125,7 +125,7 @@ fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, S
 
 /// The change that gives a value its effect, or removes it if the chart no longer has it; `None` if several are
 /// possible.
-fn action(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
+fn action(ctx: &Context<'_>, of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
     let path = leaf.path();
     let meant = match (dotted(of, leaf), of.chart.known(&path, Some(of.edge))) {
         (Some(nested), _) => nested,
@@ -134,7 +134,7 @@ fn action(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
         (None, Known::Never(Some(meant))) => meant,
         (None, _) => return None,
     };
-    let new = corrected(of, &meant, leaf.value);
+    let new = corrected(ctx, of, &meant, leaf.value);
     Some(ValueAction::Rename(meant.split('.').map(str::to_owned).collect(), new))
 }
 

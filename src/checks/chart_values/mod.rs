@@ -198,12 +198,18 @@ fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
     )
 }
 
-/// Whether another tool replaces a string before the chart reads it: Flux and envsubst `${NAME}`, templates
-/// `{{ }}`, Argo CD plugins `<path:...>`, SOPS `ENC[...]`.
+/// Whether another tool replaces a string before the chart reads it: Flux and envsubst `${NAME}`, Argo CD `$NAME`,
+/// templates `{{ }}` and `[[ ]]`, Argo CD plugins `<path:...>`, SOPS `ENC[...]`, helmfile `ref+...`, and the marks
+/// `@NAME@`, `__NAME__`, `#{NAME}` and `%{NAME}`.
 fn is_put_in(value: &serde_yaml::Value) -> bool {
     let marked = |text: &str| {
-        text.contains("${")
-            || text.contains("{{")
+        let is_within =
+            |mark: &str| text.len() > 2 * mark.len() && text.starts_with(mark) && text.ends_with(mark);
+        ["${", "$(", "#{", "%{", "{{", "[["].iter().any(|mark| text.contains(mark))
+            || text.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+            || is_within("@")
+            || is_within("__")
+            || text.starts_with("ref+")
             || text.starts_with("ENC[")
             || (text.starts_with('<') && text.ends_with('>'))
     };

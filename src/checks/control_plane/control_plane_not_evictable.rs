@@ -41,8 +41,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .run(StepKind::Command, "List the pods, and repair those that are not ready", look)
                 .step(
                     StepKind::Note,
-                    "If a node must be drained now, use --disable-eviction, which deletes the pods. On \
-                    Kubernetes 1.27 and later, unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets \
+                    "If a node must be drained now, delete only these pods. As a last resort, `kubectl drain \
+                    --disable-eviction` ignores the budgets of all pods on the node. On Kubernetes 1.27 and later, unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets \
                     unready pods be evicted",
                 )
         } else {
@@ -158,7 +158,9 @@ fn empty(
     own: &[&PodDisruptionBudget],
     deployments: &[Workload],
 ) -> Option<Finding> {
-    if budget.status.expected_pods > 0 || selects_any(budget, deployments) {
+    let is_of_component =
+        budget.spec.selector.iter().any(|selector| selector.match_labels.contains_key(COMPONENT));
+    if !is_of_component || budget.status.expected_pods > 0 || selects_any(budget, deployments) {
         return None;
     }
     let namespace = &ctx.namespaces().control_plane;

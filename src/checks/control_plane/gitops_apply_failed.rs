@@ -258,7 +258,9 @@ fn unknown_value(said: &str) -> Option<&str> {
     let (name, is_denied) = webhook(said)?;
     let (_, rest) = said.split_once("unknown variant `").filter(|_| is_denied)?;
     let (value, rest) = rest.split_once('`')?;
-    (name.starts_with("linkerd-policy-validator") && rest.starts_with(", expected one of `")).then_some(value)
+    // The variants of a route's filter: other types of Linkerd are not in the schema.
+    let is_of_filter = rest.starts_with(", expected one of `") && rest.contains("`RequestHeaderModifier`");
+    (name.starts_with("linkerd-policy-validator") && is_of_filter).then_some(value)
 }
 
 /// The kind of a reference that Linkerd's webhook denies only because its group is missing.

@@ -17,9 +17,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unfit = types.into_iter().filter_map(|(path, wanted)| {
         let found = values.unfit(path, wanted)?;
         let said = format!("{found}, expected {}", wanted.describe());
-        Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
+        let evidence = Evidence::field(&object, format!("data.values: {path}"), said);
+        Some((path, (format!("{path} as {}", wanted.describe()), evidence)))
     });
-    let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();
+    let (paths, described): (Vec<&str>, Vec<_>) = unfit.unzip();
+    let (as_types, evidence): (Vec<String>, Vec<Evidence>) = described.into_iter().unzip();
     // `--set` reads a number or a boolean from the text that was stored as a string.
     let typed = paths.iter().try_fold(Options::none(), |options, path| {
         let text = values.value(path)?.as_str()?;
@@ -38,8 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         paths.join(", ")
     );
     let options = typed.unwrap_or_else(Options::none);
-    let options = options
-        .stored_first(format!("write {} with the right type, mostly without quotes", paths.join(", ")));
+    let options = options.stored_first(format!("write {}", as_types.join(", ")));
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, options);
     let webhook = injector_webhook(ctx).ok().flatten().map(|(_, webhook)| webhook);
     let remedy = once_it_answers(ctx, remedy, webhook);

@@ -78,7 +78,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
 /// adds, because a plan must not set the value twice.
 pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
-    let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
+    let bad: Vec<Evidence> = bad.map(|part| Evidence::other("invalid network", part)).collect();
     match (networks.unreadable.is_empty(), networks.loose) {
         (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Add::Unknown)),
         (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, Add::Nothing)),
@@ -90,7 +90,7 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add
                 Add::Nothing if !outside.is_empty() => Add::Addresses(&outside),
                 add => add,
             };
-            let found = finding(ctx, networks, message, bad, add).parameter("loose");
+            let found = finding_without_restart(ctx, networks, message, bad, add).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
         (true, false) => None,
@@ -198,6 +198,8 @@ fn finding_without_restart(
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let Wanted { networks: wanted, lacks } = wanted(ctx, networks, add);
+    // The CLI refuses the stored value before it applies any option.
+    let in_file = networks.refused_by_cli() && upgrade::managed_by(ctx).is_by_cli();
     let (remedy, act, variable) = match (add, lacks) {
         (Add::Nothing, _) => (
             Remedy::new(),
@@ -214,8 +216,13 @@ fn finding_without_restart(
         (_, Lacks::Others) => (
             Remedy::new().step(
                 StepKind::Note,
-                "Find the networks from which your network plugin or cloud assigns pod and Service \
-                addresses. Set NETWORKS to them, with a backslash before each comma of --set",
+                match in_file {
+                    true => "Find the networks from which your network plugin or cloud assigns pod and Service addresses",
+                    false => {
+                        "Find the networks from which your network plugin or cloud assigns pod and Service \
+                         addresses. Set NETWORKS to them, with a backslash before each comma"
+                    }
+                },
             ),
             "Add NETWORKS to clusterNetworks",
             "NETWORKS",
@@ -227,15 +234,20 @@ fn finding_without_restart(
             Options::none().set_with("clusterNetworks", wanted.join(","), variable)
         }
     };
-    let options = match networks.refused_by_cli() {
+    let bad: Vec<&str> =
+        networks.unreadable.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let options = match in_file {
         false => options,
         true => options.stored_first(match lacks {
-            Lacks::Nothing => format!("set clusterNetworks to {}", wanted.join(",")),
-            Lacks::PodRange | Lacks::Others if wanted.is_empty() => {
-                format!("set clusterNetworks to {variable}")
+            Lacks::Nothing if !bad.is_empty() => {
+                format!("correct {} in clusterNetworks to ADDRESS/BITS, or remove it", bad.join(" and "))
             }
-            Lacks::PodRange | Lacks::Others => {
-                format!("set clusterNetworks to {} and {variable}", wanted.join(","))
+            Lacks::Nothing => format!("set clusterNetworks to {}", wanted.join(",")),
+            Lacks::PodRange => {
+                format!("set clusterNetworks to {}, followed by the pod CIDR", wanted.join(","))
+            }
+            Lacks::Others => {
+                format!("set clusterNetworks to {}, followed by the networks that it lacks", wanted.join(","))
             }
         }),
     };

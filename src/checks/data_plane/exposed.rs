@@ -136,7 +136,7 @@ impl<'a> Mesh<'a> {
         let skipped = pod.metadata.annotation(SKIPPED).map(|list| Opaque::parse(list, &BTreeMap::new()));
         skipped.is_some_and(|list| list.marks(port))
             || self.servers.iter().any(|server| {
-                let told = matches!(server.spec.proxy_protocol.as_deref(), Some("opaque" | "TLS"));
+                let told = server.spec.proxy_protocol.as_deref().is_some_and(|set| set != "unknown");
                 told && server.metadata.namespace == pod.metadata.namespace
                     && server
                         .spec

@@ -1,7 +1,7 @@
 //! `protocol-not-detected`: proxies wait for the client to send, on a port whose protocol nothing names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::connect_failures::{failed_connections, quoted, repeated};
 use super::exposed::{Mesh, Treated};
@@ -13,10 +13,12 @@ use crate::checks::reported::{log_of, meshed};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::injection::LISTENERS;
+use crate::model::networks::Network;
 use crate::model::owners::Owner;
 use crate::model::skipped::OUT;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Pod, Server, Service, ServicePort};
+use crate::objects::{EndpointSlice, Node, Pod, Server, Service, ServicePort};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ctx.logs()?;
@@ -80,8 +82,13 @@ fn finding(
 
 /// Whether the port is declared as HTTP.
 fn is_http(port: &ServicePort) -> bool {
-    let words = [port.name.to_ascii_lowercase(), port.app_protocol.to_ascii_lowercase()];
-    words.iter().any(|word| ["http", "grpc", "web"].iter().any(|http| word.contains(http)))
+    speaks_http(&port.name) || speaks_http(&port.app_protocol)
+}
+
+/// Whether the name of a port or protocol is one of HTTP.
+fn speaks_http(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    ["http", "grpc", "web", "/ws"].iter().any(|http| word.contains(http))
 }
 
 /// The proxies of servers that waited in vain for clients to send, by workload and port.
@@ -95,7 +102,10 @@ fn servers<'a>(ctx: &Context<'a>, mesh: &Mesh<'_>) -> BTreeMap<(Owner, u16), Vec
         let lines = failed_connections(ctx, log, pod, row);
         let repeated = repeated::<u16>(lines, "server{port=", row.times);
         // A Server may be newer than the lines.
-        for (port, lines) in repeated.filter(|(port, _)| !mesh.is_told(pod, *port)) {
+        let is_marked = |port: u16| in_force_for(pod, &mesh.default, &BTreeSet::from([port])).marks(port);
+        let is_own = |port: u16| LISTENERS.iter().any(|(.., own)| *own == port);
+        let open = |port: u16| !is_own(port) && !is_marked(port) && !mesh.is_told(pod, port);
+        for (port, lines) in repeated.filter(|(port, _)| open(*port)) {
             let evidence = lines.first().map(|line| (pod, quoted(pod, &lines, line)));
             found.entry((ctx.owners().owner(pod), port)).or_default().extend(evidence);
         }
@@ -124,11 +134,52 @@ fn of_server(
     let remedy = rewrite::of_owner(ctx, Remedy::new(), act, owner, &[change]);
     let remedy = rewrite::of_owners_list(remedy, owner, change, &before);
     let remedy = remedy.step(StepKind::Note, "Set the same annotation on the Services of these pods");
-    ctx.finding(owner.subject(names), message)
+    let finding = ctx
+        .finding(owner.subject(names), message)
         .parameter(port.to_string())
         .evidences(seen.iter().take(QUOTED).map(|(_, evidence)| evidence.clone()))
         .remedy(remedy)
-        .likely()
+        .likely();
+    let declared = seen.iter().flat_map(|(pod, _)| pod.spec.all_containers()).flat_map(|one| &one.ports);
+    let mut declared = declared.filter(|one| one.container_port == port).map(|one| one.name.as_str());
+    let is_http = declared.any(|name| speaks_http(name)) || http_behind(ctx, seen, port);
+    // A client of HTTP may open connections that it does not need yet.
+    if is_http { finding.severity(Severity::Info) } else { finding }
+}
+
+/// Whether a Service declares the port of these pods as HTTP.
+fn http_behind(ctx: &Context<'_>, seen: &[(&Pod, Evidence)], port: u16) -> bool {
+    let services = ctx.partial_list::<Service>().unwrap_or_default();
+    services.iter().any(|service| {
+        let selects = |pod: &Pod| {
+            let mut selector = service.spec.selector.iter();
+            pod.metadata.namespace == service.metadata.namespace
+                && !service.spec.selector.is_empty()
+                && selector.all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
+        };
+        let leads = |one: &ServicePort, pod: &Pod| is_http(one) && one.leads_to(pod) == Some(port);
+        seen.iter().any(|(pod, _)| selects(pod) && service.spec.tcp_ports().any(|one| leads(one, pod)))
+    })
+}
+
+/// Ports of HTTP, whose clients may open connections that they do not need yet.
+const HTTP: [u16; 4] = [80, 443, 8080, 8443];
+
+/// Whether an address is that of a node, or of a pod network: pods may have ended since.
+fn is_of_nodes(ctx: &Context<'_>, address: IpAddr) -> bool {
+    let nodes = ctx.optional_list::<Node>();
+    let private = match address {
+        IpAddr::V4(address) => address.is_private(),
+        IpAddr::V6(address) => address.is_unique_local(),
+    };
+    // Without the nodes, a private address may be in a pod network.
+    nodes.is_empty() && private
+        || nodes.iter().any(|node| {
+            let networks = node.spec.pod_cidrs.iter().chain([&node.spec.pod_cidr]);
+            let mut networks = networks.filter_map(|text| text.parse::<Network>().ok());
+            networks.any(|network| network.contains(address))
+                || node.status.addresses.iter().any(|one| one.address.parse() == Ok(address))
+        })
 }
 
 /// Clients of addresses that belong to no Service and no pod, by workload and port.
@@ -137,6 +188,13 @@ fn elsewhere(ctx: &Context<'_>, services: &[Service], timeouts: &[Timeout<'_>]) 
     let is_known = |to: &SocketAddr| {
         services.iter().any(|service| service.spec.has_address(to.ip()))
             || pods.iter().any(|pod| pod.status.pod_ip == Some(to.ip()))
+            || HTTP.contains(&to.port())
+            || is_of_nodes(ctx, to.ip())
+            || ctx
+                .optional_list::<EndpointSlice>()
+                .iter()
+                .flat_map(|slice| &slice.endpoints)
+                .any(|endpoint| endpoint.addresses.iter().any(|address| address.parse() == Ok(to.ip())))
     };
     // An annotation replaces the list of the chart.
     let chart = values(ctx).ok();

@@ -110,7 +110,10 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
     }
     // It sets the timeout first. The help text that follows the error often displaces it from the kept output.
     let signature = signatures.get(CLOSE_WAIT_DENIED)?;
-    is_denied_close_wait(pod).then(|| {
+    // The runtime ends a container with another status, or names another error.
+    let is_help = ended.message.lines().any(|line| line.trim_start().starts_with('-'));
+    let is_own_exit = ended.exit_code == 1 && (ended.message.is_empty() || is_help);
+    (is_own_exit && is_denied_close_wait(pod)).then(|| {
         let path = if path.starts_with("state") { "state.terminated" } else { "lastState.terminated" };
         (signature, failed(path, format!("exit code {}", ended.exit_code)))
     })

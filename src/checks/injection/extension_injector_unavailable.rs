@@ -66,6 +66,9 @@ impl Required<'_> {
         if endpoints.iter().any(|endpoint| endpoint.conditions.ready != Some(false)) {
             return None;
         }
+        if !self.selects_any(ctx) {
+            return None;
+        }
         let is_it = |one: &&Workload| one.metadata.key() == (namespace, name);
         let deployment = ctx.optional_list::<Deployment>().iter().find(is_it);
         let (_, injector, lack, value) = *INJECTORS.iter().find(|(of, ..)| *of == name)?;
@@ -76,11 +79,15 @@ impl Required<'_> {
             many => format!("{many} endpoints, none of them ready"),
         };
         let policy = &self.webhook.failure_policy;
+        let by_labels = self.webhook.object_selector.as_ref().is_some_and(|selector| {
+            !selector.match_labels.is_empty() || !selector.match_expressions.is_empty()
+        });
+        let pods = if by_labels { "no pod with the labels of its objectSelector" } else { "no pod" };
         let finding = ctx
             .finding(
                 Subject::object(kind, namespace, name),
                 format!(
-                    "the {injector} has no ready pod, and its webhook has failurePolicy Fail: no pod can be created \
+                    "the {injector} has no ready pod, and its webhook has failurePolicy Fail: {pods} can be created \
                      in the namespaces that it selects, meshed or not"
                 ),
             )
@@ -95,6 +102,13 @@ impl Required<'_> {
             .tie(Tie::Workload(Kind::Deployment.to_string(), namespace.to_owned(), name.to_owned()))
             .tie(component_missing(name));
         Some(spared(finding, ctx.are_starting(&own(ctx, namespace, name))))
+    }
+
+    /// Whether a known namespace is selected; true if not all are known.
+    fn selects_any(&self, ctx: &Context<'_>) -> bool {
+        let Some(selector) = &self.webhook.namespace_selector else { return true };
+        let all = ctx.or_note(ctx.complete_list::<Namespace>());
+        all.is_none_or(|all| all.iter().any(|namespace| selector.matches(&namespace.metadata.labels)))
     }
 
     /// The namespaces that the webhook selects.

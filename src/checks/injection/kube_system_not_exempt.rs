@@ -110,6 +110,9 @@ fn needed(kind: &str, workload: &Workload, home: &str) -> Option<&'static str> {
 }
 
 fn adds_nodes(workload: &Workload) -> bool {
+    if workload.spec.replicas == Some(0) {
+        return false;
+    }
     let label = workload.spec.template.metadata.label("app.kubernetes.io/name");
     label.is_some_and(|name| NODES.contains(&name)) || NODES.contains(&workload.metadata.name.as_str())
 }

@@ -33,7 +33,7 @@ pub(super) const GATEWAY: &str = "mirror.linkerd.io/multicluster-gateway";
 const ENABLE: &str = "config.linkerd.io/enable-gateway";
 /// The annotation with the identity that Links expect of the gateway, the variable of a proxy with its identity, and
 /// the part of an identity between the account and the control plane.
-const IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
+pub(super) const IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
 const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
 const OF_ACCOUNT: &str = ".serviceaccount.identity.";
 
@@ -402,11 +402,11 @@ pub(super) fn blocked(
         }
     };
     let pod = *pods.first()?;
-    let (port, number, by) = service.spec.ports.iter().find_map(|port| {
-        let number = port.leads_to(pod)?;
-        let by = shut(pod, number)?;
-        shut(pod, inbound_port(pod)).map(|_| (port, number, by))
-    })?;
+    shut(pod, inbound_port(pod))?;
+    // An export covers all ports, and some may be closed on purpose.
+    let led = service.spec.tcp_ports().filter_map(|port| Some((port, port.leads_to(pod)?)));
+    let closed: Option<Vec<_>> = led.map(|(port, number)| Some((port, number, shut(pod, number)?))).collect();
+    let (port, number, by) = closed?.into_iter().next()?;
     let decides = by.first()?;
     let home = caller.metadata.namespace.as_str();
     let finding = ctx

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use super::exports::{evidence, through_gateway};
-use super::gateway_service::{self, Fault, GATEWAY, is_gateway};
+use super::gateway_service::{self, Fault, GATEWAY, IDENTITY, is_gateway};
 use crate::checks::extensions::{installed_in, is_installing, reinstall};
 use crate::checks::grace::spared;
 use crate::checks::network_policies;
@@ -38,7 +38,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (pods, deployments) = (pods?, deployments?);
     let home = installed_in(ctx, Extension::Multicluster)?.metadata.name.as_str();
     let known = Gateways { pods, deployments, exported: through_gateway(services) };
-    let gateways: Vec<&Service> = services.iter().filter(|service| is_gateway(service)).collect();
+    let mut gateways: Vec<&Service> = services.iter().filter(|service| is_gateway(service)).collect();
+    // A Link is created from one of several Services of the same pods.
+    let named = |service: &Service| service.metadata.annotation(IDENTITY).is_some();
+    let all = gateways.clone();
+    gateways.retain(|service| {
+        let is_twin = |other: &&Service| {
+            other.metadata.namespace == service.metadata.namespace
+                && other.spec.selector == service.spec.selector
+        };
+        named(service) || !all.iter().any(|other| named(other) && is_twin(other))
+    });
     let policies = (!gateways.is_empty()).then(|| network_policies::policies(ctx));
     let policies = policies.and_then(|policies| policies.map_err(|unjudged| note(ctx, unjudged)).ok());
     let mut findings = Vec::new();

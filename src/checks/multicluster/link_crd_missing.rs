@@ -90,11 +90,22 @@ fn not_served(ctx: &Context<'_>, subject: Subject, unserved: &Unserved) -> Findi
         ),
     };
     let show = kubectl().words("describe customresourcedefinition").operand(LINK_CRD);
-    let remedy = Remedy::new().run(StepKind::Command, act, show);
-    let remedy = reinstall(ctx, remedy, Extension::Multicluster, ", which installs the CRD");
+    let again = |remedy| reinstall(ctx, remedy, Extension::Multicluster, ", which installs the CRD");
     let remedy = match unserved {
-        Unserved::Deleted => deleted_again(ctx, remedy),
-        Unserved::NotEstablished(_) => remedy,
+        Unserved::Deleted => {
+            let saved = kubectl().words("get").arg(LINK_CRD).words("-A -o yaml");
+            let gone = kubectl().words("wait --for=delete --timeout=5m").arg(format!("crd/{LINK_CRD}"));
+            let remedy = Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "Save the remaining links, which have their options",
+                    saved.to_file("links.yaml"),
+                )
+                .run(StepKind::Command, act, show)
+                .run(StepKind::Command, "Wait until the CRD is gone: its deletion cannot be stopped", gone);
+            deleted_again(ctx, again(remedy))
+        }
+        Unserved::NotEstablished(_) => again(Remedy::new().run(StepKind::Command, act, show)),
     };
     ctx.finding(subject, message).parameter("unserved").evidence(evidence).remedy(remedy)
 }

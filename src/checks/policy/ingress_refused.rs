@@ -162,11 +162,24 @@ fn exports<'a>(
     for service in exported.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let from =
             || field(Kind::Service, &service.metadata, &format!("metadata.labels[{EXPORTED}]"), "true");
-        for port in &service.spec.ports {
+        // An export covers all ports, and some may be closed on purpose.
+        if service.spec.tcp_ports().any(|port| is_open(survey, &asking, service, port)) {
+            continue;
+        }
+        for port in service.spec.tcp_ports() {
             refuse(ctx, survey, (Door::Export, &from), &asking, (service, port), refused);
         }
     }
     Ok(!asking.is_empty())
+}
+
+/// Whether any pod behind a port admits one of the callers.
+fn is_open(survey: &Survey<'_>, asking: &[Asking<'_>], service: &Service, port: &ServicePort) -> bool {
+    let mut all = behind(survey, service, port);
+    all.any(|(_, workload, number)| {
+        let inbound = survey.index.inbound(workload, number);
+        asking.iter().any(|asking| admitted(&inbound, asking))
+    })
 }
 
 /// Records the pods behind a Service port that authorize none of the callers.

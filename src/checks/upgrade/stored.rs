@@ -190,7 +190,7 @@ pub(super) fn corrected(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remed
         .run(
             StepKind::Command,
             "Write the stored values to a file, which then contains the issuer's private key. `linkerd upgrade` reads \
-             them before its options, and refuses the invalid one",
+             them first and rejects the invalid value, so --set cannot correct it",
             Command::lines([private, stored]).whole(),
         )
         .step(StepKind::ChartValue, format!("In {OVERRIDES_FILE}, {words}"))

@@ -53,6 +53,7 @@ pub enum ValueAction {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NewValue {
     Bool(bool),
+    Whole(i64),
     Text(String),
 }
 
@@ -76,6 +77,7 @@ impl NewValue {
     pub fn to_json(&self) -> Value {
         match self {
             NewValue::Bool(value) => Value::Bool(*value),
+            NewValue::Whole(number) => Value::from(*number),
             NewValue::Text(text) => Value::String(text.clone()),
         }
     }

@@ -124,7 +124,7 @@ fn unknown_effects_name_their_reason() {
         ("linkerd viz install | kubectl apply -f -", "it runs linkerd viz install"),
         ("kubectl get x -o json | kubectl replace -f -", "it applies the output of another command"),
         ("kubectl -n shop delete pod \"$POD\"", "it has values that are only known when it runs"),
-        ("kubectl -n shop edit deployment web", "it opens an editor"),
+        ("kubectl -n shop edit deployment web", "the right value is your decision"),
         (
             "kubectl -n argo patch rollouts.argoproj.io x --type merge -p '{}'",
             "rollouts.argoproj.io is a kind that is not read",

@@ -157,9 +157,9 @@ impl Values {
                 | ChartType::TextList
                 | ChartType::MapList => "a number",
             },
-            Value::String(_) => "a text",
+            Value::String(_) => "a string",
             Value::Sequence(_) if matches!(wanted, ChartType::TextList | ChartType::MapList) => {
-                "a list of something else"
+                "a list of other types"
             }
             Value::Sequence(_) => "a list",
             Value::Mapping(_) if wanted == ChartType::TextMap => "a map of something else",
@@ -233,21 +233,21 @@ mod tests {
                     some: {a: {x: 1, y: null}, b: {x: [y]}, c: [x, 1], d: [{x: y}, null], e: 0.5, f: '1'}";
         let values = Values::read(text).expect("values");
         for (path, wanted, said) in [
-            ("counts.a", ChartType::Count, Some("a text")),
+            ("counts.a", ChartType::Count, Some("a string")),
             ("counts.b", ChartType::Count, Some("a negative number")),
             ("counts.b", ChartType::Integer, None),
             ("counts.c", ChartType::Count, None),
             ("counts.d", ChartType::Integer, Some("a fraction")),
             ("counts.e", ChartType::Integer, None),
             ("counts.f", ChartType::Integer, None),
-            ("flags.a", ChartType::Boolean, Some("a text")),
+            ("flags.a", ChartType::Boolean, Some("a string")),
             ("flags.b", ChartType::Boolean, None),
             ("flags.c", ChartType::Boolean, Some("a number")),
-            ("flags.d", ChartType::Boolean, Some("a text")),
-            ("flags.e", ChartType::Boolean, Some("a text")),
+            ("flags.d", ChartType::Boolean, Some("a string")),
+            ("flags.e", ChartType::Boolean, Some("a string")),
             ("flags.f", ChartType::Boolean, None),
-            ("flags.g", ChartType::Boolean, Some("a text")),
-            ("flags.h", ChartType::Boolean, Some("a text")),
+            ("flags.g", ChartType::Boolean, Some("a string")),
+            ("flags.h", ChartType::Boolean, Some("a string")),
             ("texts.a", ChartType::Text, Some("a list")),
             ("texts.b", ChartType::Text, None),
             ("texts.c", ChartType::Text, Some("a map")),
@@ -256,12 +256,12 @@ mod tests {
             ("some.b", ChartType::TextMap, Some("a map of something else")),
             ("some.c", ChartType::TextMap, Some("a list")),
             ("some.c", ChartType::TextList, None),
-            ("some.d", ChartType::TextList, Some("a list of something else")),
+            ("some.d", ChartType::TextList, Some("a list of other types")),
             ("some.d", ChartType::MapList, None),
-            ("some.c", ChartType::MapList, Some("a list of something else")),
+            ("some.c", ChartType::MapList, Some("a list of other types")),
             ("some.a", ChartType::List, Some("a map")),
             ("some.e", ChartType::Number, None),
-            ("some.f", ChartType::Number, Some("a text")),
+            ("some.f", ChartType::Number, Some("a string")),
         ] {
             assert_eq!(values.unfit(path, wanted), said, "{path}");
         }

@@ -74,15 +74,15 @@ impl ChartType {
     /// Name in a sentence.
     pub fn describe(self) -> &'static str {
         match self {
-            ChartType::Count => "a whole number from 0",
+            ChartType::Count => "a whole number of 0 or more",
             ChartType::Integer => "a whole number",
             ChartType::Boolean => "true or false",
-            ChartType::Text => "a text",
+            ChartType::Text => "a string",
             ChartType::Number => "a number",
             ChartType::Map => "a map",
-            ChartType::TextMap => "a map of texts",
+            ChartType::TextMap => "a map of strings",
             ChartType::List => "a list",
-            ChartType::TextList => "a list of texts",
+            ChartType::TextList => "a list of strings",
             ChartType::MapList => "a list of maps",
         }
     }
