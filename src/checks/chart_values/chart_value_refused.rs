@@ -67,7 +67,9 @@ fn told_of(given: &ValuesInput, rule: &Refusal, path: &impl Fn(&str) -> String) 
     };
     let of = |wanted: bool, join: &str| {
         let some = rule.when.iter().filter(move |(_, found)| is_unset(found) == wanted);
-        some.map(|(name, found)| value(path(name), *found)).collect::<Vec<_>>().join(join)
+        // The map is named once.
+        let whole = |name: &String| if wanted && !rule.within.is_empty() { name.clone() } else { path(name) };
+        some.map(|(name, found)| value(whole(name), *found)).collect::<Vec<_>>().join(join)
     };
     match (of(false, " and "), of(true, " or ")) {
         (set, unset) if unset.is_empty() => set,

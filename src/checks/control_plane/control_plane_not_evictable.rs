@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .step(
                     StepKind::Note,
                     "If a node must be drained now, delete only these pods. As a last resort, `kubectl drain \
-                    --disable-eviction` ignores the budgets of all pods on the node. On Kubernetes 1.27 and later, unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets \
-                    unready pods be evicted",
+                    --disable-eviction` ignores the budgets of all pods on the node. On Kubernetes 1.27 and later, \
+                    unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets unready pods be evicted",
                 )
         } else {
             more_replicas(ctx, budget)
@@ -158,8 +158,9 @@ fn empty(
     own: &[&PodDisruptionBudget],
     deployments: &[Workload],
 ) -> Option<Finding> {
-    let is_of_component =
-        budget.spec.selector.iter().any(|selector| selector.match_labels.contains_key(COMPONENT));
+    // A typo: the pods of heartbeat come and go.
+    let named = budget.spec.selector.iter().find_map(|selector| selector.match_labels.get(COMPONENT));
+    let is_of_component = named.is_some_and(|name| name != "heartbeat");
     if !is_of_component || budget.status.expected_pods > 0 || selects_any(budget, deployments) {
         return None;
     }

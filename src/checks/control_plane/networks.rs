@@ -217,7 +217,10 @@ fn finding_without_restart(
             Remedy::new().step(
                 StepKind::Note,
                 match in_file {
-                    true => "Find the networks from which your network plugin or cloud assigns pod and Service addresses",
+                    true => {
+                        "Find the networks from which your network plugin or cloud assigns pod and Service \
+                         addresses"
+                    }
                     false => {
                         "Find the networks from which your network plugin or cloud assigns pod and Service \
                          addresses. Set NETWORKS to them, with a backslash before each comma"
