@@ -142,7 +142,7 @@ fn of_server(
         .likely();
     let declared = seen.iter().flat_map(|(pod, _)| pod.spec.all_containers()).flat_map(|one| &one.ports);
     let mut declared = declared.filter(|one| one.container_port == port).map(|one| one.name.as_str());
-    let is_http = declared.any(|name| speaks_http(name)) || http_behind(ctx, seen, port);
+    let is_http = declared.any(speaks_http) || http_behind(ctx, seen, port);
     // A client of HTTP may open connections that it does not need yet.
     if is_http { finding.severity(Severity::Info) } else { finding }
 }
