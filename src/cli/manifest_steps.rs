@@ -26,11 +26,15 @@ pub(super) fn rewrite(findings: &mut [Finding], alone: bool) {
 
 /// `a.yaml:3, b.yaml:7 and 2 more places`.
 fn places(written: &[ManifestLocation]) -> String {
-    let named: Vec<String> =
-        written.iter().take(MOST).map(|one| format!("{}:{}", one.file, one.line)).collect();
-    match written.len().saturating_sub(MOST) {
+    let mut named: Vec<String> = Vec::new();
+    for place in written.iter().map(|one| format!("{}:{}", one.file, one.line)) {
+        if !named.contains(&place) {
+            named.push(place);
+        }
+    }
+    match named.len().saturating_sub(MOST) {
         0 => named.join(", "),
-        more => format!("{} and {more} more places", named.join(", ")),
+        more => format!("{} and {more} more places", named[..MOST].join(", ")),
     }
 }
 
