@@ -7,7 +7,7 @@ use super::default::DefaultPolicy;
 use crate::chart::Values;
 use crate::knowledge::Knowledge;
 use crate::objects::meta::COMPONENT;
-use crate::objects::{Container, Pod, Workload};
+use crate::objects::{Pod, Workload};
 use crate::version::{Contains, LinkerdVersion};
 
 /// The controller's container in the Deployment of the destination service.
@@ -128,7 +128,7 @@ impl Controller {
             .find(|deployment| deployment.metadata.key() == (namespace, DEPLOYMENT))
             .ok_or(NotReadable::Absent)?;
         let container = deployment.spec.template.spec.container(CONTAINER).ok_or(NotReadable::Absent)?;
-        let written = |flag: &str| argument(container, flag).map(str::to_owned);
+        let written = |flag: &str| container.argument(&format!("--{flag}")).map(str::to_owned);
         let namespace = written("control-plane-namespace").unwrap_or_else(|| "linkerd".to_owned());
         Controller::from_settings(namespace, written, quirks)
     }
@@ -237,18 +237,4 @@ impl Controller {
     pub(super) fn namespace_identities(&self, namespace: &str) -> String {
         format!("*.{namespace}{}", self.identity_suffix())
     }
-}
-
-/// The value of an argument written as `--flag=value` or as two arguments.
-fn argument<'a>(container: &'a Container, flag: &str) -> Option<&'a str> {
-    let mut words = container.args.iter();
-    while let Some(word) = words.next() {
-        let Some(rest) = word.strip_prefix("--").and_then(|rest| rest.strip_prefix(flag)) else { continue };
-        match rest.strip_prefix('=') {
-            Some(value) => return Some(value),
-            None if rest.is_empty() => return words.next().map(String::as_str),
-            None => {}
-        }
-    }
-    None
 }

@@ -61,7 +61,7 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
         (false, "--outgoing-proxy-port", outbound),
     ];
     let other_port = ways.into_iter().find_map(|(inbound, argument, listens)| {
-        let redirected = argument_of(&init.args, argument)?;
+        let redirected = argument_of(init, argument)?;
         let (variable, listens) = listens?;
         let ports: Option<Vec<u16>> = listens.split(',').map(port_of).collect();
         (!ports?.contains(&redirected)).then(|| NotRedirected::OtherPort {
@@ -72,7 +72,7 @@ pub fn not_redirected(pod: &Pod) -> Option<NotRedirected> {
             listens: listens.to_owned(),
         })
     });
-    other_port.or_else(|| other_user(pod, proxy, &init.args))
+    other_port.or_else(|| other_user(pod, proxy, init))
 }
 
 /// The argument of linkerd-init without which it also redirects IPv6.
@@ -86,12 +86,12 @@ pub fn skips_ipv6(pod: &Pod) -> bool {
 }
 
 /// The proxy runs as another user than the one whose traffic linkerd-init exempts, and not in an exempt group.
-fn other_user(pod: &Pod, proxy: &Container, args: &[String]) -> Option<NotRedirected> {
+fn other_user(pod: &Pod, proxy: &Container, init: &Container) -> Option<NotRedirected> {
     let (own, of_pod) = (proxy.security_context.as_deref(), &pod.spec.security_context);
     let runs_as = own.and_then(|own| own.run_as_user).or(of_pod.run_as_user)?;
-    let exempt: i64 = argument_of(args, EXEMPT_USER)?;
+    let exempt: i64 = argument_of(init, EXEMPT_USER)?;
     let group = own.and_then(|own| own.run_as_group).or(of_pod.run_as_group);
-    let is_group_exempt = group.is_some() && argument_of(args, "--proxy-gid") == group;
+    let is_group_exempt = group.is_some() && argument_of(init, "--proxy-gid") == group;
     (exempt != runs_as && !is_group_exempt).then_some(NotRedirected::OtherUser { exempt, runs_as })
 }
 
@@ -106,15 +106,9 @@ fn port_of(address: &str) -> Option<u16> {
     address.trim().rsplit_once(':')?.1.parse().ok()
 }
 
-/// The number of an argument, written as `--name=4143` or as two arguments.
-fn argument_of<T: FromStr>(args: &[String], name: &str) -> Option<T> {
-    let mut args = args.iter();
-    let rest =
-        args.find_map(|arg| arg.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
-    match rest.strip_prefix('=') {
-        Some(value) => value.parse().ok(),
-        None => args.next()?.parse().ok(),
-    }
+/// The number of an argument.
+fn argument_of<T: FromStr>(container: &Container, name: &str) -> Option<T> {
+    container.argument(name)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -221,6 +221,14 @@ impl Container {
         self.variable(name)?.value.as_deref()
     }
 
+    /// Value of an argument with its dashes, written as `--name=value` or as two arguments.
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        let mut args = self.args.iter();
+        let rest = args
+            .find_map(|arg| arg.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('=')))?;
+        rest.strip_prefix('=').or_else(|| args.next().map(String::as_str))
+    }
+
     /// Ports of gRPC probes.
     pub fn grpc_probes(&self) -> impl Iterator<Item = u16> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];

@@ -134,13 +134,8 @@ fn without_domain(
 
 /// The value of an argument, which Go reads with one or two dashes.
 fn value<'a>(deployment: &'a Workload, container: &str, argument: &str) -> Option<&'a str> {
-    let args = &deployment.spec.template.spec.container(container)?.args;
-    args.iter().enumerate().find_map(|(at, arg)| {
-        match arg.trim_start_matches('-').strip_prefix(argument)? {
-            "" if arg.starts_with('-') => args.get(at + 1).map(String::as_str),
-            rest => rest.strip_prefix('='),
-        }
-    })
+    let container = deployment.spec.template.spec.container(container)?;
+    ["--", "-"].iter().find_map(|dashes| container.argument(&format!("{dashes}{argument}")))
 }
 
 fn finding(ctx: &Context<'_>, (deployment, container): (&str, &str), setting: DomainSetting) -> Finding {

@@ -129,12 +129,7 @@ fn is_denied_close_wait(pod: &Pod) -> bool {
 
 /// The value of an argument of linkerd-init.
 fn argument<'a>(pod: &'a Pod, name: &str) -> Option<&'a str> {
-    let args = &pod.spec.container(INIT_CONTAINER)?.args;
-    let at = args.iter().position(|arg| arg.split('=').next() == Some(name))?;
-    match args[at].split_once('=') {
-        Some((_, value)) => Some(value),
-        None => args.get(at + 1).map(String::as_str),
-    }
+    pod.spec.container(INIT_CONTAINER)?.argument(name)
 }
 
 /// The timeout and the user of a linkerd-init that may not set it.
