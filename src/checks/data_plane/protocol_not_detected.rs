@@ -13,6 +13,7 @@ use crate::checks::reported::{log_of, meshed};
 use crate::checks::{Context, Judgement, rewrite};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::endpoints::selects;
 use crate::model::injection::LISTENERS;
 use crate::model::networks::Network;
 use crate::model::owners::Owner;
@@ -151,14 +152,10 @@ fn of_server(
 fn http_behind(ctx: &Context<'_>, seen: &[(&Pod, Evidence)], port: u16) -> bool {
     let services = ctx.partial_list::<Service>().unwrap_or_default();
     services.iter().any(|service| {
-        let selects = |pod: &Pod| {
-            let mut selector = service.spec.selector.iter();
-            pod.metadata.namespace == service.metadata.namespace
-                && !service.spec.selector.is_empty()
-                && selector.all(|(key, value)| pod.metadata.label(key) == Some(value.as_str()))
-        };
         let leads = |one: &ServicePort, pod: &Pod| is_http(one) && one.leads_to(pod) == Some(port);
-        seen.iter().any(|(pod, _)| selects(pod) && service.spec.tcp_ports().any(|one| leads(one, pod)))
+        seen.iter().any(|(pod, _)| {
+            selects(service, &pod.metadata) && service.spec.tcp_ports().any(|one| leads(one, pod))
+        })
     })
 }
 

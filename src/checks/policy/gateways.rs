@@ -3,6 +3,7 @@
 use super::ingress::{identity, running};
 use super::survey::Survey;
 use crate::checks::Context;
+use crate::model::endpoints::selects;
 use crate::objects::{ParentRef, Pod, Route, Service, ServicePort};
 
 const GROUP: &str = "gateway.networking.k8s.io";
@@ -53,13 +54,7 @@ pub(super) fn pods_behind<'a>(
     service: &Service,
 ) -> Vec<(&'a Pod, Option<String>)> {
     let home = ctx.namespaces().control_plane.as_str();
-    let selector = &service.spec.selector;
-    let is_selected = |pod: &&Pod| {
-        let labels = &pod.metadata.labels;
-        pod.metadata.namespace == service.metadata.namespace
-            && !selector.is_empty()
-            && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
-    };
+    let is_selected = |pod: &&Pod| selects(service, &pod.metadata);
     running(pods).filter(is_selected).map(|pod| (pod, identity(survey, home, pod))).collect()
 }
 
