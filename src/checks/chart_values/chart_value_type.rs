@@ -6,6 +6,7 @@ use serde_yaml::Value;
 
 use super::{ValuesOrigin, is_put_in};
 use crate::chart::values_input::{Leaf, ValuesFile};
+use crate::checks::upgrade::CONTROL_PLANE;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, NewValue, ValueAction};
 use crate::knowledge::{ChartType, ValueKind, Wanted};
@@ -33,7 +34,7 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
         };
         let message = format!("{path} is {is}, but the chart expects {wanted}: {comes}");
         let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
-        let edit = corrected(ctx, of, &path, leaf.value)
+        let edit = corrected(&typed, of, &path, leaf.value)
             .filter(|_| path == leaf.path())
             .and_then(|new| file.edit(&leaf.names, ValueAction::Set(new)));
         let act = format!("set {path} to {wanted}");
@@ -42,13 +43,11 @@ fn of_file<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'a>, file: &ValuesFile) -> V
     findings
 }
 
-/// The chart whose values the injector reads.
-const CONTROL_PLANE: &str = "linkerd-control-plane";
 const NOT_INJECTED: &str = "the injector cannot read any value then, and injects no pod";
 
 /// The types of the values that Linkerd reads. Only one chart writes its values, as they are given, into an object.
-fn typed<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'_>) -> BTreeMap<&'a str, ChartType> {
-    match of.name == CONTROL_PLANE {
+pub(super) fn typed<'a>(ctx: &Context<'a>, of: &ValuesOrigin<'_>) -> BTreeMap<&'a str, ChartType> {
+    match of.name == CONTROL_PLANE.0 {
         true => ctx.knowledge.chart_values().types(Some(of.edge)),
         false => BTreeMap::new(),
     }
@@ -71,15 +70,13 @@ const JOINED: [&str; 5] =
 /// The value of a path in the type that the chart expects, if that is the same value: a boolean in quotes, or networks
 /// and ports as a list.
 pub(super) fn corrected(
-    ctx: &Context<'_>,
+    typed: &BTreeMap<&str, ChartType>,
     of: &ValuesOrigin<'_>,
     path: &str,
     value: &Value,
 ) -> Option<NewValue> {
     if let Value::String(text) = value
-        && typed(ctx, of)
-            .get(path)
-            .is_some_and(|wanted| matches!(wanted, ChartType::Count | ChartType::Integer))
+        && typed.get(path).is_some_and(|wanted| matches!(wanted, ChartType::Count | ChartType::Integer))
     {
         return text.parse().ok().map(NewValue::Whole);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chart_value_type::corrected;
+use super::chart_value_type::{corrected, typed};
 use super::{ValuesOrigin, kept_at, stored_values};
 use crate::chart::values_input::Leaf;
 use crate::checks::control_plane::installation::CONFIG;
@@ -10,7 +10,7 @@ use crate::checks::rehearsal::CHART;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Severity, Subject, ValueAction, ValueEdit};
 use crate::item::Kind;
-use crate::knowledge::Known;
+use crate::knowledge::{ChartType, Known};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let given = &ctx.settings.values;
@@ -33,13 +33,14 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
             all.push(removed_value(ctx, &of, last));
             continue;
         }
+        let typed = typed(ctx, &of);
         let mut findings: BTreeMap<String, (Finding, String)> = BTreeMap::new();
         let mut edits: BTreeMap<String, Vec<ValueEdit>> = BTreeMap::new();
         for file in &given.files {
             for leaf in file.leaves() {
                 if let Some((message, act)) = message_and_step(&of, &leaf) {
                     let place = leaf.place();
-                    let edit = action(ctx, &of, &leaf).and_then(|action| file.edit(&leaf.names, action));
+                    let edit = action(&typed, &of, &leaf).and_then(|action| file.edit(&leaf.names, action));
                     edits.entry(place.clone()).or_default().extend(edit);
                     let finding = of.finding(ctx, (file, &place), leaf.describe(), message);
                     findings.insert(place, (finding, act));
@@ -125,7 +126,7 @@ fn message_and_step(of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<(String, S
 
 /// The change that gives a value its effect, or removes it if the chart no longer has it; `None` if several are
 /// possible.
-fn action(ctx: &Context<'_>, of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
+fn action(typed: &BTreeMap<&str, ChartType>, of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<ValueAction> {
     let path = leaf.path();
     let meant = match (dotted(of, leaf), of.chart.known(&path, Some(of.edge))) {
         (Some(nested), _) => nested,
@@ -134,7 +135,7 @@ fn action(ctx: &Context<'_>, of: &ValuesOrigin<'_>, leaf: &Leaf<'_>) -> Option<V
         (None, Known::Never(Some(meant))) => meant,
         (None, _) => return None,
     };
-    let new = corrected(ctx, of, &meant, leaf.value);
+    let new = corrected(typed, of, &meant, leaf.value);
     Some(ValueAction::Rename(meant.split('.').map(str::to_owned).collect(), new))
 }
 
