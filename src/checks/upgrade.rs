@@ -30,7 +30,7 @@ pub(super) use charts::{
 use current_certificates::Kept;
 pub(super) use current_certificates::{BUNDLE as CURRENT_BUNDLE, stored_instead, without_key};
 pub(super) use guard::{IssuerWritten, force};
-pub(super) use stored::Stored;
+pub(super) use stored::{Stored, issuer_to_files};
 pub(super) use unsaved_options::{Unstored, unstored};
 
 /// The part of the installation to change.

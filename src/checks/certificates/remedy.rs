@@ -347,17 +347,11 @@ pub(super) fn restored_bundle(ctx: &Context<'_>, remedy: Remedy, damage: PemDama
 
 /// Adds the steps that write the issuer of the Secret again, without damage of its certificate.
 pub(super) fn restored_pair(ctx: &Context<'_>, remedy: Remedy, damage: PemDamage) -> Remedy {
-    let namespace = &ctx.namespaces().control_plane;
-    let read = |path: &'static str| {
-        let get = kubectl().namespace(namespace).words("get secret").arg(ISSUER).words("-o").arg(path);
-        get.pipe(program("base64").words("-d"))
-    };
-    let certificate = read("jsonpath={.data.crt\\.pem}").pipe(undone(damage)).to_file("issuer.crt");
-    let key = read("jsonpath={.data.key\\.pem}").to_file(KEY);
+    let files = upgrade::issuer_to_files(ctx, "issuer.crt", KEY, Some(undone(damage)));
     let remedy = remedy.run(
         StepKind::Command,
         "Write the issuer's certificate, corrected, and its key to files",
-        Command::lines([certificate, key]).whole(),
+        Command::lines(files).whole(),
     );
     see_it_taken(ctx, put_pair(ctx, remedy, "issuer.crt", KEY))
 }

@@ -50,8 +50,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
         "If another webhook or tool sorts the variables of containers, exclude {PROXY_CONTAINER} in it: the kubelet \
          replaces only references to earlier variables"
     );
-    let remedy = remedy.step(StepKind::Note, sorted);
-    let mut remedy = remedy;
+    let mut remedy = remedy.step(StepKind::Note, sorted);
     let because = "a container gets its environment when its pod is created";
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     let is_ready =

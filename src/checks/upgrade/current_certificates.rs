@@ -70,7 +70,7 @@ impl Kept {
     /// The lines that write the files.
     fn lines(self, ctx: &Context<'_>) -> Vec<Line> {
         let anchors = (self.anchors && !self.has_bundle).then(|| anchors_to_file(ctx, BUNDLE));
-        let issuer = self.issuer.then(|| issuer_to_files(ctx, CERTIFICATE, KEY));
+        let issuer = self.issuer.then(|| issuer_to_files(ctx, CERTIFICATE, KEY, None));
         anchors.into_iter().chain(issuer.into_iter().flatten()).collect()
     }
 

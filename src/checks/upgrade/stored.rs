@@ -219,7 +219,7 @@ fn files(ctx: &Context<'_>, options: &Options<'_>) -> Vec<Line> {
         lines.push(anchors_to_file(ctx, ANCHORS_FILE));
     }
     if !options.sets(CERTIFICATE) {
-        lines.extend(issuer_to_files(ctx, CERTIFICATE_FILE, KEY_FILE));
+        lines.extend(issuer_to_files(ctx, CERTIFICATE_FILE, KEY_FILE, None));
     }
     lines
 }
@@ -242,13 +242,20 @@ pub(super) fn anchors_to_file(ctx: &Context<'_>, file: &'static str) -> Line {
 }
 
 /// The lines that write the current issuer's certificate and key to files. Only the user may read the key.
-pub(super) fn issuer_to_files(ctx: &Context<'_>, certificate: &'static str, key: &'static str) -> [Line; 3] {
-    let written = |name: &str, file: &'static str| {
+/// `corrected`: what the certificate is piped into.
+pub(in crate::checks) fn issuer_to_files(
+    ctx: &Context<'_>,
+    certificate: &'static str,
+    key: &'static str,
+    corrected: Option<Call>,
+) -> [Line; 3] {
+    let decoded = |name: &str| {
         let get = entry(ctx, "get secret linkerd-identity-issuer", name);
-        get.pipe(program("base64").words("-d")).to_file(file)
+        get.pipe(program("base64").words("-d"))
     };
     let private = Line::from(program("install").words("-m 600 /dev/null").arg(key));
-    [written("crt.pem", certificate), private, written("key.pem", key)]
+    let read = corrected.into_iter().fold(decoded("crt.pem"), Line::pipe);
+    [read.to_file(certificate), private, decoded("key.pem").to_file(key)]
 }
 
 /// `--ignore-cluster`: otherwise the CLI refuses an existing installation. The values of files are set last:
