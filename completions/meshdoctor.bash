@@ -1376,12 +1376,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__injection)
-            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --namespace --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --proxies --max-proxies --prometheus --prometheus-window --prometheus-token-file --prometheus-ca --prometheus-label --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --namespace)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
+                    return 0
+                    ;;
                 --manifests)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

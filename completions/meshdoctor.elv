@@ -275,6 +275,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;injection'= {
+            cand -n 'Namespace of names that are given without one; without names, all pods and workloads of it'
+            cand --namespace 'Namespace of names that are given without one; without names, all pods and workloads of it'
             cand --manifests 'Show the pods of manifests: files, folders or ''-'' for standard input. Repeatable'
             cand --linkerd-version 'The Linkerd release, if neither cluster nor manifests contain a control plane'
             cand --into 'Namespace for manifests that name none, as with kubectl apply -n (default: default)'

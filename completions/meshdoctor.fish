@@ -308,6 +308,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l qu
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s n -l namespace -d 'Namespace of names that are given without one; without names, all pods and workloads of it' -r -f -a "(__meshdoctor_namespaces)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l manifests -d 'Show the pods of manifests: files, folders or \'-\' for standard input. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l linkerd-version -d 'The Linkerd release, if neither cluster nor manifests contain a control plane' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"

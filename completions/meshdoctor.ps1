@@ -284,6 +284,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;injection' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of names that are given without one; without names, all pods and workloads of it')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of names that are given without one; without names, all pods and workloads of it')
             [CompletionResult]::new('--manifests', '--manifests', [CompletionResultType]::ParameterName, 'Show the pods of manifests: files, folders or ''-'' for standard input. Repeatable')
             [CompletionResult]::new('--linkerd-version', '--linkerd-version', [CompletionResultType]::ParameterName, 'The Linkerd release, if neither cluster nor manifests contain a control plane')
             [CompletionResult]::new('--into', '--into', [CompletionResultType]::ParameterName, 'Namespace for manifests that name none, as with kubectl apply -n (default: default)')

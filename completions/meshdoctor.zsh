@@ -310,6 +310,8 @@ never\:"Never"))' \
 ;;
 (injection)
 _arguments "${_arguments_options[@]}" : \
+'-n+[Namespace of names that are given without one; without names, all pods and workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
+'--namespace=[Namespace of names that are given without one; without names, all pods and workloads of it]:NAMESPACE:_meshdoctor_namespaces' \
 '(--nodes --logs)*--manifests=[Show the pods of manifests\: files, folders or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
 '--linkerd-version=[The Linkerd release, if neither cluster nor manifests contain a control plane]:RELEASE:_default' \
 '--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \

@@ -164,7 +164,7 @@ fn unknown(word: &str) -> Stop {
         (_, nearest) => nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default(),
     };
     Stop::usage(
-        format!("unknown check {:?}{hint}", crate::nearest::brief(word)),
-        format!("{} lists all checks", own("list")),
+        format!("{:?} is not a check or a known text{hint}", crate::nearest::brief(word)),
+        format!("{} lists all checks; put a longer text in quotes", own("list")),
     )
 }

@@ -24,7 +24,8 @@ use crate::source::evidence::Captured;
 pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let knowledge = Knowledge::embedded();
     let (templates, faults) = templates(args, knowledge)?;
-    if let Some(target) = lost(&templates, &args.targets) {
+    let targets = args.targets();
+    if let Some(target) = lost(&templates, &targets) {
         let next = format!("{} without a name shows all pods and workloads", own("injection"));
         let near = near(&templates, target);
         let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
@@ -34,7 +35,7 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
         };
         return Err(Stop::usage(cause, next).into());
     }
-    let answers = injections(&templates, &args.targets, knowledge, faults.as_ref());
+    let answers = injections(&templates, &targets, knowledge, faults.as_ref());
     let text = match args.output {
         InjectionFormat::Table => render::table(&templates, &answers, output::look()),
         InjectionFormat::Json => {

@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::{config, files, output_names};
 use crate::exit;
 use crate::render::sync::SCHEMA as SYNC;
-use crate::render::text::{clean, escape_ci_commands, escape_json};
+use crate::render::text::{clean, escape_ci_commands, escape_json, wrap};
 use crate::render::{self, Look};
 use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
@@ -184,7 +184,15 @@ pub(super) fn print_line(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", one_line(line));
 }
 
-/// The line that [`say`] prints.
+/// Prints a sentence on standard error, in lines that fit the terminal.
+pub(super) fn print_wrapped(text: &str) {
+    const INDENT: &str = "  ";
+    for (at, line) in wrap(&clean(text), width() - INDENT.len()).iter().enumerate() {
+        print_line(&format!("{}{line}", if at == 0 { "" } else { INDENT }));
+    }
+}
+
+/// The line that [`print_line`] prints.
 pub(super) fn one_line(text: &str) -> String {
     escape_ci_commands(&clean(text)).into_owned()
 }

@@ -102,7 +102,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
     if let Some(kinds) = in_part {
         let count = kinds.len();
-        output::print_line(&format!(
+        output::print_wrapped(&format!(
             "not checked: {count} kinds that the dump may contain only in part; if it lists all objects, \
              add --complete {}",
             kinds.join(",")
@@ -110,7 +110,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     }
     let (unseen, rest) = kinds_of(rest, &Why::NotCaptured);
     if let Some(kinds) = unseen {
-        output::print_line(&format!(
+        output::print_wrapped(&format!(
             "not checked: {} kinds that were not provided; {} collects all of them: {}",
             kinds.len(),
             own("collect"),
@@ -118,7 +118,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
         ));
     }
     for gap in rest {
-        output::print_line(&format!("not checked: {gap}; to check this: {}", gap.close()));
+        output::print_wrapped(&format!("not checked: {gap}; to check this: {}", gap.close()));
     }
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
 }

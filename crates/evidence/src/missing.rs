@@ -136,22 +136,23 @@ pub fn grant_links(namespace: &str, names: &[&str]) -> Command {
     Line::from(role).and(binding).into()
 }
 
-/// The commands that print all objects of these kinds: built-in kinds in one command, others one by one, because
-/// kubectl prints nothing if one of them is not served.
+/// The commands that save all objects of these kinds in files: built-in kinds with one command, others one by one,
+/// because kubectl prints nothing if one of them is not served.
 pub fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
     let (built_in, defined): (Vec<Kind>, Vec<Kind>) = kinds.iter().partition(|kind| is_built_in(**kind));
     let resources = |kinds: &[Kind]| kinds.iter().map(|kind| kind.resource()).collect::<Vec<_>>();
     let get = |what: Arg| Line::from(kubectl().words("get").arg(what).words("-A -o json"));
     let mut lines = Vec::new();
     if !built_in.is_empty() {
-        lines.push(get(resources(&built_in).join(",").into()));
+        lines.push(get(resources(&built_in).join(",").into()).to_file("objects.json"));
     }
     match resources(&defined).as_slice() {
         [] => {}
-        [one] => lines.push(get(one.as_str().into())),
+        [one] => lines.push(get(one.as_str().into()).to_file(format!("{one}.json"))),
         several => {
             let each = several.iter().fold(Line::shell("for KIND in"), |line, kind| line.arg(kind.as_str()));
-            lines.push(each.and_shell("; do").line(get(Arg::variable("KIND"))).and_shell("; done"));
+            let save = get(Arg::variable("KIND")).and_shell("> \"$KIND.json\"");
+            lines.push(each.and_shell("; do").line(save).and_shell("; done"));
         }
     }
     lines

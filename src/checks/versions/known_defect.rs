@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::control_plane::control_plane_restarting::last_end;
 use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::rewrite::{self, Act, Change};
 use crate::checks::words::sentence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -17,6 +18,7 @@ use crate::expression::Expression;
 use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::knowledge::{AffectedComponent, Knowledge, KnownDefect, Reach, WorkaroundCommand};
+use crate::model::annotated::Annotated;
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, Pod, Workload};
 use affected_releases::{Deciding, Releases};
@@ -186,6 +188,7 @@ impl Affected<'_> {
         };
         let mut remedy = steps.into_iter().fold(Remedy::new(), |remedy, (text, command)| match command {
             WorkaroundCommand::Edit => remedy.run(StepKind::Command, text, object.edit()),
+            WorkaroundCommand::Annotate => self.annotated(ctx, remedy, text, object),
             WorkaroundCommand::Show => {
                 let text = text.replace("this object", &object.subject().to_string());
                 match object.show() {
@@ -226,6 +229,23 @@ impl Affected<'_> {
         };
         let upgrade = if is_alternative { format!("To prevent this, {upgrade}") } else { sentence(&upgrade) };
         remedy.step(StepKind::Upgrade, upgrade)
+    }
+
+    /// Adds the step that sets the annotations of the object that the row corrects.
+    fn annotated(&self, ctx: &Context<'_>, remedy: Remedy, act: &str, object: &ObjectFields<'_>) -> Remedy {
+        let Some(meta) = object.metadata() else { return remedy.run(StepKind::Command, act, object.edit()) };
+        let present = object.annotations();
+        let changed = self.row.corrected.iter().filter_map(|(key, corrected)| {
+            Some((key.as_str(), corrected.value(present.get(key)?.as_str()?)))
+        });
+        let changed: Vec<(&str, Option<String>)> = changed.collect();
+        let changes: Vec<Change<'_>> = changed.iter().map(|(key, value)| (*key, value.as_deref())).collect();
+        let object = Annotated { kind: object.kind(), meta: &meta, sites: vec![] };
+        let act = match changes.iter().all(|(_, value)| value.is_none()) {
+            true => Act::Remove(act),
+            false => Act::Put(act),
+        };
+        rewrite::template(ctx, remedy, act, &object, &changes)
     }
 }
 

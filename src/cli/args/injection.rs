@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::inspect::in_namespace;
 use super::{Connection, EvidenceArgs, Verbosity};
 use crate::cli::values::{linkerd_version, namespace, target};
 use crate::inspect::policy::Target;
@@ -15,6 +16,9 @@ pub struct Injection {
     /// NAMESPACE, or NAMESPACE/NAME of a pod or workload; by default everything.
     #[arg(value_name = "NAMESPACE/NAME", value_parser = target)]
     pub targets: Vec<Target>,
+    /// Namespace of names that are given without one; without names, all pods and workloads of it.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
+    pub namespace: Option<String>,
     /// Show the pods of manifests: files, folders or '-' for standard input. Repeatable.
     ///
     /// With --bundle or --live, the injector settings of that cluster apply.
@@ -35,6 +39,13 @@ pub struct Injection {
     pub connection: Connection,
     #[command(flatten)]
     pub verbosity: Verbosity,
+}
+
+impl Injection {
+    /// The targets, with the namespace of those that are given without one.
+    pub fn targets(&self) -> Vec<Target> {
+        in_namespace(&self.targets, self.namespace.as_deref())
+    }
 }
 
 /// Output formats of `injection`.

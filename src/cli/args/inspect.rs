@@ -66,24 +66,29 @@ impl Policy {
 
     /// The targets, with the namespace of those that are given without one.
     pub fn targets(&self) -> Vec<Target> {
-        let Some(namespace) = &self.namespace else { return self.targets.clone() };
-        if self.targets.is_empty() {
-            return vec![Target { namespace: namespace.clone(), workload: None, port: None }];
-        }
-        let within = |target: &Target| match &target.workload {
-            // KIND/NAME, as kubectl writes it.
-            Some(_) if is_workload_kind(&target.namespace) => {
-                Target { namespace: namespace.clone(), ..target.clone() }
-            }
-            Some(_) => target.clone(),
-            None => Target {
-                namespace: namespace.clone(),
-                workload: Some(target.namespace.clone()),
-                port: target.port,
-            },
-        };
-        self.targets.iter().map(within).collect()
+        in_namespace(&self.targets, self.namespace.as_deref())
     }
+}
+
+/// The targets, with `--namespace` for those that are given without a namespace; without targets, the whole namespace.
+pub(super) fn in_namespace(targets: &[Target], namespace: Option<&str>) -> Vec<Target> {
+    let Some(namespace) = namespace.map(str::to_owned) else { return targets.to_vec() };
+    if targets.is_empty() {
+        return vec![Target { namespace, workload: None, port: None }];
+    }
+    let within = |target: &Target| match &target.workload {
+        // KIND/NAME, as kubectl writes it.
+        Some(_) if is_workload_kind(&target.namespace) => {
+            Target { namespace: namespace.clone(), ..target.clone() }
+        }
+        Some(_) => target.clone(),
+        None => Target {
+            namespace: namespace.clone(),
+            workload: Some(target.namespace.clone()),
+            port: target.port,
+        },
+    };
+    targets.iter().map(within).collect()
 }
 
 /// Names of kinds of workloads in front of a slash, which `--namespace` distinguishes from a namespace.

@@ -49,6 +49,9 @@ pub struct KnownDefect {
     /// The commands of these steps, in their order.
     #[serde(default)]
     pub workaround_commands: Vec<WorkaroundCommand>,
+    /// New values of annotations, for the command `annotate`.
+    #[serde(default)]
+    pub corrected: BTreeMap<String, CorrectedAnnotation>,
     /// Issues and pull requests.
     pub references: Vec<String>,
     /// An object that triggers it.
@@ -60,12 +63,32 @@ pub struct KnownDefect {
     pub example_context: Vec<serde_json::Value>,
 }
 
+/// The new value of an annotation. Without a field, the annotation is removed.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorrectedAnnotation {
+    /// A constant.
+    set: Option<String>,
+    /// The present value without this text.
+    without: Option<String>,
+}
+
+impl CorrectedAnnotation {
+    /// The new value; `None` removes the annotation.
+    pub fn value(&self, present: &str) -> Option<String> {
+        let without = self.without.as_ref().map(|text| present.replace(text.as_str(), ""));
+        self.set.clone().or(without)
+    }
+}
+
 /// The command of a step of a workaround.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkaroundCommand {
     /// Edits the object that triggers the defect.
     Edit,
+    /// Sets the annotations of that object that the row corrects.
+    Annotate,
     /// Writes the object that triggers the defect to a file.
     Keep,
     /// Deletes the object that triggers the defect.

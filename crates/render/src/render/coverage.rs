@@ -62,9 +62,9 @@ pub struct Deciding<'a> {
     pub is_not_provided: bool,
 }
 
-/// The sentence before commands that collect missing objects.
+/// The sentence before commands that save missing objects.
 pub fn collect_them() -> String {
-    format!("collect them, or everything with {}", own("collect"))
+    format!("save them, and add the files with --bundle; or use {}", own("collect"))
 }
 
 /// The gaps that decide the exit status if no finding does.
@@ -462,7 +462,9 @@ fn get_named(gaps: &[&Gap]) -> Vec<Line> {
         lines.push(meshdoctor().words("collect --output bundle.tar.gz").into());
     }
     lines.extend(places.into_iter().map(|((namespace, resource), names)| {
-        kubectl().namespace(namespace).words("get").arg(resource).operands(names).words("-o json").into()
+        let get = kubectl().namespace(namespace).words("get").arg(resource.clone()).operands(names);
+        let place = if namespace.is_empty() { String::new() } else { format!("{namespace}.") };
+        get.words("-o json").to_file(format!("{place}{resource}.json"))
     }));
     lines
 }

@@ -1,6 +1,9 @@
 //! The objects that expressions of `defects.yaml` read. Custom resources are complete; of other kinds, which
 //! are many in a cluster, they have the fields that checks read. All are redacted.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
@@ -127,6 +130,18 @@ impl<'a> ObjectFields<'a> {
             Object::Workload(object) => Some(&object.spec.template.metadata.annotations),
             _ => self.meta().map(|meta| &*meta.annotations),
         }
+    }
+
+    /// Its metadata, to change its annotations; `None` if it cannot be read as such.
+    pub(super) fn metadata(&self) -> Option<Cow<'a, Meta>> {
+        match self.object_json() {
+            Some(object) => Meta::deserialize(&object["metadata"]).ok().map(Cow::Owned),
+            None => self.meta().map(Cow::Borrowed),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// Annotations of the pod template, or of the object if it has none.
