@@ -15,7 +15,7 @@ use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
 use crate::item::diagnostic::Diagnostic;
-use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
+use crate::item::{Access, Item, Kind, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the run applies an object: it is in the manifests of `--manifests` or `--with`.
-    pub(super) fn applies(&self, kind: crate::item::Kind, meta: &crate::objects::Meta) -> bool {
+    pub(super) fn applies(&self, kind: Kind, meta: &crate::objects::Meta) -> bool {
         self.cluster.applied.contains(&(kind, meta.namespace.to_string(), meta.name.clone()))
     }
 
@@ -260,14 +260,16 @@ impl<'a> Context<'a> {
             .iter()
             .filter_map(|item| Some((item.kind()?, self.cluster.answer(item)?)))
             .collect();
-        let of_manifests = answers.iter().any(|(_, answer)| match &answer.fetched {
-            Fetched::Partial { reasons } => reasons.contains(&Why::NotInManifests),
-            Fetched::Complete | Fetched::Missing { .. } => false,
-        });
+        let of_manifests = answers.iter().any(|(_, answer)| is_of_manifests(answer));
         let has_custom = answers.iter().any(|(kind, _)| !is_built_in(*kind));
         let about = answers.iter().filter(|(kind, _)| !has_custom || !is_built_in(*kind));
         let none = about.map(|(_, answer)| answer.count()).sum::<usize>() == 0;
         of_manifests && (none || (!has_custom && self.lacks_its_control_plane()))
+    }
+
+    /// Whether the objects of a kind are only in manifests: no cluster is read.
+    pub(super) fn is_only_in_manifests(&self, kind: Kind) -> bool {
+        self.cluster.answer(&Item::List(kind)).is_some_and(is_of_manifests)
     }
 
     /// Whether the check requires a control plane and the objects contain none.
@@ -587,4 +589,12 @@ impl<'a> Context<'a> {
 /// The reason for refusing evidence that the card does not declare.
 fn undeclared() -> Why {
     Why::Failed { message: UNDECLARED.to_owned() }
+}
+
+/// Whether an answer is from manifests.
+fn is_of_manifests(answer: &crate::model::Answer) -> bool {
+    match &answer.fetched {
+        Fetched::Partial { reasons } => reasons.contains(&Why::NotInManifests),
+        Fetched::Complete | Fetched::Missing { .. } => false,
+    }
 }

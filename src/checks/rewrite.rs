@@ -55,8 +55,36 @@ pub(super) fn template(
     changes: &[Change<'_>],
 ) -> Remedy {
     let (namespace, name) = object.meta.key();
+    if ctx.is_only_in_manifests(object.kind) {
+        return in_manifest(remedy, act, object, changes);
+    }
     let remedy = template_only(remedy, act, object, changes);
     restart::after_change(ctx, remedy, object.kind.info().kind, namespace, name)
+}
+
+/// The command that changes annotations below a path of the object.
+fn patch(object: &Annotated<'_>, path: &[&str], changes: &[Change<'_>]) -> Command {
+    let annotations: Map<String, Value> =
+        changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
+    let inner = Value::Object(Map::from_iter([("annotations".to_owned(), Value::Object(annotations))]));
+    let whole = path
+        .iter()
+        .rev()
+        .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
+    with_object(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
+}
+
+/// As [`template`], for an object that is not applied yet: every field of it can be changed.
+fn in_manifest(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, changes: &[Change<'_>]) -> Remedy {
+    match object.kind {
+        Kind::Job => step(remedy, act, act.at("in", "the pod template"), object, || {
+            patch(object, &["spec", "template", "metadata"], changes)
+        }),
+        Kind::Pod => {
+            step(remedy, act, act.at("on", "the pod"), object, || patch(object, &["metadata"], changes))
+        }
+        _ => template_only(remedy, act, object, changes),
+    }
 }
 
 /// As [`template`], if other steps replace the pods.
@@ -66,16 +94,7 @@ pub(super) fn template_only(
     object: &Annotated<'_>,
     changes: &[Change<'_>],
 ) -> Remedy {
-    let patch = |path: &[&str]| {
-        let annotations: Map<String, Value> =
-            changes.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
-        let inner = Value::Object(Map::from_iter([("annotations".to_owned(), Value::Object(annotations))]));
-        let whole = path
-            .iter()
-            .rev()
-            .fold(inner, |inner, part| Value::Object(Map::from_iter([((*part).to_owned(), inner)])));
-        with_object(kubectl(), "patch", object).words("--type merge").option("-p", whole.to_string()).into()
-    };
+    let patch = |path: &[&str]| patch(object, path, changes);
     match object.kind {
         Kind::Namespace | Kind::Service => own(remedy, act, object, changes),
         Kind::CronJob => step(remedy, act, act.at("in", "the pod template"), object, || {

@@ -118,51 +118,71 @@ pub enum Color {
 pub enum Command {
     /// Check a mesh: what is broken, the evidence, and how to repair it.
     Check(Box<Check>),
-    /// Show a saved JSON report in any format; the exit status is that of the saved run.
-    Report(Saved),
-    /// Print the repair plan as a script or patches, each step judged before it is offered; or edit manifests.
-    Fix(Box<Fix>),
-    /// Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared.
-    Diff(Diff),
-    /// Show the effective policy of workload ports: who may connect, why, and which policies have no effect.
-    Policy(Box<Policy>),
-    /// Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings.
-    Injection(Box<Injection>),
-    /// Trace a connection between two workloads step by step, and show where it fails.
+    /// Explain a check, a log line, a header, a status or an exit code.
+    Explain(Explain),
+    /// Trace a connection between two workloads, and show where it fails.
     Reach(Box<Reach>),
-    /// Show whether each control-plane replica and a sample of proxies are in sync: version, certificate,
-    /// connections to the control plane, endpoints, policies, uptime, and problems.
+    /// Show who may connect to the ports of workloads, and why.
+    ///
+    /// The effective policy of each port, and the policies that have no effect.
+    Policy(Box<Policy>),
+    /// Show which pods would be injected, and their proxy settings.
+    ///
+    /// For each pod or workload: the reason, the annotations that take effect, and the resulting settings.
+    Injection(Box<Injection>),
+    /// Show whether control-plane replicas and proxies are in sync.
+    ///
+    /// Each control-plane replica and a sample of proxies: version, certificate, connections to the control plane,
+    /// endpoints, policies, uptime, and problems.
     Sync(Box<Sync>),
-    /// Show the state of a rotation of the trust anchor or the issuer, the next safe step, and the steps that
-    /// must wait.
+    /// Show the state of a certificate rotation and the next safe step.
+    ///
+    /// A rotation of the trust anchor or the issuer, with the steps that must wait.
     Rotate(Box<Rotate>),
-    /// Save the evidence that the checks need as one redacted file (a bundle).
+    /// Print the repair plan as a script or patches, or edit manifests.
+    ///
+    /// Each step is judged before it is offered.
+    Fix(Box<Fix>),
+    /// Compare two reports: new, changed, fixed and unchanged findings.
+    ///
+    /// Findings that cannot be compared are listed too.
+    Diff(Diff),
+    /// Show a saved JSON report in any format.
+    ///
+    /// The exit status is that of the saved run.
+    Report(Saved),
+    /// Save the evidence of the checks as one redacted file (a bundle).
     Collect(Box<Collect>),
-    /// Write a small redacted archive for a support ticket: the report and the evidence of its findings.
+    /// Write a small redacted archive for a support ticket.
+    ///
+    /// It holds the report and the evidence of its findings.
     Ticket(Box<Ticket>),
     /// Save the CNI and runtime files of a node.
     ///
     /// Run it on the node, or in a pod that mounts the node's file system.
     NodeSnapshot(NodeSnapshot),
-    /// Check an embedded demo cluster with a known failure; without a name, list the demos.
+    /// Check an embedded demo cluster with a known failure.
+    ///
+    /// Without a name, it lists the demos.
     Demo(Demo),
     /// List the checks.
     List(List),
-    /// Explain a check, or a text such as a log line, a response header, a status code or an exit code.
-    Explain(Explain),
-    /// Run the test cases of your own checks, and report results that differ from the card.
-    Test(Test),
     /// Write a card to start your own check from.
     New(New),
+    /// Run the test cases of your own checks.
+    ///
+    /// Results that differ from the card are reported.
+    Test(Test),
     /// Print the RBAC role that the chosen checks need, as a manifest.
     Rbac(Rbac),
-    /// Serve the checks to an AI agent: a read-only server of the Model Context Protocol on standard input and output.
+    /// Serve the checks to an AI agent (Model Context Protocol).
     ///
-    /// An MCP client starts it. The flags determine the evidence; a client can choose neither files nor clusters.
+    /// A read-only server on standard input and output. An MCP client starts it. The flags determine the evidence; a
+    /// client can choose neither files nor clusters.
     Mcp(Box<Mcp>),
     /// Print a completion script for a shell.
     Completions(Completions),
-    /// Show the settings of meshdoctor.toml and where each comes from.
+    /// Show the settings of meshdoctor.toml and their origin.
     Config,
     /// Print the version of meshdoctor and of its release data.
     Version(Version),

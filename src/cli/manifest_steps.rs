@@ -57,8 +57,11 @@ fn as_edit(step: Step) -> Option<Step> {
     if !is_kubectl {
         return Some(step);
     }
+    // The output of a reading command that another one applies is an edit.
+    let applies = |line: &String| [" | kubectl ", " replace "].iter().all(|words| line.contains(words));
     const OF_CLUSTERS: [&str; 5] = [" get ", " describe ", " logs ", " rollout ", " delete pod"];
-    if OF_CLUSTERS.iter().any(|words| lines.iter().any(|line| line.contains(words))) {
+    let is_of_cluster = |line: &String| OF_CLUSTERS.iter().any(|words| line.contains(words));
+    if lines.iter().any(is_of_cluster) && !lines.iter().any(applies) {
         return None;
     }
     let text = ALSO.iter().fold(step.text, |text, also| text.replace(also, ""));

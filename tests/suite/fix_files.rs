@@ -65,6 +65,28 @@ fn merged_fields_are_judged_and_not_edited() {
     assert_eq!(read(&file), text);
 }
 
+/// A Job and a bare pod cannot be changed in a cluster, but their manifests can.
+#[test]
+fn manifests_of_jobs_and_pods_are_edited() {
+    let spec = "spec: {restartPolicy: Never, containers: [{name: m, image: m}]}\n";
+    let annotation = "annotations: {config.linkerd.io/skip-outbound-port: \"3306\"}";
+    let metadata = format!("metadata: {{{annotation}}}");
+    let job = format!(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: migrate, namespace: shop}}\nspec:\n  template:\n    \
+         {metadata}\n    {spec}"
+    );
+    let pod =
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: once, namespace: shop, {annotation}}}\n{spec}");
+    for (name, text) in [("job.yaml", job), ("pod.yaml", pod)] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), name, &text);
+        assert_eq!(found(folder.path()), ["annotation-unknown"], "{name}");
+        let written = fix(folder.path(), &["--write"]);
+        assert_eq!(written.status, 0, "{}", written.text());
+        assert_eq!(read(&file), text.replace("skip-outbound-port:", "skip-outbound-ports:"));
+    }
+}
+
 #[test]
 fn an_object_in_two_files_is_not_edited() {
     let folder = tempfile::tempdir().unwrap();

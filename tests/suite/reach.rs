@@ -362,6 +362,30 @@ fn pods_of_one_workload_with_other_settings_are_called_too() {
     assert!(!words(&text).contains("others fail"), "{text}");
 }
 
+/// One pod of the client has no proxy: its calls are not those of the other one.
+#[test]
+fn client_that_is_meshed_in_part_passes_a_part_of_the_calls() {
+    let spec = "spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}\nstatus: {podIP: 10.0.0.51";
+    let plain = "spec: {containers: [{name: app, image: app}]}\nstatus: {podIP: 10.0.0.51";
+    let half = CHANGED
+        .replace("config.linkerd.io/default-inbound-policy: deny", "example.com/of: b")
+        .replace(spec, plain);
+    let (status, text) = reached_in(&half, &["shop/cart", "shop/cart:80"]);
+    assert_eq!(status, 0, "{text}");
+    assert!(words(&text).contains("without mTLS from 1 of 2 pods of the client"), "{text}");
+    // The same calls to pods that require an identity.
+    let strict = half.replace(
+        "labels: {app: cart,",
+        "annotations: {config.linkerd.io/default-inbound-policy: all-authenticated}, labels: {app: cart,",
+    );
+    let (status, text) = reached_in(&strict, &["shop/cart", "shop/cart:80"]);
+    assert_eq!(status, 1, "{text}");
+    let fails = "1 of 2 pods of the client has no proxy, such as cart-5d9f8c7b66-bbbbb, and calls without a proxy fail";
+    assert!(words(&text).contains(fails), "{text}");
+    let (_, text) = reached_in(&half, &["shop/cart-5d9f8c7b66-aaaaa", "shop/cart:80"]);
+    assert!(!text.contains("has no proxy"), "{text}");
+}
+
 #[test]
 fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:80"]);
@@ -744,7 +768,7 @@ fn restart_comes_after_the_repair_of_the_issuer() {
         let said = words(&text);
         let disjoint = "data-plane-anchors-disjoint";
         let order = format!(
-            "Repair {id}, {disjoint} in this order (meshdoctor check --only {id},{disjoint} prints the steps)"
+            "Repair {id}, {disjoint}, in this order. This command prints the steps meshdoctor check --only {id},{disjoint}"
         );
         assert!(said.contains(&order), "{text}");
         // A new proxy alone would not accept the control plane, which still has the old anchors.

@@ -17,8 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              proxy becomes ready"
         }
         Validity::Over if foreign_pods(ctx).next().is_some() => {
-            "the issuer's certificate has expired, and with it all certificates that it issued: identity issues \
-                no certificates under it, and no new proxy becomes ready"
+            "the issuer's certificate has expired, and with it all certificates that it issued: no new proxy becomes \
+                ready. Running proxies that trust only another issuer may still work"
         }
         Validity::Over => {
             "the issuer's certificate has expired, and with it all certificates that it issued: connections \

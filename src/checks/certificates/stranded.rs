@@ -11,16 +11,16 @@ const FIRST: &str = "data-plane-anchors-disjoint";
 
 /// The decision whether to interrupt traffic that works, as the first step.
 pub(super) fn decided() -> Remedy {
-    let act = "Decide first: do calls between meshed pods work now? If they do, stop here: the next steps interrupt \
-               them. Follow this page instead, then check again";
+    let act = "Decide first: do calls between meshed pods still work, by the success rate of your applications? If \
+               they do, follow this page instead: the next steps interrupt them. If they fail, go on";
     Remedy::new().run(StepKind::Note, act, meshdoctor().words("explain").arg(FIRST))
 }
 
 /// The remedy of a finding that can wait, which would restart the control plane: its steps follow that repair. `None`
 /// if no proxy would be cut off.
 pub(super) fn later(ctx: &Context<'_>, check: &'static str) -> Option<Remedy> {
-    let act = format!("Once {FIRST} is repaired, print the steps of this one");
-    let print = meshdoctor().words("check --only").arg(check);
+    let act = format!("Repair {FIRST} first. Then this command prints the steps for this finding");
+    let print = meshdoctor().words("check --only").arg(format!("{FIRST},{check}"));
     strands_proxies(ctx).then(|| Remedy::new().run(StepKind::Note, act, print))
 }
 

@@ -38,11 +38,11 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
              it, so no proxy becomes ready"
         }
         (_, Role::Only) if is_long_ago && foreign_pods(ctx).next().is_some() => {
-            "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
+            "the trust anchor of the mesh has expired: no new proxy becomes ready, and connections \
                 of proxies with certificates under it fail"
         }
         (_, Role::Only) if is_long_ago => {
-            "the trust anchor of the mesh expired more than a day ago: no new proxy becomes ready, and connections \
+            "the trust anchor of the mesh has expired: no new proxy becomes ready, and connections \
                 between meshed pods fail, since certificates of proxies last a day by default"
         }
         (_, Role::Only) => {

@@ -235,10 +235,10 @@ pub(in crate::checks) fn renamed(
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
-/// `one minor`, `three minors`: distances between versions in words.
+/// `one minor version`, `3 minor versions`: distances between versions in words.
 pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {
-        1 => "one minor".to_owned(),
-        more => format!("{more} minors"),
+        1 => "one minor version".to_owned(),
+        more => format!("{more} minor versions"),
     }
 }

@@ -189,7 +189,7 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, end: ProxyExit, last: Option<&Pod>) 
             };
             let act = format!("Set {SHUTDOWN}: {period:?}, below terminationGracePeriodSeconds ({grace}s),");
             let remedy = rewrite::of_owner(ctx, remedy, &act, owner, &[(SHUTDOWN, Some(&period))]);
-            let act = "Or set the shutdown period of all proxies";
+            let act = "Or set the shutdown period of all proxies of the mesh";
             let all = Options::none().set("proxy.shutdownGracePeriod", period);
             upgrade::step(ctx, remedy, StepKind::ChartValue, act, all)
         }

@@ -118,7 +118,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
     let (severity, message) = match gap {
         Gap::Behind(1) => (
             Severity::Info,
-            "the proxy is one minor older than the control plane, which is supported: it is upgraded when \
+            "the proxy is one minor version older than the control plane, which is supported: it is upgraded when \
              its pod is created again"
                 .to_owned(),
         ),
@@ -126,7 +126,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
             Severity::Warning,
             format!(
                 "the proxy is {} older than the control plane; Linkerd supports 1. Changes between \
-                 them may break discovery, policy or identity",
+                 these versions may break discovery, policy or identity",
                 minors(distance)
             ),
         ),

@@ -6,12 +6,12 @@ mod verification;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Form, Printer, named_within};
+use super::finding::{Form, Printer, explained_as, named_within};
 use super::look::Look;
 use super::steps::{describe, in_plan};
 use super::subject;
 use super::table::Folding;
-use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap};
+use super::text::{BOUND, clean, count, pad, some_of, thousands, width, wrap, wrapped_to};
 use crate::checks;
 use crate::command::{Command, guard_apart, own};
 use crate::finding::{Applies, Finding, NodeRound, Severity, Step, Subject};
@@ -40,6 +40,9 @@ const LONG: usize = 6;
 
 /// Maximum number of further nodes that a step names.
 const NODES: usize = 3;
+
+/// Maximum number of lines that name the checks of a plan.
+const CONTENTS: usize = 2;
 
 /// The extent of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +82,11 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
         hidden,
         risks: risks.clone(),
     };
-    let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
+    let mut lines = Vec::new();
+    if plan.findings.len() > 1 {
+        lines.push(verdict(report, look));
+        lines.extend(contents(report, look));
+    }
     let mut stated: Option<&str> = None;
     for row in rows {
         match row {
@@ -113,6 +120,28 @@ pub(super) enum Row<'p> {
     Findings(BTreeSet<usize>),
     /// A step by its number, from 1; `repairs` if it repairs others than the findings of the last heading.
     Step { number: usize, repairs: Option<&'p BTreeSet<usize>> },
+}
+
+/// The checks of a plan's findings, in its order, so that the first screen names all.
+fn contents(report: &Report, look: Look) -> Vec<String> {
+    let mut findings: Vec<(usize, String)> = report
+        .repair
+        .findings
+        .iter()
+        .map(|(&at, planned)| (planned.number, explained_as(&report.findings[at])))
+        .collect();
+    findings.sort_unstable();
+    let mut checks: Vec<String> = Vec::new();
+    for (_, check) in findings {
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    let words = checks.join(", ");
+    wrapped_to(&words, look.prose() - 2, CONTENTS, "")
+        .iter()
+        .map(|line| format!("  {}", look.faint(line)))
+        .collect()
 }
 
 /// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
@@ -243,11 +272,13 @@ impl Order {
             if !new.is_empty() {
                 introduced.extend(&new);
                 current.clone_from(&new);
+                // The headings stay in the order of their numbers.
+                let later = new.first().map(|first| ended.split_off(first)).unwrap_or_default();
                 rows.extend(take_findings(&mut ended));
+                ended = later;
                 rows.push(Row::Findings(new));
-                for (number, repairs) in decisions.drain(..) {
-                    rows.push(Row::Step { number, repairs: (*repairs != current).then_some(repairs) });
-                }
+                let first = decisions.drain(..).map(|(number, _)| Row::Step { number, repairs: None });
+                rows.extend(first);
             }
             // The headings of others name the steps that they have in common.
             let is_of_heading = !current.is_empty() && step.repairs.is_superset(&current);
@@ -442,7 +473,7 @@ impl PlanPrinter<'_> {
             .filter(|_| self.report.repair.findings.len() > 1)
             .map(|numbers| format!(" (for {})", numbered(self.report, numbers).replace(' ', BOUND)));
         let plain = step.step.without_requirement();
-        let requirement = if is_stated { String::new() } else { self.requirement(number, step, plain) };
+        let requirement = if is_stated { String::new() } else { self.requirement(number, step) };
         let text = in_plan(&self.report.repair, number, plain);
         let text = clean(&text);
         let end =
@@ -506,7 +537,7 @@ impl PlanPrinter<'_> {
 
     /// The release of the linkerd CLI that the command of a step needs, with the step that installs it, if any.
     /// Nothing if an earlier step installs it.
-    fn requirement(&self, number: usize, step: &PlanStep, plain: &str) -> String {
+    fn requirement(&self, number: usize, step: &PlanStep) -> String {
         let Some(release) = step.step.command.as_ref().and_then(Command::required_cli) else {
             return String::new();
         };
@@ -514,9 +545,10 @@ impl PlanPrinter<'_> {
             Some(at) if at + 1 < number => String::new(),
             Some(at) => format!("(first do step {}, which installs the linkerd CLI {release})", at + 1),
             None if self.is_to_install(release) => {
-                format!("(does nothing without linkerd CLI {release}, which these lines install)")
+                format!("(needs linkerd CLI {release}, which the first lines install)")
             }
-            None => step.step.text[plain.len()..].trim().to_owned(),
+            // The reader has that CLI, and the command checks it.
+            None => String::new(),
         }
     }
 

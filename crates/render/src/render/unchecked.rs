@@ -34,7 +34,9 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     for missing in &deciding {
         let ways = missing.ways.iter().map(|(words, commands)| match *words == collect {
             // The commands for each kind are long; `coverage` has them.
-            true if commands.len() > 1 => sentence_with_commands("", std::slice::from_ref(&everything), look),
+            true if commands.len() > 1 || *commands == [everything.as_str()] => {
+                sentence_with_commands("", std::slice::from_ref(&everything), look)
+            }
             _ => sentence_with_commands(words, commands, look),
         });
         let most = if decides { 2 } else { 1 };

@@ -23,7 +23,7 @@ pub use super::steps::{Condition, End, Outcome, ParseTargetError, Part, Step, Wa
 pub use traffic::Traffic;
 
 use crate::checks::{CallFaults, Issuance};
-use crate::command::Connection;
+use crate::command::{Connection, own};
 use crate::finding::{Evidence, Subject};
 use crate::item::Item;
 use crate::knowledge::{Calls, Knowledge};
@@ -326,7 +326,43 @@ impl<'a> Mesh<'a> {
         if let Some(caller) = self.client(&mut walk, client) {
             self.to_end(&mut walk, caller, to);
         }
+        if client.spec.proxy().is_some() {
+            self.unmeshed_clients(&mut walk, &clients, to);
+        }
         walk
+    }
+
+    /// Records that pods of a meshed client lack the proxy that another one has: their calls have no identity, so they
+    /// may fail alone.
+    fn unmeshed_clients(&self, walk: &mut Walk, clients: &[&Pod], to: &End) {
+        let mut unmeshed = clients.iter().filter(|pod| pod.spec.proxy().is_none());
+        let Some(first) = unmeshed.next() else { return };
+        let (count, verb) = match unmeshed.count() {
+            0 => (1, "has"),
+            more => (more + 1, "have"),
+        };
+        let mut plain = Walk::new(walk.from.clone(), walk.to.clone());
+        if let Some(caller) = self.client(&mut plain, first) {
+            self.to_end(&mut plain, caller, to);
+        }
+        let of_all = format!("{count} of {} pods", clients.len());
+        let says = format!("{of_all} of the client {verb} no proxy, such as {}", first.metadata.name);
+        let stopped = plain.steps.iter().find(|step| step.outcome == Outcome::Stops);
+        let step = match stopped.filter(|_| walk.outcome() < Outcome::Stops) {
+            Some(stopped) => {
+                let says = format!("{says}, and calls without a proxy fail: {}", stopped.says);
+                walk.step(Part::Client, Outcome::Partly, says)
+            }
+            None => {
+                let step =
+                    walk.step(Part::Client, Outcome::Passes, format!("{says}: no mTLS and no identity"));
+                step.only_if(Some(Condition::Limit(format!("without mTLS from {of_all} of the client"))))
+            }
+        };
+        step.evidence(Evidence::field(subject(first), "spec.containers", "no linkerd-proxy")).fix(format!(
+            "restart the workload: only new pods get a proxy. {} shows the cause",
+            own("check")
+        ));
     }
 
     fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {

@@ -46,12 +46,7 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
     let is_whole = first.step.command.is_some() && applies;
     if !is_whole || restarts_all(first) || only_reads(first) || first.step.is_conditional() {
         let words = clean(first.step.without_requirement());
-        // The reasons of a decision are in the plan.
-        let words = match first.step.applies {
-            Applies::First => words.split_inclusive(". ").next().unwrap_or_default().trim_end(),
-            _ => &words,
-        };
-        let words = wrap(words, room);
+        let words = wrap(&words, room);
         lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
     }
     if is_whole {
@@ -105,9 +100,11 @@ fn of_upgrade(report: &Report, look: Look) -> Vec<String> {
     lines
 }
 
-/// The first finding that a step repairs.
+/// The first finding that a step repairs; the first of the plan for a decision about it.
 fn repaired_by<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a Finding> {
-    let findings = &report.repair.findings;
-    let (&at, _) = findings.iter().find(|(_, planned)| step.repairs.contains(&planned.number))?;
+    let is_decision = step.step.applies == Applies::First;
+    let findings = report.repair.findings.iter();
+    let repaired = findings.filter(|(_, planned)| is_decision || step.repairs.contains(&planned.number));
+    let (&at, _) = repaired.min_by_key(|(_, planned)| planned.number)?;
     Some(&report.findings[at])
 }

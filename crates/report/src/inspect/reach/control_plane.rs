@@ -4,7 +4,6 @@
 use super::{Caller, Mesh, subject};
 use crate::certificates::BundlePrint;
 use crate::checks::Issuance;
-use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::steps::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
@@ -96,8 +95,8 @@ impl<'a> Mesh<'a> {
         );
         let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
         step.evidence.extend(finding.evidence.iter().take(EVIDENCE).cloned());
-        let [shown] = self.command(meshdoctor().words("check --only").arg(finding.check));
-        step.fix(format!("repair {} ({shown} prints the steps)", finding.check));
+        step.fix(format!("repair {}. This command prints the steps", finding.check))
+            .paste(self.shown(&[finding.check]));
         true
     }
 
@@ -132,7 +131,7 @@ impl<'a> Mesh<'a> {
         match witness {
             Some(_) => self.restart(step, &[client]),
             // The control plane may still have the old ones too: a new proxy would not accept its certificates.
-            None => _ = step.fix(self.repair_in_order(Issuance::RESTARTED)),
+            None => self.fix_in_order(step, Issuance::RESTARTED),
         }
         witness.is_none()
     }

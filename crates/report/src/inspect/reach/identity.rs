@@ -195,10 +195,10 @@ impl Mesh<'_> {
             let step = walk.step(Part::Identity, outcome, says);
             step.evidence.extend(expired.evidence);
             if expired.known {
-                match (self.repair_first(), self.faults.of_component("identity")) {
-                    (Some(first), _) => _ = step.fix(first),
-                    (None, Some(finding)) => self.remedy(step, &finding.remedy),
-                    (None, None) => {
+                match (self.fix_first(step), self.faults.of_component("identity")) {
+                    (true, _) => {}
+                    (false, Some(finding)) => self.remedy(step, &finding.remedy),
+                    (false, None) => {
                         step.fix("Repair linkerd-identity: read the state of its pods")
                             .paste(self.states_of_control_plane());
                     }
@@ -280,9 +280,7 @@ impl Mesh<'_> {
             );
             let step = walk.step(Part::Identity, Outcome::NotJudged, says);
             step.evidence.extend(finding.evidence.iter().take(1).cloned());
-            if let Some(first) = self.repair_first() {
-                step.fix(first);
-            }
+            self.fix_first(step);
         }
     }
 }

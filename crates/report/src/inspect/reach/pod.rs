@@ -363,7 +363,7 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
         && own.all(|status| status.state.waiting().is_some() || status.state.terminated().is_some())
     {
         let word = crate::model::pod_status::label(pod);
-        let says = format!("no container of pod {} runs: it is in state {word}", pod.metadata.name);
+        let says = format!("no container of pod {} runs ({word})", pod.metadata.name);
         walk.step(Part::Server, Outcome::Stops, says)
             .evidence(Evidence::field(subject(pod), "status.containerStatuses", word))
             .fix("find out why its containers do not run")

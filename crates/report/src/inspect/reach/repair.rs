@@ -29,14 +29,14 @@ impl Mesh<'_> {
                 texts.push(&restart.text);
             }
         }
-        let first = self
-            .repair_first()
-            .map(|first| format!("{first}: until then a restarted proxy gets no certificate"));
-        step.fix(first.iter().map(String::as_str).chain(texts).collect::<Vec<_>>().join(". "));
+        let first = self.repair_first();
+        let because = "until then a restarted proxy gets no certificate. The first command prints the steps";
+        let words = first.as_ref().map(|(first, _)| format!("{first}: {because}"));
+        step.fix(words.iter().map(String::as_str).chain(texts).collect::<Vec<_>>().join(". "));
         let commands =
             restarts.iter().filter_map(|restart| restart.command.as_ref()).map(ToString::to_string);
-        let mut lines: Vec<String> =
-            commands.flat_map(|command| command.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+        let mut lines: Vec<String> = first.into_iter().flat_map(|(_, command)| command).collect();
+        lines.extend(commands.flat_map(|command| command.lines().map(str::to_owned).collect::<Vec<_>>()));
         lines.dedup();
         step.paste(lines);
     }
@@ -52,20 +52,26 @@ impl Mesh<'_> {
         }
     }
 
-    /// The findings to repair before any restart, with the command that shows them: `repair issuer-expired
-    /// first (COMMAND)`.
-    pub(super) fn repair_first(&self) -> Option<String> {
+    /// The findings to repair before any restart, `repair issuer-expired first`, and the command that shows them.
+    fn repair_first(&self) -> Option<(String, [String; 1])> {
         let ids = self.obstacles(None);
         let words = format!("repair {} first", ids.join(" and "));
-        (!ids.is_empty()).then(|| self.shown(&words, &ids))
+        (!ids.is_empty()).then(|| (words, self.shown(&ids)))
     }
 
-    /// The sentence that sends the reader to the repair of a finding, after that of the findings to repair before any
-    /// restart.
-    pub(super) fn repair_in_order(&self, last: &'static str) -> String {
+    /// Adds the repair of the findings to repair before any restart; returns whether there are any.
+    pub(super) fn fix_first(&self, step: &mut Step) -> bool {
+        let Some((words, command)) = self.repair_first() else { return false };
+        step.fix(format!("{words}. This command prints the steps")).paste(command);
+        true
+    }
+
+    /// Adds the repair of a finding, after that of the findings to repair before any restart.
+    pub(super) fn fix_in_order(&self, step: &mut Step, last: &'static str) {
         let ids = self.obstacles(Some(last));
-        let order = if ids.len() > 1 { " in this order" } else { "" };
-        self.shown(&format!("repair {}{order}", ids.join(", ")), &ids)
+        let order = if ids.len() > 1 { ", in this order" } else { "" };
+        step.fix(format!("repair {}{order}. This command prints the steps", ids.join(", ")))
+            .paste(self.shown(&ids));
     }
 
     /// The checks of the findings to repair before any restart, then another one.
@@ -76,10 +82,9 @@ impl Mesh<'_> {
         ids
     }
 
-    /// An instruction with the command that prints the steps of checks.
-    fn shown(&self, words: &str, ids: &[&str]) -> String {
-        let [shown] = self.command(meshdoctor().words("check --only").arg(ids.join(",")));
-        format!("{words} ({shown} prints the steps)")
+    /// The command that prints the steps of checks.
+    pub(super) fn shown(&self, ids: &[&str]) -> [String; 1] {
+        self.command(meshdoctor().words("check --only").arg(ids.join(",")))
     }
 
     /// A command with the connection to the cluster.
