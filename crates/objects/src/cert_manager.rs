@@ -47,6 +47,9 @@ pub struct ManagedKey {
     /// `RSA`, `ECDSA` or `Ed25519`; empty for the default, which is RSA.
     #[serde(deserialize_with = "nullable")]
     pub algorithm: Word,
+    /// Bits: with ECDSA the curve, by default 256.
+    #[serde(deserialize_with = "nullable")]
+    pub size: u16,
 }
 
 /// The current certificate.

@@ -55,6 +55,26 @@ pub(super) fn issuer_key(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     }
 }
 
+/// The name of a curve that proxies of the installed release do not support, by its bits. Adds a gap if that depends
+/// on the release and the release is unknown.
+pub(super) fn unsupported_curve(ctx: &Context<'_>, bits: u16) -> Option<String> {
+    let key = match bits {
+        0 | 256 | 384 => return None,
+        bits => Key::Ecdsa(bits).to_string(),
+    };
+    let is_supported = match installed(ctx) {
+        Ok(Some((version, _))) => {
+            ctx.knowledge.control_plane().verifies_late(&key, &version, ctx.knowledge.minors())
+        }
+        Ok(None) => true,
+        Err(missing) => {
+            ctx.gap(missing);
+            true
+        }
+    };
+    (!is_supported).then_some(key)
+}
+
 fn taken(by_linkerd_check: bool, by_proxies: bool) -> Supported {
     match (by_linkerd_check, by_proxies) {
         (true, true) => Supported::Everywhere,

@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 
+use super::algorithms::unsupported_curve;
 use super::identity::{ISSUER, identity_deployment, issuer};
 use crate::certificates::Key;
 use crate::checks::policy::defined;
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if managed.is_empty() {
         return Err(Unjudged::not_applicable("cert-manager does not issue the issuer"));
     }
-    let findings = managed.iter().flat_map(|one| [unusable(ctx, one), not_ready(ctx, one)]);
+    let findings = managed.iter().flat_map(|one| [unusable(ctx, one), curve(ctx, one), not_ready(ctx, one)]);
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }
 
@@ -62,17 +63,47 @@ fn unusable(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding> 
         let certificate = issuer.certificate();
         !certificate.is_authority() || !matches!(certificate.key(), Key::Ecdsa(_))
     });
-    let renewal = managed.status.renewal_time.get();
-    let is_soon = renewal.is_some_and(|at| at.duration_since(ctx.now()) < NOW);
-    let finding = ctx
-        .finding(subject(managed), message)
-        .severity(if is_held || is_soon { Severity::Error } else { Severity::Warning })
+    let finding = due(ctx, managed, ctx.finding(subject(managed), message), is_held)
         .parameter("spec")
         .evidences((!is_key).then(|| field(managed, "spec.privateKey.algorithm", shown)))
         .evidences((!is_ca).then(|| field(managed, "spec.isCA", "false")))
-        .evidences(renewal.map(|at| field(managed, "status.renewalTime", at.to_string())))
+        .evidences(renewal(managed))
         .remedy(corrected(managed));
-    Some(if is_held { finding.tie(identity_deployment(ctx)) } else { finding })
+    Some(finding)
+}
+
+/// The finding for a Certificate whose key is on a curve that proxies do not support.
+fn curve(ctx: &Context<'_>, managed: &ManagedCertificate) -> Option<Finding> {
+    let key = &managed.spec.private_key;
+    if key.algorithm.as_str() != ALGORITHM || !managed.spec.is_ca {
+        return None;
+    }
+    let name = unsupported_curve(ctx, key.size)?;
+    let held = issuer(ctx).ok();
+    let is_held = held
+        .as_ref()
+        .is_some_and(|issuer| matches!(issuer.certificate().key(), Key::Ecdsa(bits) if bits == key.size));
+    let message = format!(
+        "cert-manager renews the issuer with a key of {name}, which proxies of this release do not support: they \
+         reject every certificate that it signs"
+    );
+    let finding = due(ctx, managed, ctx.finding(subject(managed), message), is_held)
+        .parameter("curve")
+        .evidence(field(managed, "spec.privateKey.size", key.size.to_string()));
+    Some(finding.evidences(renewal(managed)).remedy(corrected(managed)))
+}
+
+/// Grades a finding: an error if the Secret already has such a certificate, or soon has one.
+fn due(ctx: &Context<'_>, managed: &ManagedCertificate, finding: Finding, is_held: bool) -> Finding {
+    let renewal = managed.status.renewal_time.get();
+    let is_soon = renewal.is_some_and(|at| at.duration_since(ctx.now()) < NOW);
+    let finding = finding.severity(if is_held || is_soon { Severity::Error } else { Severity::Warning });
+    if is_held { finding.tie(identity_deployment(ctx)) } else { finding }
+}
+
+fn renewal(managed: &ManagedCertificate) -> Option<Evidence> {
+    let renewal = managed.status.renewal_time.get();
+    renewal.map(|at| field(managed, "status.renewalTime", at.to_string()))
 }
 
 fn corrected(managed: &ManagedCertificate) -> Remedy {
