@@ -1,9 +1,11 @@
-//! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role.
+//! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role, or may not read the Secret
+//! that the Link names.
 
 use std::collections::HashMap;
 
-use super::links::{CLUSTER, Controllers, links, subject, with_controller};
+use super::links::{CLUSTER, Controllers, field, links, subject, with_controller};
 use crate::checks::rewrite::is_label_value;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -11,8 +13,11 @@ use crate::item::Kind;
 use crate::knowledge::ServiceMirror;
 use crate::missing::Missing;
 use crate::objects::meta::Meta;
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use crate::objects::rbac::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, may, rules_in};
 use crate::objects::{Deployment, Link, ServiceAccount};
+
+/// Maximum number of quoted Secrets.
+const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
@@ -70,9 +75,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 }
             };
             findings.push(incomplete(ctx, link, without_controller, lost));
-        } else if !unmarked.is_empty() {
+            continue;
+        }
+        if !unmarked.is_empty() {
             findings.push(mark(ctx, link, &unmarked));
         }
+        let home = link.metadata.namespace.as_str();
+        // After a migration there may be accounts of several controllers.
+        let accounts = parts[0].of_link(link, known);
+        let of_accounts = accounts.iter().map(|(account, _)| {
+            let account = (account.namespace.as_str(), account.name.as_str());
+            let everywhere = (cluster_roles, cluster_role_bindings);
+            if may(everywhere, account, ("", "secrets", "get")) {
+                return None;
+            }
+            unreadable(ctx, link, account, &rules_in(home, (roles, role_bindings), cluster_roles, account))
+        });
+        let unreadable: Option<Vec<Finding>> = of_accounts.collect();
+        findings.extend(unreadable.and_then(|all| all.into_iter().next()));
     }
     Ok(findings.into())
 }
@@ -93,6 +113,42 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     }
     // A missing controller is not a consequence of its missing objects, and has a finding of its own.
     finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
+}
+
+/// The finding for a controller that may not read the Secret with the credentials of its Link.
+fn unreadable(
+    ctx: &Context<'_>,
+    link: &Link,
+    (namespace, account): (&str, &str),
+    granted: &[&PolicyRule],
+) -> Option<Finding> {
+    let secret = link.spec.cluster_credentials_secret.as_str();
+    // Another check reports a Link without a Secret.
+    if secret.is_empty() || granted.iter().any(|rule| rule.allows_one("", "secrets", "get", secret)) {
+        return None;
+    }
+    let named = granted.iter().filter(|rule| rule.resources.iter().any(|resource| resource == "secrets"));
+    let named: Vec<&str> = named.flat_map(|rule| &rule.resource_names).map(String::as_str).collect();
+    let named = if named.is_empty() { "no Secret".to_owned() } else { some(named, NAMED) };
+    let name = format!("{account}-read-{secret}");
+    let role = kubectl().namespace(namespace).words("create role").operand(&name);
+    let role = role.words("--verb=get --resource=secrets").option("--resource-name", secret);
+    let binding = kubectl().namespace(namespace).words("create rolebinding").operand(&name);
+    let binding =
+        binding.option("--role", &name).option("--serviceaccount", format!("{namespace}:{account}"));
+    let message = "the link's controller may not read the Secret that the link names: it does not reach the other \
+                   cluster, and its mirror services are not updated";
+    let subject_of = Subject::object(Kind::ServiceAccount, namespace, account).to_string();
+    let finding = ctx
+        .finding(subject(link), message)
+        .parameter("secret")
+        .evidence(field(link, "spec.clusterCredentialsSecret", secret))
+        .evidence(Evidence::other(subject_of, format!("may get Secrets: {named}")));
+    Some(finding.remedy(Remedy::new().run(
+        StepKind::Command,
+        "Allow it. The roles of the chart name only the Secret cluster-credentials-CLUSTER",
+        Command::lines([role, binding]),
+    )))
 }
 
 /// One kind of object of a controller, for any link.
