@@ -2,6 +2,7 @@
 //! policy controller or DNS.
 
 mod controllers;
+mod linked;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +85,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let blocked = shut.iter().map(|((direction, _), shut)| finding(ctx, *direction, shut));
     let controllers = controllers::blocked(ctx, &policies, pods, &dns);
-    Ok(blocked.chain(controllers).collect::<Vec<_>>().into())
+    let linked = linked::blocked(ctx, &policies, pods);
+    Ok(blocked.chain(controllers).chain(linked).collect::<Vec<_>>().into())
 }
 
 /// The connections that a pod needs to the control plane and DNS: direction, port, and the policies'

@@ -1,20 +1,25 @@
 //! Faults of a gateway's Service although its pods run: ports that lead nowhere, probe annotations that no Link can
 //! be created from, and network policies that deny other clusters.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::checks::Context;
 use crate::checks::data_plane::inbound_port;
 use crate::checks::network_policies::{self, PeerSelector};
+use crate::checks::words::some;
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::go_duration;
 use crate::model::injected::go_bool;
-use crate::network_policy::{Direction, Peer, Policies, Port, Verdict};
+use crate::network_policy::{DecidedBy, Direction, Peer, Policies, Port, Verdict};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Pod, Service, ServicePort, Workload};
 
+/// Maximum number of quoted Services.
+const NAMED: usize = 3;
 /// Names of the ports that a Link is created from.
 const GATEWAY_PORT: &str = "mc-gateway";
 const PROBE_PORT: &str = "mc-probe";
@@ -433,4 +438,55 @@ pub(super) fn blocked(
         &[(PeerSelector::Namespace(home), openings)],
         "Allow the pods of the gateway's namespace at these ports",
     )))
+}
+
+/// The ports at which network policies of the gateway's namespace keep it from the pods of an exported Service, with
+/// the policies: all ports of the Service, and the inbound port of their proxy.
+pub(super) fn kept_from<'a>(
+    service: &Service,
+    pod: &Pod,
+    gateway: &Pod,
+    policies: &Policies<'a>,
+) -> Option<(Vec<u16>, Vec<DecidedBy<'a>>)> {
+    let led = service.spec.tcp_ports().filter_map(|port| port.leads_to(pod));
+    let mut by = None;
+    let mut ports: Vec<u16> = led.chain([inbound_port(pod)]).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    for number in &ports {
+        let port = Port { protocol: "TCP", number: *number, of: Some(pod) };
+        match policies.passage(Direction::Egress, gateway, port, Peer::Pod(pod)) {
+            Verdict::Shut(policies) => by = Some(policies),
+            Verdict::Open | Verdict::Through(_) | Verdict::Unknown(_) => return None,
+        }
+    }
+    by.map(|by| (ports, by))
+}
+
+/// The finding for exported Services that network policies of the gateway's namespace keep it from.
+pub(super) fn cannot_forward(
+    finding: Finding,
+    gateway: &Pod,
+    (exported, ports): (&[&Service], &BTreeSet<u16>),
+    by: &[DecidedBy<'_>],
+) -> Finding {
+    let names = exported.iter().map(|one| format!("{}/{}", one.metadata.namespace, one.metadata.name));
+    let finding = finding
+        .parameter("egress")
+        .evidences(by.iter().map(network_policies::evidence))
+        .evidence(Evidence::other("Exported Services", some(names, NAMED)))
+        .evidence(Evidence::other(
+            "Pod of the gateway",
+            format!("{}/{}", gateway.metadata.namespace, gateway.metadata.name),
+        ));
+    let openings = [(PeerSelector::Pods, ports.iter().map(|port| ("TCP", *port)).collect())];
+    match by.first() {
+        Some(decides) => finding.remedy(network_policies::remedy(
+            decides,
+            Direction::Egress,
+            &openings,
+            "Allow egress of the gateway to the pods of exported Services at these ports",
+        )),
+        None => finding,
+    }
 }

@@ -1,5 +1,7 @@
 //! `gateway-unavailable`: the gateway of this cluster has no Service, no running pod, or no address.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -66,6 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if let Some(policies) = &policies {
         findings.extend(known.blocked_exports(ctx, &gateways, policies));
+        findings.extend(gateways.iter().filter_map(|service| known.without_egress(ctx, service, policies)));
     }
     let unserved: Vec<&Workload> = deployments
         .iter()
@@ -145,6 +148,37 @@ impl<'a> Gateways<'a> {
                 gateway_service::blocked(ctx, service, &self.own(service), caller, policies)
             })
             .collect()
+    }
+
+    /// The finding for a gateway that network policies of its namespace keep from exported Services.
+    fn without_egress(
+        &self,
+        ctx: &Context<'_>,
+        service: &Service,
+        policies: &Policies<'_>,
+    ) -> Option<Finding> {
+        let own = self.own(service);
+        let gateway = own.first()?;
+        let mut ports = BTreeSet::new();
+        let mut decided = None;
+        let mut closed = Vec::new();
+        for exported in &self.exported {
+            let Some(pod) = self.own(exported).first().copied() else { continue };
+            if let Some((numbers, by)) = gateway_service::kept_from(exported, pod, gateway, policies) {
+                ports.extend(numbers);
+                decided.get_or_insert(by);
+                closed.push(*exported);
+            }
+        }
+        let by = decided?;
+        let message = format!(
+            "{} deny the multicluster gateway egress to exported Services: calls of other clusters fail",
+            network_policies::kind_names(&by)
+        );
+        let (namespace, name) = service.metadata.key();
+        let subject = Subject::object(Kind::Service, namespace, name);
+        let finding = ctx.finding(subject, message);
+        Some(gateway_service::cannot_forward(finding, gateway, (&closed, &ports), &by))
     }
 
     /// The Deployment of the gateway whose pods the selector of its Service misses: the Service selects no pod.

@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
-pub(super) use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
+pub(in crate::checks) use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{
     CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
@@ -125,7 +125,7 @@ pub(super) fn gateways<'a>(services: &'a [Service], cluster: &str) -> Vec<&'a Se
 }
 
 /// Links the problem of a link to the mirrors of its cluster.
-pub(super) fn mirrors_of(cluster: &str) -> Tie {
+pub(in crate::checks) fn mirrors_of(cluster: &str) -> Tie {
     Tie::Fact(format!("mirrors-of:{cluster}"))
 }
 

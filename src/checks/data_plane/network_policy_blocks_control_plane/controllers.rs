@@ -82,7 +82,7 @@ pub(super) fn blocked<'a>(
 }
 
 /// Whether a pod belongs to the control plane or to an extension, and watches the API server.
-fn is_controller(ctx: &Context<'_>, pod: &Pod) -> bool {
+pub(super) fn is_controller(ctx: &Context<'_>, pod: &Pod) -> bool {
     let meta = &pod.metadata;
     if meta.namespace == ctx.namespaces().control_plane.as_str() {
         return meta.label(COMPONENT).is_some_and(|component| component != "heartbeat");
