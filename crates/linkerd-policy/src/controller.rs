@@ -52,6 +52,9 @@ pub struct Quirks {
     pub servers_by_age: bool,
     /// Named ports of init containers, including native sidecars, are supported.
     pub init_container_ports: bool,
+    /// The rule for a probe leaves out the query of its path. Otherwise it has the path as written, which no
+    /// request has.
+    pub probe_uris: bool,
     /// Calls to an undeclared port of a Service's address are rejected.
     pub refuses_undeclared_ports: bool,
     /// The same, if the Service has a ServiceProfile.
@@ -83,6 +86,7 @@ impl Quirks {
             broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
             servers_by_age: version.is_none_or(|v| !lacks(known.servers_by_age(v, knowledge))),
             init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
+            probe_uris: version.is_none_or(|v| !lacks(known.probe_uris(v, knowledge))),
             refuses_undeclared_ports: version
                 .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
             refuses_undeclared_ports_with_profile: version.is_none_or(|v| {

@@ -36,6 +36,7 @@ fn controller(voids: bool) -> Controller {
             broken_voids_kind: voids,
             servers_by_age: true,
             init_container_ports: true,
+            probe_uris: true,
             refuses_undeclared_ports: true,
             refuses_undeclared_ports_with_profile: true,
             gateway_timeouts: true,

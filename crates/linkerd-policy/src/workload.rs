@@ -178,7 +178,8 @@ impl<'a> Settings<'a> {
         let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
         let ports: BTreeSet<(&str, u16)> = named.flat_map(tcp_ports).collect();
         let probed = pod.spec.containers.iter().chain(init.iter());
-        let probes: BTreeSet<(u16, String)> = probed.flat_map(http_probes).collect();
+        let probes: BTreeSet<(u16, String)> =
+            probed.flat_map(|container| http_probes(container, quirks)).collect();
         Settings {
             ports: ports.into_iter().collect(),
             probes: probes.into_iter().collect(),
@@ -209,9 +210,13 @@ fn tcp_ports(container: &Container) -> impl Iterator<Item = (&str, u16)> {
 }
 
 /// The port and the path of each HTTP probe of a container.
-fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
-    probe_ports(container)
-        .filter_map(|(port, path)| path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned())))
+fn http_probes(container: &Container, quirks: Quirks) -> impl Iterator<Item = (u16, String)> {
+    probe_ports(container).filter_map(move |(port, path)| {
+        if !quirks.probe_uris {
+            return Some((port, path.to_owned()));
+        }
+        path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned()))
+    })
 }
 
 /// The ports and paths of HTTP probes, as written.

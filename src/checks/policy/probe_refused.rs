@@ -14,6 +14,7 @@ use crate::model::policy::{
     Client, Entry, Inbound, Probed, Protocol, TakenBy, http_probe, listed_ports, probes_of,
 };
 use crate::model::skipped::IN;
+use crate::objects::container::HttpGet;
 use crate::objects::{Container, Event, Kind, Pod, Server};
 
 const SKIPPED: &str = IN.annotation();
@@ -28,6 +29,9 @@ struct Refused<'a> {
     entry: Entry,
     pods: Vec<&'a Pod>,
     inbound: Inbound<'a>,
+    /// The path with its query, if the controller of this release leaves it in its rule for the probe, so that no
+    /// request matches it.
+    with_query: Option<String>,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -64,7 +68,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if entry != Entry::Admitted || elsewhere == Entry::Refused {
                 let key = (owners.owner(pod), port, probed);
                 keys.push(key.clone());
-                refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
+                let keeps_query = !survey.index.controller.quirks.probe_uris;
+                let with_query = keeps_query.then(|| path_with_query(pod, (port, &key.2))).flatten();
+                let new = Refused { entry, pods: Vec::new(), inbound, with_query };
+                refused.entry(key).or_insert(new).pods.push(pod);
             }
         }
         before = Some((pod, keys));
@@ -78,6 +85,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ => Some(finding(ctx, &owner, (port, &probed), &refused, events)),
         });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The path of an HTTP probe as written, if it has a query.
+fn path_with_query(pod: &Pod, probe: Probe<'_>) -> Option<String> {
+    let of = |container: &Container, get: &HttpGet| {
+        let path = get.path.as_deref().filter(|path| path.contains('?'))?;
+        let is_it = http_probe(container, get).is_some_and(|(port, probed)| (port, &probed) == probe);
+        is_it.then(|| path.to_owned())
+    };
+    let mut all = pod.spec.all_containers();
+    all.find_map(|container| container.http_probes().find_map(|get| of(container, get)))
 }
 
 /// Whether a port is one of the pod's proxy.
@@ -165,17 +183,21 @@ fn finding(
     refused: &Refused<'_>,
     events: &[Event],
 ) -> Finding {
-    let Refused { entry, pods, inbound } = refused;
+    let Refused { entry, pods, inbound, with_query } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let status = match entry {
         Entry::NoRoute => 404,
         Entry::Refused | Entry::Admitted => 403,
     };
     let by = rule_of(inbound, port);
-    let (asks, because, step) = reason(probed, inbound);
+    let (asks, because, step) = match with_query {
+        Some(path) => of_query(ctx, path),
+        None => reason(probed, inbound),
+    };
     let (gets, said) = match probed {
         Probed::Http(path, bare) => {
-            (format!("gets status {status}"), format!("httpGet {}, port {port}", &path[usize::from(*bare)..]))
+            let path = with_query.as_deref().unwrap_or(&path[usize::from(*bare)..]);
+            (format!("gets status {status}"), format!("httpGet {path}, port {port}"))
         }
         Probed::Https(path) => ("is denied".to_owned(), format!("httpGet {path} over HTTPS, port {port}")),
         Probed::Grpc => ("is denied".to_owned(), format!("grpc, port {port}")),
@@ -250,6 +272,19 @@ fn finding(
     // kubelet's event does.
     let is_certain = answered.is_some() || of_http && is_http2(inbound);
     if is_certain { finding } else { finding.likely() }
+}
+
+/// The parts of [`reason`] for a probe whose path has a query.
+fn of_query(ctx: &Context<'_>, path: &str) -> (String, &'static str, String) {
+    let first = ctx.knowledge.policy_controller().first_with_probe_uris();
+    (
+        format!("GET {path}"),
+        "the probe's path has a query, which Linkerd's automatic rule of this release includes, so that no request \
+         matches it",
+        format!(
+            "Remove the query from the path of the probe, or upgrade: releases from {first} on leave it out"
+        ),
+    )
 }
 
 /// The request of a probe, why it is denied, and the step that allows it.

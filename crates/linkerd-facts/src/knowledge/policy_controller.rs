@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Knowledge;
 use super::file::KnowledgeFile;
-use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion};
+use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, Release};
 
 /// The policy controller by release.
 #[derive(Debug, Deserialize)]
@@ -15,6 +15,8 @@ pub struct PolicyController {
     skips_unreadable: EdgeTag,
     servers_by_age: EdgeTag,
     init_container_ports: EdgeTag,
+    probe_uris: EdgeTag,
+    probe_uris_stable: Release,
     app_protocol: EdgeTag,
     linkerd_http_routes: EdgeTag,
     gateway_http_routes: EdgeTag,
@@ -69,6 +71,17 @@ impl PolicyController {
     /// Whether Servers can select named ports of init containers.
     pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())
+    }
+
+    /// The first edge in which the rule for a probe leaves out the query of its path.
+    pub fn first_with_probe_uris(&self) -> EdgeTag {
+        self.probe_uris
+    }
+
+    /// Whether the rule for a probe leaves out the query of its path.
+    pub fn probe_uris(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        let introduced = Introduced::at_edge(self.probe_uris).and_stable(self.probe_uris_stable);
+        version.contains(&introduced, knowledge.minors())
     }
 
     /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
