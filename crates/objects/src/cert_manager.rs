@@ -7,7 +7,7 @@ use super::meta::{Meta, nullable};
 use super::route::Present;
 use super::shared::Word;
 use super::time::Time;
-use super::{Kind, KindInfo, Listed, object};
+use super::{Kind, KindInfo, LabelSelector, Listed, object};
 
 /// A certificate that cert-manager issues and renews.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -89,6 +89,8 @@ pub struct TrustBundle {
     pub metadata: Meta,
     #[serde(deserialize_with = "nullable")]
     pub spec: TrustBundleSpec,
+    #[serde(deserialize_with = "nullable")]
+    pub status: TrustBundleStatus,
 }
 
 object!(TrustBundle);
@@ -99,6 +101,35 @@ object!(TrustBundle);
 pub struct TrustBundleSpec {
     #[serde(deserialize_with = "nullable")]
     pub sources: Vec<TrustSource>,
+    #[serde(deserialize_with = "nullable")]
+    pub target: TrustTarget,
+}
+
+/// Where trust-manager writes the bundle, under the name of the Bundle.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TrustTarget {
+    /// A ConfigMap.
+    pub config_map: Option<TargetKey>,
+    /// The namespaces; all if not set.
+    pub namespace_selector: Option<LabelSelector>,
+}
+
+/// The entry that a bundle is written to.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct TargetKey {
+    #[serde(deserialize_with = "nullable")]
+    pub key: String,
+}
+
+/// The status.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct TrustBundleStatus {
+    /// Includes `Synced`.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: Vec<Condition>,
 }
 
 /// A source of trust anchors: one of the fields is set.
@@ -136,7 +167,8 @@ impl Listed for Bundle {
     type Object = TrustBundle;
     const KIND: Kind = Kind::Bundle;
     const INFO: KindInfo = KindInfo {
-        passes: "{spec: {sources: {secret: {name: text, key: text}, configMap: {name: text, key: text}}}}",
+        passes: "{spec: {sources: {secret: {name: text, key: text}, configMap: {name: text, key: text}}, target: \
+                 {configMap: {key: text}, namespaceSelector: selector}}, status: {conditions: conditions}}",
         ..KindInfo::of_cluster("trust.cert-manager.io", "v1alpha1", "Bundle", "bundles")
     };
 }

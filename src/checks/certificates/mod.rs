@@ -46,6 +46,7 @@ mod trust_anchor_expiring;
 mod trust_anchor_unsupported;
 mod trust_anchors_drifted;
 mod trust_anchors_mixed;
+mod trust_bundle_not_synced;
 mod trust_roots_missing;
 mod validator_ca_mismatch;
 mod webhook_certificate_expired;
@@ -90,6 +91,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "trust-anchor-unsupported", trust_anchor_unsupported),
     row!("certificates", "trust-anchors-drifted", trust_anchors_drifted),
     row!("certificates", "trust-anchors-mixed", trust_anchors_mixed),
+    row!("certificates", "trust-bundle-not-synced", trust_bundle_not_synced),
     row!("certificates", "trust-roots-missing", trust_roots_missing),
     row!("certificates", "validator-ca-mismatch", validator_ca_mismatch),
     row!("certificates", "webhook-certificate-expired", webhook_certificate_expired),
