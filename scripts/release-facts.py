@@ -131,6 +131,19 @@ def write(checkout):
     path.write_text("\n".join(out) + "\n")
 
 
+def last_edges(checkout, tag):
+    """The last edges of the months before that of the tag that checks/knowledge lacks."""
+    lasts = known("releases.yaml")["last-edges"]
+    found = {}
+    for edge in checkout.edges():
+        year, month, number = charts.edge(edge)
+        if (22, 8) <= (year, month) < charts.edge(tag)[:2]:
+            found[f"{year}.{month}"] = max(number, found.get(f"{year}.{month}", 0))
+    for month, number in found.items():
+        if lasts.get(month) != number:
+            yield f'last-edges: "{month}": {number} (known: {lasts.get(month)})'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout", help="a git checkout or bare clone of linkerd2")
@@ -147,7 +160,7 @@ def main():
     tree = checkout.tree(tag)
     newest = known("releases.yaml")["newest-edge"]
     sections = {
-        "releases.yaml": [*minimums(checkout, tree, tag)]
+        "releases.yaml": [*minimums(checkout, tree, tag), *last_edges(checkout, tag)]
         + ([f"newest-edge: {tag} (known: {newest})"] if charts.edge(newest) < charts.edge(tag) else []),
         "annotations.yaml": [*annotations(checkout, tree)],
         "charts.yaml": [*values(checkout, tag)],

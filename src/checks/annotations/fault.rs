@@ -45,6 +45,10 @@ fn is_reported(kind: Kind, fault: &Fault<'_>) -> bool {
 /// The annotation with the memory limit of the proxy.
 const MEMORY_LIMIT: &str = "config.linkerd.io/proxy-memory-limit";
 
+/// The annotation with the tag of the proxy's image, and that with the name of the image.
+const VERSION: &str = "config.linkerd.io/proxy-version";
+const IMAGE: &str = "config.linkerd.io/proxy-image";
+
 /// Limit of unknown keys per object that are compared with known keys and reported. Bounds the work on hostile objects.
 const MOST_UNKNOWN: usize = 50;
 
@@ -357,6 +361,13 @@ impl<'a> Scanner<'_, 'a> {
         let annotated = |key: &str| own(key).or_else(|| self.written.of_namespace(at.object, key));
         if let Some(why) = port_twice(at.key, at.value, annotated, self.values) {
             return Some(Fault::Value(row, why, OnInvalid::PodFails));
+        }
+        if at.key == VERSION
+            && annotated(IMAGE).is_none()
+            && at.value.parse().is_ok_and(|version| self.knowledge.releases().is_never_released(&version))
+        {
+            let why = "expected a release that exists, or none for that of the control plane";
+            return Some(Fault::Value(row, why.to_owned(), OnInvalid::PodFails));
         }
         let low = if at.key == MEMORY_LIMIT { low_memory(at.value) } else { None };
         let why = || "expected at least 20Mi, which a proxy needs".to_owned();

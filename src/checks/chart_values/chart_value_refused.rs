@@ -2,20 +2,22 @@
 
 use serde_yaml::Value;
 
-use super::{ValuesOrigin, is_put_in};
+use super::{BEFORE, ValuesOrigin, is_put_in};
 use crate::chart::values_input::ValuesInput;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, NewValue, ValueAction, ValueEdit};
 use crate::knowledge::{Found, Refusal};
 use crate::model::injection::low_memory;
+use crate::model::quantity;
 use crate::nearest::closest;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
     for (of, given) in ValuesOrigin::passed_values(ctx)? {
+        findings.extend(unreleased(ctx, &of));
         for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
             // A value that must be unset may be set in an input that could not be read.
-            if given.partial && rule.when.values().any(|found| *found == Found::Unset) {
+            if given.partial && rule.when.values().any(|found| matches!(found, Found::Unset | Found::Kept)) {
                 continue;
             }
             let within: Vec<&str> = match rule.within.is_empty() {
@@ -28,6 +30,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
+/// The finding for a chart of a release that does not exist.
+fn unreleased(ctx: &Context<'_>, of: &ValuesOrigin<'_>) -> Option<Finding> {
+    if !ctx.knowledge.releases().is_never_released(&of.release) {
+        return None;
+    }
+    let message = format!(
+        "the chart {} of {} does not exist, because Linkerd has no such release: it cannot be downloaded",
+        of.name, of.release
+    );
+    let finding = ctx.finding(of.subject(), message).parameter("release").evidence(of.seen.clone());
+    Some(ValuesOrigin::with_step(finding, "set the version of a release that exists".to_owned(), BEFORE))
+}
+
 fn finding(
     ctx: &Context<'_>,
     of: &ValuesOrigin<'_>,
@@ -36,11 +51,14 @@ fn finding(
     map: &str,
 ) -> Option<Finding> {
     let path = |path: &str| if map.is_empty() { path.to_owned() } else { format!("{map}.{path}") };
-    if !rule.when.iter().all(|(value, found)| holds(given, &path(value), *found, rule)) {
+    if !rule.when.iter().all(|(value, found)| holds(ctx, given, &path(value), *found, rule)) {
         return None;
     }
     let told: Vec<String> =
         rule.when.keys().map(|value| path(value)).filter(|path| given.at(path).is_some()).collect();
+    let limits = rule.when.iter().filter(|(_, found)| **found == Found::Above);
+    let limits = limits.filter_map(|(value, _)| Some(limit(given, rule, &path(value))?.0));
+    let told: Vec<String> = told.into_iter().chain(limits).collect();
     let at = if map.is_empty() { String::new() } else { format!(" in {map}") };
     let (release, told_of) = (&of.release, told_of(given, rule, &path));
     let effect = rule.effect.as_deref().unwrap_or("the chart of RELEASE cannot be rendered");
@@ -66,7 +84,8 @@ fn told_of(given: &ValuesInput, rule: &Refusal, path: &impl Fn(&str) -> String) 
         _ => path,
     };
     let of = |wanted: bool, join: &str| {
-        let some = rule.when.iter().filter(move |(_, found)| is_unset(found) == wanted);
+        let named = rule.when.iter().filter(|(_, found)| **found != Found::Kept);
+        let some = named.filter(move |(_, found)| is_unset(found) == wanted);
         // The map is named once.
         let whole = |name: &String| if wanted && !rule.within.is_empty() { name.clone() } else { path(name) };
         some.map(|(name, found)| value(whole(name), *found)).collect::<Vec<_>>().join(join)
@@ -105,7 +124,7 @@ fn edits(given: &ValuesInput, rule: &Refusal, path: impl Fn(&str) -> String) -> 
     edits
 }
 
-fn holds(given: &ValuesInput, path: &str, found: Found, rule: &Refusal) -> bool {
+fn holds(ctx: &Context<'_>, given: &ValuesInput, path: &str, found: Found, rule: &Refusal) -> bool {
     let value = given.at(path).map(|(_, value)| value);
     match found {
         Found::Set => value.is_some_and(is_set),
@@ -116,7 +135,31 @@ fn holds(given: &ValuesInput, path: &str, found: Found, rule: &Refusal) -> bool 
             .is_some_and(|value| !value.as_str().is_some_and(|text| is_known(rule, text))),
         Found::Zero => value.is_some_and(|value| value.as_i64() == Some(0) || value.as_str() == Some("0")),
         Found::Low => value.and_then(text_of).is_some_and(|text| low_memory(&text).is_some()),
+        Found::Unreleased => value.and_then(Value::as_str).is_some_and(|text| {
+            text.parse().is_ok_and(|version| ctx.knowledge.releases().is_never_released(&version))
+        }),
+        Found::Kept => value != Some(&Value::Bool(false)),
+        Found::Above => amount(value)
+            .zip(limit(given, rule, path))
+            .is_some_and(|(request, (_, limit))| limit > 0.0 && request > limit),
     }
+}
+
+/// The path and the amount of the limit of a request.
+fn limit(given: &ValuesInput, rule: &Refusal, path: &str) -> Option<(String, f64)> {
+    let own = path.strip_suffix("request").map(|map| format!("{map}limit"))?;
+    let of_others = rule.or_in.as_ref().and_then(|map| {
+        let rest: Vec<&str> = own.rsplitn(3, '.').collect();
+        let [limit, resource, _] = rest.as_slice() else { return None };
+        Some(format!("{map}.{resource}.{limit}"))
+    });
+    let read = |path: String| Some((amount(given.at(&path).map(|(_, value)| value))?, path));
+    read(own).or_else(|| read(of_others?)).map(|(amount, path)| (path, amount))
+}
+
+/// An amount of CPU or memory; `None` if it is not set or not valid.
+fn amount(value: Option<&Value>) -> Option<f64> {
+    quantity::read(&text_of(value?)?)
 }
 
 /// Whether a word is one of those that the rule accepts.

@@ -44,6 +44,8 @@ pub struct Refusal {
     /// The maps to evaluate separately; empty: all values together.
     #[serde(default)]
     pub within: Vec<String>,
+    /// The map with the limits that `above` compares with, if that of `within` has none.
+    pub or_in: Option<String>,
     /// Conditions by path.
     pub when: BTreeMap<String, Found>,
     /// Accepted values for a condition `other`.
@@ -80,6 +82,12 @@ pub enum Found {
     Zero,
     /// It is an amount of memory that no proxy can work with.
     Low,
+    /// It is not given as false.
+    Kept,
+    /// It is a request above its limit.
+    Above,
+    /// It is a release that does not exist.
+    Unreleased,
 }
 
 /// Status of a path.
@@ -281,9 +289,10 @@ impl KnowledgeFile for Charts {
                     value.kind == ValueKind::Resources && rest.is_some_and(is_of_resources)
                 })
             };
+            let is_used = |path: &str| values.contains(&path) || is_resource(path);
             let within = |path: &str| match rule.within.is_empty() {
-                true => values.contains(&path) || is_resource(path),
-                false => rule.within.iter().all(|map| values.contains(&format!("{map}.{path}").as_str())),
+                true => is_used(path),
+                false => rule.within.iter().map(|map| format!("{map}.{path}")).all(|path| is_used(&path)),
             };
             if let Some(path) = rule.when.keys().find(|path| !within(path)) {
                 return Err(format!("refuses: no chart uses {path}"));

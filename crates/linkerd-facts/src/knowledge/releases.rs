@@ -3,6 +3,8 @@
 mod defects;
 mod gateway_api;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
@@ -22,6 +24,9 @@ pub struct Releases {
     /// Later edges that exist, oldest first.
     #[serde(default)]
     later_edges: Vec<EdgeTag>,
+    /// The number of the last edge of each month, such as `25.4`.
+    #[serde(default)]
+    last_edges: BTreeMap<String, u16>,
     releases: Vec<ReleaseRow>,
     kubernetes_minimums: Vec<KubernetesMinimum>,
     cni_plugins: Vec<CniPluginOf>,
@@ -173,6 +178,22 @@ impl Releases {
     /// The newest edge that is known to exist.
     pub fn newest_released(&self) -> EdgeTag {
         self.later_edges.iter().copied().max().map_or(self.newest_edge, |edge| edge.max(self.newest_edge))
+    }
+
+    /// Whether it is certain that a release does not exist: an edge after the last one of its month, or an open-source
+    /// stable release after the last one of its minor.
+    pub fn is_never_released(&self, version: &LinkerdVersion) -> bool {
+        match (version.channel(), version.edge(), version.release()) {
+            (Channel::Edge, Some(edge), _) => {
+                let last = self.last_edges.get(&format!("{}.{}", edge.year, edge.month));
+                last.is_some_and(|last| edge.number == 0 || edge.number > *last)
+            }
+            (Channel::Stable, _, Some(release)) => {
+                let row = self.minor(Minor::new(release.major, release.minor));
+                row.and_then(|row| row.last_stable).is_some_and(|last| release > last)
+            }
+            _ => false,
+        }
     }
 
     /// The minor of `version`; `None` for dev and git builds and unknown minors.
