@@ -188,6 +188,7 @@ fn objects() -> Vec<Value> {
               "securityContext": { "runAsUser": 2102, "runAsGroup": 2102, "privileged": false, "capabilities": { "add": ["NET_ADMIN"], "drop": ["ALL"] } },
               "volumeMounts": [{ "name": "linkerd-identity-end-entity", "mountPath": "/var/run/linkerd/identity/end-entity" }],
               "lifecycle": { "postStart": { "exec": { "command": ["linkerd-await", "--timeout=2m"] } }, "preStop": { "sleep": { "seconds": 20 } } },
+              "envFrom": [{ "prefix": "A_", "configMapRef": { "name": "c" } }],
               "env": [
                 { "name": "LINKERD2_PROXY_INBOUND_LISTEN_ADDR", "value": "0.0.0.0:4143" },
                 { "name": "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "value": "" },

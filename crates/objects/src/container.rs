@@ -5,6 +5,7 @@ mod env;
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{nullable, quantities};
+use super::route::Present;
 use super::shared::Word;
 use super::volume::VolumeMounts;
 use crate::protobuf::schema::schemas;
@@ -12,6 +13,7 @@ use crate::redact::{self, Owner};
 pub use env::{
     COLLECTOR_ADDRESS, COLLECTOR_NAME, DESTINATION_ADDRESS, DESTINATION_NAME, EnvVar, IDENTITY_ADDRESS,
     IDENTITY_NAME, LOCAL_NAME, POLICY_ADDRESS, POLICY_NAME, PROFILE_NETWORKS, SHUTDOWN_GRACE, TRUST_ANCHORS,
+    is_of_service, may_be_of_service,
 };
 
 /// The names that Linkerd gives its own containers.
@@ -41,6 +43,8 @@ pub struct Container {
     /// Environment; only variables of Linkerd's own containers that checks read.
     #[serde(deserialize_with = "env::deserialize_kept")]
     pub env: Vec<EnvVar>,
+    /// Variables from ConfigMaps and Secrets; their presence is recorded.
+    pub env_from: Option<Present>,
     /// `Always` on an init container makes it a native sidecar.
     pub restart_policy: Option<Word>,
     /// The declared ports; it may listen on others.
@@ -300,6 +304,7 @@ schemas! {
         4 args: Texts,
         6 ports: Many(&CONTAINER_PORT),
         7 env: Many(&ENV_VAR),
+        19 envFrom: Many(&ENV_FROM),
         10 livenessProbe: One(&PROBE),
         11 readinessProbe: One(&PROBE),
         22 startupProbe: One(&PROBE),
@@ -308,6 +313,10 @@ schemas! {
         12 lifecycle: One(&LIFECYCLE),
         15 securityContext: One(&SECURITY_CONTEXT),
         24 restartPolicy: Text,
+    }
+
+    ENV_FROM "EnvFromSource" {
+        1 prefix: Text,
     }
 
     CONTAINER_PORT "ContainerPort" {

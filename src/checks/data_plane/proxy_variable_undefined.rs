@@ -4,19 +4,30 @@ use std::collections::BTreeMap;
 
 use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::{Item, Kind};
 use crate::knowledge::ProxyVariable;
+use crate::missing::Missing;
 use crate::model::owners::Owner;
-use crate::objects::Pod;
-use crate::objects::container::{EnvVar, PROXY_CONTAINER};
+use crate::objects::container::{EnvVar, PROXY_CONTAINER, is_of_service, may_be_of_service};
+use crate::objects::{Pod, Service};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.partial_list::<Pod>()?;
+    let services = ctx.complete_list::<Service>();
     let owners = ctx.owners();
     let mut groups: BTreeMap<(Owner, &str), (&EnvVar, Vec<&Pod>)> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.is_finished()) {
-        let variables = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
-        for variable in variables.filter(|variable| !variable.undefined.is_empty()) {
+        let Some(proxy) = pod.spec.proxy() else { continue };
+        for variable in &proxy.env {
+            if !variable.undefined.iter().any(|name| is_undefined(ctx, pod, name, services.as_deref())) {
+                continue;
+            }
+            if proxy.env_from.is_some() {
+                ctx.gap(from_elsewhere(ctx, pod, variable));
+                continue;
+            }
             let group = groups.entry((owners.owner(pod), variable.name.as_str()));
             group.or_insert_with(|| (variable, Vec::new())).1.push(pod);
         }
@@ -25,13 +36,46 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
+/// Whether neither an earlier variable nor a Service of the namespace defines a name. Unavailable Services are noted.
+fn is_undefined(ctx: &Context<'_>, pod: &Pod, name: &str, services: Result<&[Service], &Missing>) -> bool {
+    if !may_be_of_service(name) {
+        return true;
+    }
+    let here = |service: &&Service| {
+        service.metadata.namespace == pod.metadata.namespace && !service.spec.cluster_ip.headless
+    };
+    match services {
+        Ok(services) => {
+            !services.iter().filter(here).any(|service| is_of_service(name, &service.metadata.name))
+        }
+        Err(missing) => {
+            ctx.gap(missing.clone());
+            false
+        }
+    }
+}
+
+/// The gap of a container that also takes variables from ConfigMaps or Secrets, which are not read.
+fn from_elsewhere(ctx: &Context<'_>, pod: &Pod, variable: &EnvVar) -> Missing {
+    let message = format!("the variables that {} refers to may come from envFrom", variable.name);
+    let part = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    ctx.missing(Item::List(Kind::Pod), Why::NotJudged { message }, part)
+}
+
 fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -> Finding {
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let EnvVar { name, undefined, .. } = variable;
     let missing = undefined.first().map_or("", String::as_str);
+    // The kubelet defines variables of Services that existed when the container started.
+    let of_service = may_be_of_service(missing);
     let message = format!(
-        "{name} of the proxy contains the text $({missing}) as it is, because no earlier variable of the container has \
-         this name. The setting is invalid or has no effect"
+        "{name} of the proxy contains the text $({missing}) as it is, because no {} has this name. The setting is \
+         invalid or has no effect",
+        if of_service {
+            "earlier variable and no Service of the namespace"
+        } else {
+            "earlier variable of the container"
+        }
     );
     let first = pods[0];
     let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
@@ -55,9 +99,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, variable: &EnvVar, pods: &[&Pod]) -
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     let is_ready =
         pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
-    ctx.finding(owner.subject(names), message)
+    let finding = ctx
+        .finding(owner.subject(names), message)
         .parameter(name.clone())
         .severity(if is_ready { Severity::Warning } else { Severity::Error })
         .evidence(Evidence::field(object, path, value))
-        .remedy(remedy)
+        .remedy(remedy);
+    if of_service { finding.likely() } else { finding }
 }

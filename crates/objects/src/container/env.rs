@@ -44,7 +44,7 @@ pub struct EnvVar {
     /// Its value; `None` if it is a reference.
     pub value: Option<String>,
     /// Variables to which its value refers, as `$(NAME)`, and that no earlier one of the container defines. The kubelet
-    /// leaves these texts as they are.
+    /// leaves these texts as they are, except for those of a Service ([`is_of_service`]).
     #[serde(skip)]
     pub undefined: Vec<String>,
 }
@@ -52,8 +52,8 @@ pub struct EnvVar {
 /// Prefix of the proxy's own settings.
 const SETTING: &str = "LINKERD2_PROXY_";
 
-/// The names to which a value refers, without `$$(NAME)`, which is an escape, and without the kubelet's variables about
-/// Services, which any value may use.
+/// The names to which a value refers, without `$$(NAME)`, which is an escape, and without the variables about the API
+/// server, which the kubelet defines for every pod.
 fn undefined(value: &str, defined: &[Cow<'_, str>]) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = value;
@@ -62,16 +62,34 @@ fn undefined(value: &str, defined: &[Cow<'_, str>]) -> Vec<String> {
         if let Some(escaped) = rest.strip_prefix('$') {
             rest = escaped;
         } else if let Some((name, after)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
-            let is_of_service = name.contains("_SERVICE_") || name.contains("_PORT");
+            let is_everywhere =
+                name.starts_with("KUBERNETES_SERVICE_") || name.starts_with("KUBERNETES_PORT");
             let is_name =
                 !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
-            if is_name && !is_of_service && !defined.iter().any(|known| known == name) {
+            if is_name && !is_everywhere && !defined.iter().any(|known| known == name) {
                 found.push(name.to_owned());
             }
             rest = after;
         }
     }
     found
+}
+
+/// Whether the kubelet defines a variable for a Service of the pod's namespace, by the name of the Service.
+pub fn is_of_service(variable: &str, service: &str) -> bool {
+    let prefix = service.to_ascii_uppercase().replace('-', "_");
+    let rest = variable.strip_prefix(prefix.as_str());
+    rest.is_some_and(|rest| {
+        let of_port = |rest: &str| rest.is_empty() || rest.starts_with('_');
+        rest == "_SERVICE_HOST"
+            || rest.strip_prefix("_SERVICE_PORT").is_some_and(of_port)
+            || rest.strip_prefix("_PORT").is_some_and(of_port)
+    })
+}
+
+/// Whether a variable may be one that the kubelet defines for a Service.
+pub fn may_be_of_service(variable: &str) -> bool {
+    variable.contains("_SERVICE_") || variable.contains("_PORT")
 }
 
 /// Environment variables that checks read. The rest of a proxy's environment is large and the same in every pod.
@@ -173,5 +191,21 @@ mod tests {
         assert_eq!(undefined("$(_pod_sa).$(_pod_ns).x", &defined), ["_pod_sa"]);
         assert_eq!(undefined("$$(_pod_sa) $(KUBERNETES_SERVICE_HOST) $ $( $()", &defined), [""; 0]);
         assert_eq!(undefined("$$$(HOST_IP):4317", &defined), ["HOST_IP"]);
+    }
+
+    #[test]
+    fn variables_of_a_service_have_its_name() {
+        for (variable, expected) in [
+            ("OTEL_COLLECTOR_SERVICE_HOST", true),
+            ("OTEL_COLLECTOR_SERVICE_PORT", true),
+            ("OTEL_COLLECTOR_SERVICE_PORT_GRPC", true),
+            ("OTEL_COLLECTOR_PORT", true),
+            ("OTEL_COLLECTOR_PORT_4317_TCP_ADDR", true),
+            ("OTEL_COLLECTOR_PORTS", false),
+            ("OTEL_COLLECTOR_SERVICE", false),
+            ("OTEL_PORT", false),
+        ] {
+            assert_eq!(is_of_service(variable, "otel-collector"), expected, "{variable}");
+        }
     }
 }
