@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::control_plane_restarting::more_memory;
 use super::failing::{Failing, failing};
-use super::node_labels::{LABELS, labelled, labels_on_no_node, unplaced};
+use super::node_labels::{LABELS, ROOM, labelled, labels_on_no_node, too_large, unplaced};
 use super::outage::{expired, outage};
 use crate::checks::injection::unmeshed::{injector_webhook, start_unmeshed};
 use crate::checks::serving::component_missing;
@@ -485,7 +485,10 @@ fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>
     let is_unplaced = !unplaced.is_empty();
     let remedy = unplaced.into_iter().fold(remedy, |remedy, act| match labels_on_no_node(ctx, component) {
         labels if act == LABELS && !labels.is_empty() => labelled(ctx, component, remedy, &labels),
-        _ => remedy.step(StepKind::ChartValue, act),
+        _ => {
+            let larger = if act == ROOM { too_large(ctx, component) } else { None };
+            remedy.step(StepKind::ChartValue, larger.unwrap_or_else(|| act.to_owned()))
+        }
     });
     if is_unplaced {
         return remedy;

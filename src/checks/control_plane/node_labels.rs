@@ -1,11 +1,12 @@
 //! Repairs of a component whose pods find no node.
 
-use crate::checks::Context;
+use crate::checks::{Context, quota};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::control_plane::Component;
 use crate::model::managed_by::ManagedBy;
+use crate::model::quantity;
 use crate::objects::{ConfigMap, Node};
 
 /// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
@@ -79,6 +80,32 @@ fn without(labels: &[(&str, &str)]) -> String {
 pub(super) const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no \
      node has the labels that the pods require";
 
+/// The step for requests that no node has room for.
+pub(super) const ROOM: &str =
+    "Add a node, or free CPU or memory: no node has enough for the requests of the pods";
+
+/// The step for requests that are above the amounts of every node, even of an empty one. `None` if some node is large
+/// enough, or its amounts are unknown.
+pub(super) fn too_large(ctx: &Context<'_>, component: &Component<'_>) -> Option<String> {
+    let nodes = ctx.for_steps::<Node>();
+    let largest = |resource: &str| -> Option<f64> {
+        let amounts = nodes.iter().map(|node| quantity::read(node.status.allocatable.get(resource)?));
+        let amounts: Option<Vec<f64>> = amounts.collect();
+        amounts?.into_iter().reduce(f64::max)
+    };
+    let (cpu, memory) = quota::requests(&component.deployment.spec.template.spec);
+    let shown = |resource: &str, amount: f64| match resource {
+        "cpu" => format!("{:.0}m", amount * 1000.0),
+        _ => format!("{:.0}Mi", amount / (1024.0 * 1024.0)),
+    };
+    let above = [("cpu", cpu), ("memory", memory)].into_iter().find_map(|(resource, request)| {
+        let most = largest(resource).filter(|most| request > *most)?;
+        let (request, most) = (shown(resource, request), shown(resource, most));
+        Some(format!("they request {resource} {request}, and the largest node has {most}"))
+    })?;
+    Some(format!("Lower the requests of the pods in the values of the chart, or add a larger node: {above}"))
+}
+
 /// The steps for each reason why the scheduler finds no node.
 pub(super) fn unplaced(said: &str) -> Vec<&'static str> {
     const STEPS: [(&str, &str); 5] = [
@@ -92,10 +119,7 @@ pub(super) fn unplaced(said: &str) -> Vec<&'static str> {
             "untolerated taint",
             "Remove the taint from a node, or add a toleration to the chart value tolerations",
         ),
-        (
-            "Insufficient ",
-            "Add a node, or free CPU or memory: no node has enough for the requests of the pods",
-        ),
+        ("Insufficient ", ROOM),
         ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
     ];
     let is_scheduling = said.contains("nodes are available");
