@@ -3,6 +3,7 @@
 
 use super::{Check, row};
 
+mod external_prometheus;
 mod own_services;
 mod tap;
 mod viz_address_unreachable;

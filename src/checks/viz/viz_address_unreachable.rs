@@ -12,8 +12,8 @@ use crate::objects::{
     DaemonSet, Deployment, EndpointSlice, Kind, Pod, Service, ServicePort, StatefulSet, Workload,
 };
 
+use super::external_prometheus::external;
 use super::own_services;
-use super::viz_prometheus_missing::external;
 
 /// An address in the arguments of a component.
 struct Setting {
@@ -89,6 +89,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(finding.evidence(argument(deployment, setting, written)));
     }
     Ok(findings.into())
+}
+
+/// The Deployment of metrics-api and the address of the Prometheus that it queries, if that is not the one of viz.
+pub(super) fn other_prometheus<'a>(
+    deployments: &'a [Workload],
+    viz: &str,
+) -> Option<(&'a Workload, &'a str)> {
+    let found = written(deployments, viz, &SETTINGS[0])?;
+    let is_own = |address: ServiceAddress<'_>| (address.namespace, address.name) == (viz, "prometheus");
+    (!address(found.1).is_some_and(is_own)).then_some(found)
 }
 
 /// The Deployment of a component and the address in its arguments.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::viz_prometheus_missing::{external, no_prometheus};
+use super::external_prometheus::external;
+use super::viz_prometheus_missing::no_prometheus;
 use crate::checks::extensions::{by_owner, installed_in, names, own};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;

@@ -1,20 +1,20 @@
 //! `viz-prometheus-missing`: the Prometheus of viz lacks a role, its configuration or its pods.
 
+use super::external_prometheus::{EXTERNAL, external};
+use super::viz_address_unreachable::other_prometheus;
 use super::viz_role_missing::absent_of;
 use crate::checks::extensions::{installed_in, is_installing, own, reinstall, reinstall_with};
 use crate::checks::grace::spared;
 use crate::checks::policy::defined;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::Arg;
+use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Kind, Scope};
 use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
-use crate::objects::{ConfigMap, Monitor, Namespace, Pod, PodMonitor, Service};
+use crate::objects::{ConfigMap, Deployment, Monitor, Namespace, Pod, PodMonitor, Service, Workload};
 
-/// The annotation of the namespace with the URL of an external Prometheus.
-const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
 /// Its configuration.
 const CONFIG: &str = "prometheus-config";
 
@@ -58,7 +58,43 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.complete_list::<Pod>()?;
         findings.push(spared(no_pods(ctx, namespace), is_installing(ctx, namespace)));
     }
-    Ok(findings.into())
+    if findings.is_empty() {
+        return Ok(findings.into());
+    }
+    match other_prometheus(ctx.partial_list::<Deployment>()?, namespace) {
+        Some((deployment, url)) => Ok(vec![unnamed(ctx, namespace, deployment, url)].into()),
+        None => Ok(findings.into()),
+    }
+}
+
+/// The finding for another Prometheus that only the argument of metrics-api names. viz works with it.
+fn unnamed(ctx: &Context<'_>, namespace: &str, deployment: &Workload, url: &str) -> Finding {
+    let (home, name) = deployment.metadata.key();
+    let annotate = kubectl().words("annotate --overwrite namespace").operand(namespace);
+    ctx.finding(
+        Subject::object(Kind::Namespace, "", namespace),
+        "viz uses another Prometheus, and its namespace lacks the annotation with the address: viz works, but linkerd \
+         viz check reports a missing Prometheus",
+    )
+    .parameter("unnamed")
+    .severity(Severity::Info)
+    .rows_as(Severity::Warning)
+    .explains_nothing()
+    .evidence(Evidence::field(
+        Subject::object(Kind::Deployment, home, name),
+        "spec.template.spec.containers[].args: -prometheus-url",
+        url,
+    ))
+    .evidence(Evidence::field(
+        format!("Namespace {namespace}"),
+        format!("metadata.annotations[{EXTERNAL}]"),
+        "missing",
+    ))
+    .remedy(Remedy::new().run(
+        StepKind::Annotation,
+        "Name the address in the annotation. Change the source of the Namespace too",
+        annotate.arg(format!("{EXTERNAL}={url}")),
+    ))
 }
 
 /// Namespace and name of the Service in a URL; `None` if it may be outside the cluster.
@@ -131,11 +167,6 @@ fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &st
     .evidence(Evidence::other(format!("Service {home}/{name}"), "does not exist"))
     .fails_rows([])
     .remedy(remedy)
-}
-
-/// The URL of an external Prometheus in the annotation of viz's namespace.
-pub(super) fn external(namespace: &Namespace) -> Option<&str> {
-    namespace.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty())
 }
 
 /// The reason if no Prometheus pod runs and its data cannot be queried, with the check that reports the

@@ -1,6 +1,7 @@
 //! `viz-self-check-failing`: metrics-api or its Prometheus is unhealthy.
 
-use super::viz_prometheus_missing::{external, no_prometheus};
+use super::external_prometheus::external;
+use super::viz_prometheus_missing::no_prometheus;
 use crate::checks::extensions::{installed_in, own};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
