@@ -16,6 +16,8 @@ pub const STORED_VALUES: &str = "linkerd-config-overrides";
 pub const STORED_VALUES_STATE: &str = "meshdoctor.io/stored-values";
 /// Issuer scheme of certificates that the CLI stores.
 const BY_LINKERD: &str = "linkerd.io/tls";
+/// Issuer scheme of certificates that another tool provides.
+const EXTERNAL: &str = "kubernetes.io/tls";
 
 /// What `linkerd upgrade` finds in the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +34,21 @@ pub enum StoredValues {
     NotAMap,
     /// It lacks the issuer's certificate or key, and its scheme requires them.
     WithoutIssuer,
+    /// It has a certificate or key of the issuer, and its scheme forbids them.
+    TwoIssuers,
     /// It was redacted, or cannot be judged.
     Unknown,
 }
 
 impl StoredValues {
-    const KNOWN: [StoredValues; 6] = [
+    const KNOWN: [StoredValues; 7] = [
         StoredValues::Usable,
         StoredValues::Absent,
         StoredValues::Empty,
         StoredValues::NotYaml,
         StoredValues::NotAMap,
         StoredValues::WithoutIssuer,
+        StoredValues::TwoIssuers,
     ];
 
     /// As it is written in the annotation.
@@ -55,6 +60,7 @@ impl StoredValues {
             StoredValues::NotYaml => "not-yaml",
             StoredValues::NotAMap => "not-a-map",
             StoredValues::WithoutIssuer => "without-issuer",
+            StoredValues::TwoIssuers => "two-issuers",
             StoredValues::Unknown => "unknown",
         }
     }
@@ -169,6 +175,7 @@ fn state_of_values(values: &Mapping) -> StoredValues {
     };
     match scheme.unwrap_or(BY_LINKERD) {
         BY_LINKERD if !(has("crtPEM") && has("keyPEM")) => StoredValues::WithoutIssuer,
+        EXTERNAL if has("crtPEM") || has("keyPEM") => StoredValues::TwoIssuers,
         _ => StoredValues::Usable,
     }
 }
@@ -213,7 +220,7 @@ mod tests {
 
     #[test]
     fn state_is_that_of_linkerd_upgrade() {
-        use StoredValues::{Absent, Empty, NotAMap, NotYaml, Usable, WithoutIssuer};
+        use StoredValues::{Absent, Empty, NotAMap, NotYaml, TwoIssuers, Usable, WithoutIssuer};
         let external = "identity: {issuer: {scheme: kubernetes.io/tls}}\nproxy: {cores: 2}\n";
         let global = format!("global:\n  {}", ISSUER.replace('\n', "\n  "));
         for (data, state) in [
@@ -234,6 +241,7 @@ mod tests {
             (entry("hello"), NotAMap),
             (entry("proxy:\n  cores: 2\n"), WithoutIssuer),
             (entry(&ISSUER.replace("keyPEM: |\n        hush", "keyPEM: \"\"")), WithoutIssuer),
+            (entry(&ISSUER.replace("    tls:", "    scheme: kubernetes.io/tls\n    tls:")), TwoIssuers),
         ] {
             assert_eq!(redacted_state(data.clone(), true), state, "{data}");
         }

@@ -31,6 +31,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "no issuer certificate or key in identity.issuer.tls",
                 "it does not find the issuer's certificate and key in the values",
             ),
+            // `linkerd install` before edge-26.4.4 stored both if the scheme was given with `--set`.
+            StoredValues::TwoIssuers => (
+                entry(),
+                "identity.issuer.tls, and identity.issuer.scheme kubernetes.io/tls",
+                "it refuses a certificate of the issuer if its scheme is kubernetes.io/tls",
+            ),
             StoredValues::Unknown => {
                 let item = Item::Named {
                     kind: Kind::Secret,
