@@ -291,6 +291,7 @@ fn service(object: &Service) -> Value {
         "type": object.spec.kind.as_str(),
         "headless": object.spec.cluster_ip.headless,
         "publishNotReadyAddresses": object.spec.publish_not_ready_addresses,
+        "internalTrafficPolicy": object.spec.internal_traffic_policy.as_str(),
         "selector": object.spec.selector.to_map(),
         "ports": ports.collect::<Vec<_>>(),
     })
@@ -319,6 +320,7 @@ fn containers(spec: &PodSpec) -> Value {
     json!({
         "containers": all(&mut spec.containers.iter()),
         "initContainers": all(&mut spec.init_containers.iter()),
+        "hostNetwork": spec.host_network,
     })
 }
 
