@@ -1,6 +1,6 @@
 //! `profile-unused`: a ServiceProfile whose name does not belong to a Service, so no proxy requests it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::backends::Key;
 use super::profile_shadows_route::of_service;
@@ -10,13 +10,17 @@ use crate::checks::{Context, Judgement, Unjudged};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Item;
+use crate::model::injection::INJECT;
 use crate::model::policy::profile_pattern_fault;
-use crate::objects::{Kind, Meta, Service, ServiceProfile};
+use crate::objects::{Kind, Meta, Pod, Service, ServiceProfile};
 
 /// Maximum number of quoted routes.
 const QUOTED: usize = 3;
 /// The beginning of a marker of the sanitizer.
 const REDACTED: &str = "REDACTED(len=";
+
+/// Services by namespace and name.
+type Services<'a> = HashMap<Key<'a>, &'a Service>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (domain, services) = match survey(ctx) {
@@ -26,16 +30,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.complete_list::<Service>()?),
     };
-    let services: HashSet<Key<'_>> = services.iter().map(|service| service.metadata.key()).collect();
+    let services: Services<'_> =
+        services.iter().map(|service| (service.metadata.key(), service)).collect();
     let profiles = match domain {
         Some(_) => defined::<ServiceProfile>(ctx)?,
         None => ctx.partial_list::<ServiceProfile>()?,
     };
+    // In ingress mode, a proxy requests the profile of a name, also that of a headless Service.
+    let pods = if domain.is_some() { ctx.optional_list::<Pod>() } else { &[] };
+    let by_name = pods.iter().any(|pod| pod.metadata.annotation(INJECT) == Some("ingress"));
     let judged = || profiles.iter().filter(|profile| ctx.judges(&profile.metadata.namespace));
     let findings = judged().filter_map(|profile| {
         let meta = &profile.metadata;
-        let message = unused(meta, domain, &services)?;
-        Some(finding(ctx, meta, domain, message))
+        let message = unused(meta, domain, &services);
+        let headless = || domain.filter(|_| !by_name).and_then(|domain| of_headless(profile, domain, &services));
+        match message {
+            Some(message) => Some(finding(ctx, meta, domain, message)),
+            None => headless().map(|service| without_address(ctx, meta, service)),
+        }
     });
     let unread = judged().filter_map(|profile| unread_routes(ctx, profile));
     Ok(findings.chain(unread).collect::<Vec<_>>().into())
@@ -76,11 +88,11 @@ fn unread_routes(ctx: &Context<'_>, profile: &ServiceProfile) -> Option<Finding>
 }
 
 /// Why no proxy requests a profile; `None` if one may. Without a domain, only what holds in every cluster.
-fn unused(meta: &Meta, domain: Option<&str>, services: &HashSet<Key<'_>>) -> Option<String> {
+fn unused(meta: &Meta, domain: Option<&str>, services: &Services<'_>) -> Option<String> {
     let name = meta.name.as_str();
     let full = domain.unwrap_or("DOMAIN");
     if let Some((namespace, service)) = domain.and_then(|domain| of_service(name, domain)) {
-        let exists = services.contains(&(namespace, service));
+        let exists = services.contains_key(&(namespace, service));
         return (!exists).then(|| {
             format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
         });
@@ -122,8 +134,43 @@ fn finding(ctx: &Context<'_>, meta: &Meta, domain: Option<&str>, message: String
         )
 }
 
+/// The headless Service for which a profile sets what the proxies of clients would do. The proxies of servers request
+/// profiles by the host of a request, for metrics of routes.
+fn of_headless<'a>(profile: &ServiceProfile, domain: &str, services: &Services<'a>) -> Option<&'a Service> {
+    let is_of_clients = !profile.spec.dst_overrides.is_empty()
+        || profile.spec.routes.iter().any(|route| route.is_retryable || !route.timeout.is_empty());
+    let name = of_service(&profile.metadata.name, domain).filter(|_| is_of_clients)?;
+    let service = services.get(&name).copied()?;
+    service.spec.cluster_ip.headless.then_some(service)
+}
+
+/// A finding about the profile of a headless Service.
+fn without_address(ctx: &Context<'_>, meta: &Meta, service: &Service) -> Finding {
+    let (namespace, name) = service.metadata.key();
+    let message = format!(
+        "Service {namespace}/{name} is headless: clients connect to the addresses of its pods, for which their proxies \
+         request no profile. Its retries, timeouts and overrides have no effect"
+    );
+    about(ctx, Kind::ServiceProfile, meta, message)
+        .evidence(field(Kind::Service, &service.metadata, "spec.clusterIP", "None"))
+        .evidence(field(Kind::ServiceProfile, meta, "metadata.name", meta.name.as_str()))
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    "For clients that need no single pod, create a Service with a ClusterIP for the same pods, let \
+                     them call it, and create the profile with its name",
+                )
+                .run(
+                    StepKind::Command,
+                    format!("Then delete ServiceProfile {}", meta.name),
+                    on("delete", Kind::ServiceProfile, meta),
+                ),
+        )
+}
+
 /// The Service of a name without the domain: `web.shop`, or `web` in its own namespace.
-fn shortened<'a>(name: &'a str, home: &'a str, services: &HashSet<Key<'a>>) -> Option<Key<'a>> {
+fn shortened<'a>(name: &'a str, home: &'a str, services: &Services<'a>) -> Option<Key<'a>> {
     let (service, namespace) = name.split_once('.').unwrap_or((name, home));
-    services.get(&(namespace, service)).copied()
+    services.get_key_value(&(namespace, service)).map(|(key, _)| *key)
 }
