@@ -27,7 +27,7 @@ pub const HELM_HOOK: &str = "helm.sh/hook";
 /// How Argo CD syncs an object: options, separated by commas.
 pub const ARGO_CD_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 13] = [
+pub const OTHERS: [&str; 16] = [
     HELM_HOOK,
     ARGO_CD_OPTIONS,
     UID_RANGE,
@@ -35,10 +35,13 @@ pub const OTHERS: [&str; 13] = [
     INGRESS_CLASS,
     "ingressclass.kubernetes.io/is-default-class",
     POD_ENI,
+    "nginx.ingress.kubernetes.io/affinity",
     "nginx.ingress.kubernetes.io/service-upstream",
     "nginx.org/use-cluster-ip",
     "traefik.ingress.kubernetes.io/service.nativelb",
+    "traefik.ingress.kubernetes.io/service.sticky.cookie",
     "ingress.kubernetes.io/service-upstream",
+    "haproxy-ingress.github.io/affinity",
     "haproxy-ingress.github.io/service-upstream",
     "cert-manager.io/inject-ca-from",
 ];

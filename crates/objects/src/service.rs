@@ -80,6 +80,9 @@ pub struct ServiceSpec {
     /// `Local`: clients reach only endpoints on their own node. Empty means `Cluster`.
     #[serde(deserialize_with = "nullable")]
     pub internal_traffic_policy: Word,
+    /// `ClientIP`: kube-proxy sends the connections of a client to one pod. Empty means `None`.
+    #[serde(deserialize_with = "nullable")]
+    pub session_affinity: Word,
     /// `IPv4`, `IPv6`, or both.
     #[serde(deserialize_with = "nullable")]
     pub ip_families: Vec<Word>,

@@ -50,6 +50,7 @@ mod server_http_on_tls_port;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;
+mod session_affinity_ignored;
 mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;
@@ -106,6 +107,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),
     row!("policy", "servers-overlap", servers_overlap),
+    row!("policy", "session-affinity-ignored", session_affinity_ignored),
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
     row!("policy", "traffic-split-ignored", traffic_split_ignored),

@@ -28,6 +28,7 @@ mod viz_tap_certificate_invalid;
 mod viz_tap_injector_ca_mismatch;
 mod viz_tap_injector_missing;
 mod viz_tap_key_mismatch;
+mod viz_tap_not_enabled;
 
 pub(super) use viz_scrape_unauthorized::{allowing, denies};
 pub(super) use viz_tap_api_unavailable::egress_is_down;
@@ -56,4 +57,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-tap-injector-ca-mismatch", viz_tap_injector_ca_mismatch),
     row!("viz", "viz-tap-injector-missing", viz_tap_injector_missing),
     row!("viz", "viz-tap-key-mismatch", viz_tap_key_mismatch),
+    row!("viz", "viz-tap-not-enabled", viz_tap_not_enabled),
 ];
