@@ -30,8 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         survey => (Some(survey?.index.controller.cluster_domain.as_str()), ctx.complete_list::<Service>()?),
     };
-    let services: Services<'_> =
-        services.iter().map(|service| (service.metadata.key(), service)).collect();
+    let services: Services<'_> = services.iter().map(|service| (service.metadata.key(), service)).collect();
     let profiles = match domain {
         Some(_) => defined::<ServiceProfile>(ctx)?,
         None => ctx.partial_list::<ServiceProfile>()?,
@@ -43,7 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = judged().filter_map(|profile| {
         let meta = &profile.metadata;
         let message = unused(meta, domain, &services);
-        let headless = || domain.filter(|_| !by_name).and_then(|domain| of_headless(profile, domain, &services));
+        let headless =
+            || domain.filter(|_| !by_name).and_then(|domain| of_headless(profile, domain, &services));
         match message {
             Some(message) => Some(finding(ctx, meta, domain, message)),
             None => headless().map(|service| without_address(ctx, meta, service)),

@@ -82,10 +82,9 @@ fn of_service(ctx: &Context<'_>, survey: &Survey<'_>, pods: &[Pod], service: &Se
     // kube-proxy serves the clients of load balancers and node ports, for which the affinity may be meant.
     let is_internal = matches!(spec.kind.as_str(), "" | "ClusterIP");
     let names: Vec<String> = match near.is_empty() {
-        true => clients
-            .keys()
-            .map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))
-            .collect(),
+        true => {
+            clients.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name)).collect()
+        }
         false => near.iter().map(|(owner, _)| format!("{} {}", owner.kind, owner.name)).collect(),
     };
     let message = format!(

@@ -11,7 +11,9 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
-use crate::objects::{Kind, Meta, MutatingWebhookConfiguration, Namespace, Pod, Webhook, WebhookConfiguration};
+use crate::objects::{
+    Kind, Meta, MutatingWebhookConfiguration, Namespace, Pod, Webhook, WebhookConfiguration,
+};
 
 /// The annotation that the injector of tap adds.
 const ENABLED: &str = "viz.linkerd.io/tap-enabled";
@@ -35,13 +37,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.complete_list::<Pod>()?.iter().filter(|pod| {
         let meta = &pod.metadata;
         let is_meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-        let is_own = meta.namespace == home || meta.namespace == *viz || meta.label(EXTENSION_LABEL).is_some();
+        let is_own =
+            meta.namespace == home || meta.namespace == *viz || meta.label(EXTENSION_LABEL).is_some();
         let is_alive = !pod.is_finished() && meta.deletion_timestamp.is_none();
-        is_meshed && is_alive && !is_own && ctx.judges(&meta.namespace) && !is(meta, ENABLED) && !is(meta, DISABLED)
+        is_meshed
+            && is_alive
+            && !is_own
+            && ctx.judges(&meta.namespace)
+            && !is(meta, ENABLED)
+            && !is(meta, DISABLED)
     });
     let pods = pods.filter(|pod| {
         let namespace = namespaces.get(pod.metadata.namespace.as_str());
-        namespace.is_some_and(|namespace| !is(namespace, DISABLED) && is_called(webhook, namespace, &pod.metadata))
+        namespace
+            .is_some_and(|namespace| !is(namespace, DISABLED) && is_called(webhook, namespace, &pod.metadata))
     });
     let registered = configuration.metadata.creation_timestamp.get();
     // The injector could not know the older ones.
@@ -50,7 +59,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         matches!((created, registered), (Some(created), Some(registered)) if created > registered)
     });
     let findings = [(older, true), (newer, false)].into_iter().filter(|(pods, _)| !pods.is_empty());
-    Ok(findings.map(|(pods, is_older)| finding(ctx, configuration, &pods, is_older)).collect::<Vec<_>>().into())
+    Ok(findings
+        .map(|(pods, is_older)| finding(ctx, configuration, &pods, is_older))
+        .collect::<Vec<_>>()
+        .into())
 }
 
 /// Whether an annotation is true, as Go reads it.
